@@ -95,7 +95,7 @@ void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& 
     score.interval_score += high - low + 10 * outside;
     if (stage.after_an_accept) {
       ++score.later;
-      score.later_error += std::fabs(effect - 0.5 * (low + high));
+      score.later_error += std::fabs(effect - (sayings[i].forecast ? sayings[i].forecast->effect : 0.5 * (low + high)));
     }
   }
 }

@@ -34,7 +34,7 @@ struct Foresight {
   int predicted = 0;       // with a band; effects inside of it
   int inside = 0;
   double interval_score = 0;  // mean: width of the 80 % band + 10 x what the effect lies outside of it
-  double later_error = 0;     // mean distance of the effect from the middle of the band
+  double later_error = 0;     // mean distance of the effect from the estimate, else from the middle of the band
   int later = 0;
   int after_last_accept = 0;  // experiments that it would make there
   int lost_accepts = 0;       // that it would not have tried

@@ -57,7 +57,8 @@ struct Attack {
 // The most that any change can give.
 double ceiling(const Profile& profile) {
   const double bound = floor_bound(profile);
-  return std::isfinite(bound) ? bound : kUnknownFloorBound;
+  constexpr double kEverything = 1000;  // as amdahl() has it
+  return std::isfinite(bound) ? bound : kEverything;
 }
 
 std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
@@ -161,7 +162,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
              !edited) {
     leave_out(
         LeftOutKind::below_resolution,
-        fmt::format("predicted {} ({}): less than one chance in twenty of the {} that this machine resolves",
+        fmt::format("predicted {} ({}): less than one chance in ten of the {} that this machine resolves",
                     format_band(forecast.band.low, forecast.band.high), forecast.band.because, format_percent(least)));
   } else {
     brief.ranked.push_back(candidate_of(known, option, forecast));
@@ -328,10 +329,9 @@ std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& br
     ++counts[one.kind];
   }
   std::vector<std::string> groups;
-  for (const auto& [kind, words] :
-       {std::pair{LeftOutKind::below_resolution, "have less than one chance in twenty of it"},
-        std::pair{LeftOutKind::refuted, "were refuted"},
-        std::pair{LeftOutKind::unsupported, "do not support this workload"}}) {
+  for (const auto& [kind, words] : {std::pair{LeftOutKind::below_resolution, "have less than one chance in ten of it"},
+                                    std::pair{LeftOutKind::refuted, "were refuted"},
+                                    std::pair{LeftOutKind::unsupported, "do not support this workload"}}) {
     if (counts.contains(kind)) {
       groups.push_back(fmt::format("{} {}", counts.at(kind), words));
     }

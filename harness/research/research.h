@@ -10,13 +10,13 @@
 namespace apo {
 
 // The least probability of a gain that this machine can resolve: less likely candidates are not tried.
-inline constexpr double kLeastChance = 0.05;
+inline constexpr double kLeastChance = 0.1;
 
 // Pure and deterministic in its inputs (the seed orders equals).
 //
 // Ranked by the middle of their predictions; the score is that middle, a log speed-up, NaN where nothing is known, and
 // such candidates come last. (On the journals under experiments/ this order is right more often than that by the chance
-// of a gain or by the expected gain.) What has less than one chance in twenty of a gain that this machine resolves is
+// of a gain or by the expected gain.) What has less than one chance in ten of a gain that this machine resolves is
 // left out, unless it was edited since it was tried.
 ResearchBrief research(const ResearchInputs& inputs);
 

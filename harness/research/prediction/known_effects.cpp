@@ -28,7 +28,7 @@ constexpr double kSwitch = 0.1;           // a toggle that was judged in other s
 constexpr double kSpread = 0.5;           // of multiprocessors that get work: this part of their logarithm is gained,
 constexpr double kSpreadOff = 0.3;        // give or take this part
 constexpr double kPromise = 0.3;          // a promise of which nothing came true or failed yet,
-constexpr double kPromiseOfMiddle = 0.4;  // and this part of what it says
+constexpr double kPromiseOfMiddle = 0.3;  // and this part of what it says
 constexpr double kPriorWeight = 4;        // judgements that a promise's record has before the first one
 constexpr std::size_t kNewest = 1000;
 

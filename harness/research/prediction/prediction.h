@@ -15,7 +15,7 @@ inline constexpr double kUnknownFloorBound = 4.0;
 // The ends of a predicted band are this many standard deviations from its middle. Conformal: four of five of the
 // effects under experiments/ lie inside, where each journal weighs the same, since the effects of one depend on each
 // other, and one more journal is taken to have none inside ('apo research --replay' prints the number of its journals).
-inline constexpr double kPredictedReach = 1.5;
+inline constexpr double kPredictedReach = 1.55;
 
 // The prediction for one configuration.
 struct Forecast {
