@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "harness/cli/console.h"
-#include "harness/cli/look/ideas_text.h"
+#include "harness/cli/improve/ideas_text.h"
 #include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"

@@ -11,7 +11,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/look/ideas_text.h"
+#include "harness/cli/improve/ideas_text.h"
 #include "harness/cli/look/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"

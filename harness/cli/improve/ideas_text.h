@@ -1,4 +1,4 @@
-// harness/cli/look/ideas_text.h - prints techniques that nobody has written.
+// harness/cli/improve/ideas_text.h - prints techniques that nobody has written.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// harness/cli/look/ideas_text.cpp - a line for each technique: what it attacks, its effect elsewhere, the source.
-#include "harness/cli/look/ideas_text.h"
+// harness/cli/improve/ideas_text.cpp - a line for each technique: what it attacks, its effect elsewhere, the source.
+#include "harness/cli/improve/ideas_text.h"
 
 #include <fmt/format.h>
 
