@@ -149,6 +149,7 @@ TEST(Research, ARefutedConfigurationComesBackWhenItsSourceOrTheMachineChanges) {
   EXPECT_NE(ranked(research(edited), "toy/fast"), nullptr);
   ResearchInputs elsewhere = in;
   elsewhere.machine = "other";
+  elsewhere.model = "another model";  // of the same model the loss would be believed
   EXPECT_NE(ranked(research(elsewhere), "toy/fast"), nullptr);
   ResearchInputs incumbent_edited = in;
   incumbent_edited.diagnosis.incumbent.source_hash = "edited";
