@@ -93,37 +93,6 @@ void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdraw
   }
 }
 
-void score_predictions(ReportModel& model) {
-  PredictionScore& score = model.prediction_score;
-  double error_sum = 0;
-  double absolute_sum = 0;
-  for (const Experiment& experiment : model.experiments) {
-    const Prediction& prediction = experiment.prediction;
-    if (!has_prediction(prediction)) {
-      continue;
-    }
-    PredictionOutcome outcome{.index = experiment.index,
-                              .experiment = experiment.id,
-                              .candidate = experiment.candidate.label(),
-                              .prediction = prediction,
-                              .effect = effect_of(experiment)};
-    ++score.predicted;
-    if (std::isfinite(outcome.effect)) {
-      const double middle = 0.5 * (std::log(prediction.low) + std::log(prediction.high));
-      outcome.inside = outcome.effect >= std::log(prediction.low) && outcome.effect <= std::log(prediction.high);
-      ++score.scored;
-      score.inside += outcome.inside ? 1 : 0;
-      error_sum += outcome.effect - middle;
-      absolute_sum += std::fabs(outcome.effect - middle);
-    }
-    model.predictions.push_back(std::move(outcome));
-  }
-  if (score.scored > 0) {
-    score.mean_error = error_sum / score.scored;
-    score.mean_absolute_error = absolute_sum / score.scored;
-  }
-}
-
 void pick_profiles(ReportModel& model) {
   const auto has_profiles = [](const IterationRecord& iteration) { return !iteration.profiles.empty(); };
   const auto first = std::find_if(model.iterations.begin(), model.iterations.end(), has_profiles);
@@ -218,7 +187,8 @@ ReportModel build_model(CampaignRecords records) {
   sort_experiments(model, records);
   collect_toolchains(model, std::move(records.toolchains));
   trace_trajectory(model, records.withdrawn);
-  score_predictions(model);
+  model.predictions = prediction_outcomes(model.experiments);
+  model.prediction_score = score_predictions(model.predictions);
   pick_profiles(model);
   pick_claim(model);
   find_last_event(model);

@@ -11,6 +11,7 @@
 
 #include "harness/core/records/records.h"
 #include "journal/journal.h"
+#include "reports/prediction_score.h"
 
 namespace apo::report {
 
@@ -75,24 +76,6 @@ struct TrajectoryPoint {
   bool withdrawn = false;
   double cumulative = 0;            // log of the naive product of the accepted effects; NaN once one is missing
   double candidate = kNotMeasured;  // log of where the candidate would have led: its incumbent's product x its effect
-};
-
-// A prediction and the effect that was measured.
-struct PredictionOutcome {
-  int index = 0;
-  std::int64_t experiment = 0;
-  std::string candidate;
-  Prediction prediction;
-  double effect = kNotMeasured;  // log; NaN where the candidate was not timed
-  bool inside = false;
-};
-
-struct PredictionScore {
-  int predicted = 0;
-  int scored = 0;  // predicted and measured
-  int inside = 0;
-  double mean_error = kNotMeasured;  // log of measured / middle of the band; > 0: better than predicted
-  double mean_absolute_error = kNotMeasured;
 };
 
 // A point of the roofline: one profile.

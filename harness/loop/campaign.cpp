@@ -104,10 +104,8 @@ void iterate(const CampaignFrame& frame, CampaignProgress& state, const Opened& 
     if (state.accepts_since_certificate >= kCertifyEveryAccepts) {
       certify_incumbent(frame, state, summary.certifications);
     }
-    if (summary.iterations.back().experiments.empty()) {
-      summary.stopped = frame.proposers.commands.empty()
-                            ? "nothing is left to try: 'apo report' says what was left out and why"
-                            : "nothing is left to try, and nothing new was proposed";
+    if (!summary.iterations.back().nothing_left.empty()) {
+      summary.stopped = summary.iterations.back().nothing_left;
       break;
     }
   }

@@ -69,21 +69,38 @@ ResearchInputs inputs_of(const CampaignFrame& frame, const CampaignProgress& sta
   return research_inputs(subject, profile);
 }
 
-// Ranks the proposals with all other candidates.
-ResearchBrief research_incumbent(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
-                                 const IterationSummary& iteration) {
+// On every workload; the sentence is about the first.
+std::string done_everywhere(const std::vector<Profile>& profiles) {
+  const bool done = std::ranges::none_of(profiles, [](const Profile& one) { return done_at_floor(one).empty(); });
+  return done ? done_at_floor(profiles.front()) : "";
+}
+
+// Ranks the proposals with all other candidates. Nobody is asked for some where the incumbent is done.
+void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, const std::vector<Profile>& profiles,
+                        IterationSummary& iteration) {
   const StageRange range("research");
-  const ResearchInputs inputs = inputs_of(frame, state, profile, iteration.index);
+  const Profile& profile = profiles.front();
+  ResearchInputs inputs = inputs_of(frame, state, profile, iteration.index);
   ResearchBrief brief = research(inputs);
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
     frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,
                                    format_ratio(bottleneck.bound), bottleneck.evidence));
   }
-  if (!frame.proposers.commands.empty() && propose(frame, state, iteration.id, inputs, brief) > 0) {
-    brief = research(inputs_of(frame, state, profile, iteration.index));
+  iteration.nothing_left = done_everywhere(profiles);
+  const bool asks = iteration.nothing_left.empty() && !frame.proposers.commands.empty();
+  if (asks && propose(frame, state, iteration.id, inputs, brief) > 0) {
+    inputs = inputs_of(frame, state, profile, iteration.index);
+    brief = research(inputs);
   }
   frame.journal.add_brief(iteration.id, brief);
-  return brief;
+  if (iteration.nothing_left.empty()) {
+    const std::string nothing = nothing_to_try(inputs, brief);
+    iteration.nothing_left = nothing + (asks && !nothing.empty() ? "; and nothing new was proposed" : "");
+  }
+  iteration.bottlenecks = brief.bottlenecks;
+  iteration.ranked = brief.ranked;
+  iteration.left_out = brief.left_out;
+  iteration.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
 }
 
 // The best that this iteration has not tried.
@@ -164,18 +181,18 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   if (state.since_sentinel >= kSentinelEveryCandidates) {
     check_machine(frame, state);
   }
-  IterationSummary summary{
-      .index = index, .incumbent = state.incumbent, .bottlenecks = {}, .ranked = {}, .left_out = {}, .experiments = {}};
+  IterationSummary summary;
+  summary.index = index;
+  summary.incumbent = state.incumbent;
   summary.id = frame.journal.begin_iteration(
       {.campaign = frame.campaign, .index = index, .incumbent = state.incumbent, .started_at = utc_now()});
   const std::vector<Profile> profiles = profile_incumbent(frame, state, summary.id);
-  const ResearchBrief brief = research_incumbent(frame, state, profiles.front(), summary);
+  research_incumbent(frame, state, profiles, summary);
   summary.time_ns = geometric_mean_time(profiles);
-  summary.bottlenecks = brief.bottlenecks;
-  summary.ranked = brief.ranked;
-  summary.left_out = brief.left_out;
-  const auto judge_all = frame.fleet != nullptr ? place_experiments : run_experiments;
-  summary.experiments = judge_all(frame, state, profiles.front(), summary);
+  if (summary.nothing_left.empty()) {
+    const auto judge_all = frame.fleet != nullptr ? place_experiments : run_experiments;
+    summary.experiments = judge_all(frame, state, profiles.front(), summary);
+  }
   frame.journal.finish_iteration(summary.id);
   return summary;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/loop/campaign_progress.h"
+#include "harness/research/research.h"
 
 namespace apo {
 
@@ -16,7 +17,9 @@ struct IterationSummary {
   std::vector<Bottleneck> bottlenecks;
   std::vector<Candidate> ranked;
   std::vector<LeftOut> left_out;
+  std::vector<Idea> unwritten;          // techniques that nobody has written for this incumbent
   std::vector<Experiment> experiments;  // without rounds
+  std::string nothing_left;             // why nothing is worth judging any more; empty while something is
 };
 
 // Candidates are tried one by one until one is accepted or the policy's number is tried; after each the rest is ranked

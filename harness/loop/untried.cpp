@@ -17,7 +17,7 @@ std::string reason_text(const LeftOut& left_out) {
     case LeftOutKind::refuted:
       return "refuted by earlier experiments: 'apo lessons' has them";
     case LeftOutKind::below_resolution:
-      return "predicted to be less than this machine resolves";
+      return "less than one chance in ten of a gain that this machine resolves";
     case LeftOutKind::other_target:
     case LeftOutKind::unsupported:
     case LeftOutKind::unknown:

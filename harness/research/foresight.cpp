@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -15,11 +16,14 @@
 namespace apo {
 namespace {
 
+constexpr double kCoverage = 0.8;  // of a band
+
 // What a researcher said of one candidate.
 struct Saying {
   double rank = 0;  // the larger, the earlier it is tried
   std::optional<Prediction> band;
   bool tried = true;
+  std::optional<Forecast> forecast = {};  // of this program
 };
 
 using Sayings = std::vector<Saying>;  // of the candidates of a stage
@@ -38,6 +42,7 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
   const Evidence evidence(stage.inputs);
   const Predictor predictor(stage.inputs, evidence);
   const double bound = floor_bound(stage.inputs.diagnosis.profile);
+  const bool done = !done_at_floor(stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
     const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
@@ -49,7 +54,8 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
-                  .tried = forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance};
+                  .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance,
+                  .forecast = forecast};
       }
     }
     sayings.push_back(saying);
@@ -89,7 +95,7 @@ void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& 
     score.interval_score += high - low + 10 * outside;
     if (stage.after_an_accept) {
       ++score.later;
-      score.later_error += std::fabs(effect - 0.5 * (low + high));
+      score.later_error += std::fabs(effect - (sayings[i].forecast ? sayings[i].forecast->effect : 0.5 * (low + high)));
     }
   }
 }
@@ -126,10 +132,24 @@ std::vector<PastResult> candidates_of(const RecordedCampaign& campaign) {
   return all;
 }
 
-double first_bound_now(const RecordedStage& stage) {
-  const std::vector<Bottleneck> bottlenecks =
-      stage.diagnosable ? diagnose(stage.inputs.diagnosis) : std::vector<Bottleneck>();
+std::vector<Bottleneck> bottlenecks_now(const RecordedStage& stage) {
+  return stage.diagnosable ? diagnose(stage.inputs.diagnosis) : std::vector<Bottleneck>();
+}
+
+double first_bound(const std::vector<Bottleneck>& bottlenecks) {
   return bottlenecks.empty() ? 0 : bottlenecks.front().bound;
+}
+
+void count_attacked(const RecordedStage& stage, const std::vector<Bottleneck>& bottlenecks, const PastResult& accepted,
+                    ForesightReport& report) {
+  const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
+    return registered.variant.id() == accepted.candidate.variant;
+  });
+  if (!bottlenecks.empty() && found != stage.inputs.variants.end()) {
+    ++report.attacked;
+    const double most = most_of(stage.inputs, bottlenecks, found->variant, accepted.candidate.settings);
+    report.above_attacked += accepted.effect > std::log(most) ? 1 : 0;
+  }
 }
 
 void count_bound(double bound, double effect, Foresight& score) {
@@ -149,7 +169,9 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
       if (one.verdict == Verdict::accepted) {
         ++report.accepted;
         count_bound(campaign.stages[i].first_bound, one.effect, report.recorded);
-        count_bound(first_bound_now(campaign.stages[i]), one.effect, report.now);
+        const std::vector<Bottleneck> bottlenecks = bottlenecks_now(campaign.stages[i]);
+        count_bound(first_bound(bottlenecks), one.effect, report.now);
+        count_attacked(campaign.stages[i], bottlenecks, one, report);
         final_incumbent = one.candidate.variant;
         last = i;
       }
@@ -174,14 +196,81 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
   ++report.now.improved;
 }
 
+// A forecast, and the effect that was measured.
+struct ForecastOutcome {
+  std::string journal;
+  Forecast forecast;
+  double bound = 0;  // of the floor
+  double effect = 0;
+};
+
+// The distance within which four of five effects lie, in standard deviations, among those that are not of `left_out`.
+// (Lee, Barber & Willett 2023, hierarchical conformal prediction: the journals are exchangeable, not their effects.)
+double conformal_reach(const std::vector<ForecastOutcome>& outcomes, const std::string& left_out) {
+  std::map<std::string, int> counts;
+  for (const ForecastOutcome& one : outcomes) {
+    counts[one.journal] += one.journal != left_out ? 1 : 0;
+  }
+  std::erase_if(counts, [](const auto& one) { return one.second == 0; });
+  std::vector<std::pair<double, double>> distances;  // with their weights
+  for (const ForecastOutcome& one : outcomes) {
+    if (one.journal != left_out) {
+      distances.emplace_back(
+          std::fabs(one.effect - one.forecast.effect) / std::max(one.forecast.sd, EffectNetwork::kSharpest),
+          1 / (static_cast<double>(counts.size() + 1) * counts.at(one.journal)));
+    }
+  }
+  std::ranges::sort(distances);
+  double weight = 0;
+  for (const auto& [distance, one] : distances) {
+    weight += one;
+    if (weight >= kCoverage) {
+      return distance;
+    }
+  }
+  return distances.empty() ? kPredictedReach : distances.back().first;
+}
+
+HeldOutBands score_held_out(const std::vector<ForecastOutcome>& outcomes) {
+  HeldOutBands score{.reach = conformal_reach(outcomes, "")};
+  std::map<std::string, double> reaches;
+  for (const ForecastOutcome& one : outcomes) {
+    const auto [reach, is_new] = reaches.try_emplace(one.journal);
+    if (is_new) {
+      reach->second = conformal_reach(outcomes, one.journal);
+    }
+    const Forecast::Ends ends = one.forecast.ends(reach->second, one.bound);
+    const double outside = std::max({ends.low - one.effect, one.effect - ends.high, 0.0});
+    ++score.predicted;
+    score.inside += outside == 0 ? 1 : 0;
+    score.interval_score += ends.high - ends.low + 10 * outside;
+  }
+  score.interval_score /= std::max(1, score.predicted);
+  return score;
+}
+
+void add_outcomes(const RecordedCampaign& campaign, const RecordedStage& stage, const Sayings& sayings,
+                  std::vector<ForecastOutcome>& outcomes) {
+  for (std::size_t i = 0; i < sayings.size(); ++i) {
+    if (sayings[i].forecast) {
+      outcomes.push_back({.journal = campaign.journal,
+                          .forecast = *sayings[i].forecast,
+                          .bound = floor_bound(stage.inputs.diagnosis.profile),
+                          .effect = stage.judged[i].effect});
+    }
+  }
+}
+
 }  // namespace
 
 ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) {
   ForesightReport report;
+  std::vector<ForecastOutcome> outcomes;
   for (const RecordedCampaign& campaign : campaigns) {
     std::vector<Sayings> all;
     for (const RecordedStage& stage : campaign.stages) {
       all.push_back(said_now(stage, stage.judged));
+      add_outcomes(campaign, stage, all.back(), outcomes);
       for (auto [sayings, score] :
            {std::pair(recorded_of(stage), &report.recorded), std::pair(all.back(), &report.now)}) {
         if (stage.after_an_accept) {
@@ -194,6 +283,7 @@ ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) 
   }
   finish(report.recorded);
   finish(report.now);
+  report.held_out = score_held_out(outcomes);
   return report;
 }
 

@@ -21,6 +21,7 @@ struct RecordedStage {
 
 struct RecordedCampaign {
   std::string name;
+  std::string journal = {};           // whose effects depend on each other
   std::vector<RecordedStage> stages;  // one at least, with one candidate at least
 };
 
@@ -33,7 +34,7 @@ struct Foresight {
   int predicted = 0;       // with a band; effects inside of it
   int inside = 0;
   double interval_score = 0;  // mean: width of the 80 % band + 10 x what the effect lies outside of it
-  double later_error = 0;     // mean distance of the effect from the middle of the band
+  double later_error = 0;     // mean distance of the effect from the estimate, else from the middle of the band
   int later = 0;
   int after_last_accept = 0;  // experiments that it would make there
   int lost_accepts = 0;       // that it would not have tried
@@ -41,9 +42,21 @@ struct Foresight {
   int above_bound = 0;
 };
 
+// Bands of this program whose reach, in standard deviations, is that of the other journals alone: the finite-sample
+// conformal quantile, each journal with the same weight.
+struct HeldOutBands {
+  int predicted = 0;
+  int inside = 0;
+  double interval_score = 0;
+  double reach = 0;  // that all journals together ask for
+};
+
 struct ForesightReport {
   Foresight recorded;
   Foresight now;
+  HeldOutBands held_out;
+  int attacked = 0;        // accepts of which a profile tells what all their causes could give together
+  int above_attacked = 0;  // effects above that
   int experiments = 0;
   int accepted = 0;
 };

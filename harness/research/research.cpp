@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,16 +16,17 @@
 #include "harness/core/text.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
-#include "harness/research/neighbours.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
+#include "harness/research/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-constexpr int kPromisingVariants = 2;
-constexpr int kNeighboursEach = 4;
+constexpr std::size_t kPromisingVariants = 2;
+// So many settings of each are listed, the best by their predictions.
+constexpr std::size_t kOptionsOfASpace = 16;
 
 // The part of today's time that a speed-up saves; 0 for a slow-down.
 double saving(double speedup) {
@@ -36,7 +39,6 @@ struct Knowledge {
   const Evidence& evidence;
   const Predictor& predictor;
   Subject incumbent;
-  std::vector<std::string> techniques;  // of the incumbent
   std::vector<Bottleneck> bottlenecks;
 };
 
@@ -55,42 +57,45 @@ struct Attack {
 // The most that any change can give.
 double ceiling(const Profile& profile) {
   const double bound = floor_bound(profile);
-  return std::isfinite(bound) ? bound : kUnknownFloorBound;
+  constexpr double kEverything = 1000;  // as amdahl() has it
+  return std::isfinite(bound) ? bound : kEverything;
 }
 
-std::vector<std::string> new_techniques(const Knowledge& known, const Option& option) {
+std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
   std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
-  std::erase_if(techniques, [&](const std::string& technique) {
-    return std::ranges::find(known.techniques, technique) != known.techniques.end();
-  });
+  const std::vector<std::string> old = techniques_of(inputs.diagnosis.incumbent, inputs.incumbent.settings);
+  std::erase_if(techniques,
+                [&](const std::string& technique) { return std::ranges::find(old, technique) != old.end(); });
   return techniques;
 }
 
 // Those that cannot be applied here attack nothing.
-std::vector<std::string> applicable(const Knowledge& known, const Option& option, std::vector<std::string> techniques) {
+std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& option,
+                                    std::vector<std::string> techniques) {
   std::erase_if(techniques, [&](const std::string& name) {
     const Technique* technique = find_technique(name, option.variant->target);
-    return technique != nullptr && !why_not_here(*technique, known.inputs).empty();
+    return technique != nullptr && !why_not_here(*technique, inputs).empty();
   });
   return techniques;
 }
 
 // Savings of several bottlenecks add up, as far as the floor allows.
-Attack attack_of(const Knowledge& known, const Option& option) {
-  std::vector<std::string> techniques = new_techniques(known, option);
+Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
+  std::vector<std::string> techniques = new_techniques(inputs, option);
   if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
-  techniques = applicable(known, option, std::move(techniques));
+  techniques = applicable(inputs, option, std::move(techniques));
   Attack attack;
   double saved = 0;
-  for (const Bottleneck& bottleneck : known.bottlenecks) {  // the largest first
+  for (const Bottleneck& bottleneck : bottlenecks) {  // the largest first
     if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
       saved += saving(bottleneck.bound);
       attack.bottlenecks.push_back(bottleneck.name);
     }
   }
-  attack.bound = 1 / (1 - std::min(saved, saving(ceiling(known.inputs.diagnosis.profile))));
+  const double most = ceiling(inputs.diagnosis.profile);
+  attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
   return attack;
 }
 
@@ -114,7 +119,7 @@ double rounded(double effect) {
 Candidate candidate_of(const Knowledge& known, const Option& option, const Forecast& forecast) {
   const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
-  const Attack attack = attack_of(known, option);
+  const Attack attack = attack_of(known.inputs, known.bottlenecks, option);
   const std::string expired =
       known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
@@ -157,7 +162,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
              !edited) {
     leave_out(
         LeftOutKind::below_resolution,
-        fmt::format("predicted {} ({}): less than one chance in twenty of the {} that this machine resolves",
+        fmt::format("predicted {} ({}): less than one chance in ten of the {} that this machine resolves",
                     format_band(forecast.band.low, forecast.band.high), forecast.band.because, format_percent(least)));
   } else {
     brief.ranked.push_back(candidate_of(known, option, forecast));
@@ -202,9 +207,9 @@ void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
   }
 }
 
-// Around the best settings of this text that were measured against the incumbent.
-std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant, const Settings& centre) {
-  std::vector<MeasuredSettings> measured;
+// The settings of this text that judgements here tell of.
+std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant& variant) {
+  std::vector<KnownSettings> measured;
   std::set<Settings> seen;  // a journal may have judged the same a thousand times
   for (const PastResult& past : known.evidence.results()) {
     if (past.candidate.variant == variant.id() && past.candidate_source_hash == variant.source_hash && past.timed &&
@@ -215,106 +220,57 @@ std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant,
       }
     }
   }
-  return neighbours_of_best(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
+  return measured;
 }
 
-// The incumbent with one of its toggles turned, or with two.
-std::vector<Settings> switched(const Knowledge& known, int count) {
-  std::vector<Settings> turned = {known.incumbent.configuration.settings};
-  std::vector<Settings> all;
-  for (const Tunable& tunable : known.inputs.diagnosis.incumbent.tunables) {
-    if (tunable.technique.empty()) {
-      continue;
-    }
-    for (std::size_t i = turned.size(); i-- > 0;) {
-      Settings settings = turned[i];
-      if (settings.erase(tunable.name) == 0) {  // it was off
-        settings[tunable.name] = 1;
-      }
-      (count == 1 || i > 0 ? all : turned).push_back(std::move(settings));
-    }
-  }
-  return all;
-}
-
-// One value of the incumbent's settings changed so that more multiprocessors have work.
-std::vector<Settings> spreading(const Knowledge& known) {
-  const Variant& variant = known.inputs.diagnosis.incumbent;
-  const Settings& current = known.incumbent.configuration.settings;
-  std::vector<Settings> settings;
-  for (const Tunable& tunable : variant.tunables) {
-    for (const std::int64_t value : tunable.values) {
-      Settings changed = current;
-      changed[tunable.name] = value;
-      if (busy_part(known.inputs, variant, changed) > busy_part(known.inputs, variant, current)) {
-        settings.push_back(std::move(changed));
-      }
-    }
-  }
-  return settings;
-}
-
-void add_tuning(const Knowledge& known, const Variant& variant, const Settings& settings,
-                std::vector<Option>& options) {
-  const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
-  const bool is_new =
-      std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; });
-  if (is_new && (!known.inputs.unsupported || known.inputs.unsupported(variant, configuration.settings).empty())) {
-    options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
-  }
-}
-
-// Two toggles of the incumbent at once, when none is left that might help by itself: some help only together.
-std::vector<Option> pair_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  const std::vector<Settings> singles = switched(known, 1);
-  const bool exhausted = std::ranges::none_of(ranked, [&](const Candidate& candidate) {
-    return candidate.configuration.variant == known.incumbent.configuration.variant &&
-           std::ranges::find(singles, candidate.configuration.settings) != singles.end();
-  });
-  std::vector<Option> options;
-  for (const Settings& settings : exhausted ? switched(known, 2) : std::vector<Settings>()) {
-    add_tuning(known, known.inputs.diagnosis.incumbent, settings, options);
-  }
-  return options;
-}
-
-// The incumbent's toggles one by one, what spreads its work, its neighbours, then those of the variants that rank
-// highest.
-std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  std::vector<std::pair<const Variant*, Settings>> centres = {
-      {&known.inputs.diagnosis.incumbent, known.incumbent.configuration.settings}};
+// Of the incumbent and of the variants that rank highest.
+std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
+  std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
   for (const Candidate& candidate : ranked) {
     const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
       return registered.variant.id() == candidate.configuration.variant;
     });
-    if (found != known.inputs.variants.end() && !found->variant.tunables.empty() &&
-        centres.size() <= kPromisingVariants) {
-      centres.emplace_back(&found->variant, candidate.configuration.settings);
+    const bool is_new =
+        std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
+    if (found != known.inputs.variants.end() && is_new && tuned.size() <= kPromisingVariants) {
+      tuned.push_back(&found->variant);
     }
   }
-  std::vector<Option> options;
-  const auto add = [&](const Variant& variant, const Settings& settings) {
-    add_tuning(known, variant, settings, options);
-  };
-  for (const Settings& settings : switched(known, 1)) {
-    add(known.inputs.diagnosis.incumbent, settings);
-  }
-  for (const Settings& settings : spreading(known)) {
-    add(known.inputs.diagnosis.incumbent, settings);
-  }
-  for (const auto& [variant, settings] : centres) {
-    for (const Settings& step : neighbours(known, *variant, settings)) {
-      add(*variant, step);
-    }
-  }
-  return options;
+  return tuned;
 }
 
-void consider_tuning(const Knowledge& known, const std::vector<Option>& options, ResearchBrief& brief) {
-  for (const Option& option : options) {
-    if (std::ranges::none_of(known.inputs.proposed, [&](const ProposedSettings& one) {
-          return normalised(one.configuration, *option.variant) == option.configuration;
-        })) {
+// Settings with their predictions, the largest first.
+std::vector<Option> tuning_options(const Knowledge& known, const Variant& variant) {
+  const auto is_legal = [&](const Settings& settings) {
+    return !known.inputs.unsupported || known.inputs.unsupported(variant, stated_settings(variant, settings)).empty();
+  };
+  std::vector<std::pair<double, Option>> options;
+  for (const Settings& settings : space_options(variant, is_legal, known_settings(known, variant), known.inputs.seed)) {
+    const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
+    const Forecast forecast = known.predictor.predict(variant, configuration, kUnknownFloorBound);
+    options.push_back(
+        {forecast.effect, {.variant = &variant, .configuration = configuration, .origin = Origin::tuning}});
+  }
+  std::ranges::stable_sort(options, std::greater(), &std::pair<double, Option>::first);
+  std::vector<Option> sorted;
+  for (auto& [effect, option] : options) {
+    sorted.push_back(std::move(option));
+  }
+  return sorted;
+}
+
+// The best of the variant's space that are not listed yet.
+void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBrief& brief) {
+  std::set<std::string> listed;
+  for (const Candidate& candidate : brief.ranked) {
+    listed.insert(candidate.configuration.label());
+  }
+  for (const LeftOut& left_out : brief.left_out) {
+    listed.insert(left_out.configuration.label());
+  }
+  const std::size_t before = brief.ranked.size();
+  for (const Option& option : tuning_options(known, variant)) {
+    if (brief.ranked.size() - before < kOptionsOfASpace && !listed.contains(option.configuration.label())) {
       consider(known, option, brief);
     }
   }
@@ -372,16 +328,48 @@ ResearchBrief research(const ResearchInputs& inputs) {
                         .evidence = evidence,
                         .predictor = predictor,
                         .incumbent = {normalised(inputs.incumbent, incumbent), incumbent.source_hash},
-                        .techniques = techniques_of(incumbent, inputs.incumbent.settings),
                         .bottlenecks = diagnose(inputs.diagnosis)};
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
   consider_proposed(known, brief);
   sort_by_score(brief.ranked, inputs);
-  consider_tuning(known, tuning_options(known, brief.ranked), brief);
-  consider_tuning(known, pair_options(known, brief.ranked), brief);
+  for (const Variant* variant : tuned_variants(known, brief.ranked)) {
+    consider_tuning(known, *variant, brief);
+  }
   sort_by_score(brief.ranked, inputs);
   return brief;
+}
+
+double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
+               const Settings& settings) {
+  return attack_of(inputs, bottlenecks, {.variant = &variant, .configuration = {variant.id(), settings}}).bound;
+}
+
+std::string done_at_floor(const Profile& profile) {
+  return profile.floor_fraction >= kDoneAtFloor
+             ? fmt::format("{} is at {} of its floor ({}): at most {} is left", profile.configuration.label(),
+                           format_share(profile.floor_fraction), profile.floor_roof, format_ratio(floor_bound(profile)))
+             : "";
+}
+
+std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& brief) {
+  if (!brief.ranked.empty()) {
+    return "";
+  }
+  std::map<LeftOutKind, int> counts;
+  for (const LeftOut& one : brief.left_out) {
+    ++counts[one.kind];
+  }
+  std::vector<std::string> groups;
+  for (const auto& [kind, words] : {std::pair{LeftOutKind::below_resolution, "have less than one chance in ten of it"},
+                                    std::pair{LeftOutKind::refuted, "were refuted"},
+                                    std::pair{LeftOutKind::unsupported, "do not support this workload"}}) {
+    if (counts.contains(kind)) {
+      groups.push_back(fmt::format("{} {}", counts.at(kind), words));
+    }
+  }
+  return fmt::format("no option is left that may gain the {} that this machine resolves{}",
+                     format_percent(inputs.minimum_detectable), groups.empty() ? "" : ": " + join(groups, ", "));
 }
 
 std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief) {

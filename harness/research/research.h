@@ -10,15 +10,29 @@
 namespace apo {
 
 // The least probability of a gain that this machine can resolve: less likely candidates are not tried.
-inline constexpr double kLeastChance = 0.05;
+inline constexpr double kLeastChance = 0.1;
 
 // Pure and deterministic in its inputs (the seed orders equals).
 //
 // Ranked by the middle of their predictions; the score is that middle, a log speed-up, NaN where nothing is known, and
 // such candidates come last. (On the journals under experiments/ this order is right more often than that by the chance
-// of a gain or by the expected gain.) What has less than one chance in twenty of a gain that this machine resolves is
+// of a gain or by the expected gain.) What has less than one chance in ten of a gain that this machine resolves is
 // left out, unless it was edited since it was tried.
 ResearchBrief research(const ResearchInputs& inputs);
+
+// The most that a configuration can gain: the savings of all bottlenecks that its new techniques attack, together and
+// as far as the floor allows; the floor's bound where they attack none, because then nothing else bounds it. A
+// bottleneck's own bound is that of a change which removes it alone.
+double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
+               const Settings& settings);
+
+// At this part of its floor an incumbent is done: what is left is worth less than judging for it.
+inline constexpr double kDoneAtFloor = 0.9;
+// Says that it is: "copy/streaming is at 93 % of its floor (memory_copy): at most 1.08x is left". "" while it is not,
+// and where its floor is not known.
+std::string done_at_floor(const Profile& profile);
+// Says why nothing of this brief is worth its judging, with what was left out in groups. "" while something is.
+std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& brief);
 
 // Lists the ranked candidates whose refutation no longer holds, because a condition changed: "copy/streaming:
 // experiment 12 refuted it, but the incumbent waited for barriers then and waits for global or local memory now".

@@ -65,7 +65,11 @@ Json score_document(const PredictionScore& score) {
           {"scored", score.scored},
           {"inside", score.inside},
           {"mean_log_error", number_or_null(score.mean_error)},
-          {"mean_absolute_log_error", number_or_null(score.mean_absolute_error)}};
+          {"mean_absolute_log_error", number_or_null(score.mean_absolute_error)},
+          {"mean_absolute_log_effect", number_or_null(score.mean_absolute_effect)},
+          {"pairs", score.pairs},
+          {"right_pairs", score.right_pairs},
+          {"chance_of_a_random_order", number_or_null(score.chance)}};
 }
 
 Json application_document(const Application& application) {

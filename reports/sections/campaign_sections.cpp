@@ -135,6 +135,28 @@ void write_group(const LeftOutGroup& group, Writer& writer) {
   writer.end_fold();
 }
 
+// As the last iteration ranked them.
+std::vector<Candidate> not_reached(const ReportModel& model) {
+  std::vector<Candidate> left =
+      model.iterations.empty() ? std::vector<Candidate>() : model.iterations.back().brief.ranked;
+  std::erase_if(left, [&](const Candidate& candidate) {
+    const auto is_it = [&](const Experiment& one) { return one.candidate == candidate.configuration; };
+    return std::ranges::any_of(model.experiments, is_it) || std::ranges::any_of(model.under_way, is_it);
+  });
+  return left;
+}
+
+void write_not_reached(const std::vector<Candidate>& candidates, Writer& writer) {
+  Table table{{"candidate", "predicted", "attacks"}, {}};
+  for (const Candidate& one : candidates) {
+    table.rows.push_back({{code(one.configuration.label())}, {plain(band_text(one.prediction))}, {plain(one.attacks)}});
+  }
+  writer.begin_fold(
+      {strong(fmt::format("{} ", candidates.size())), plain("ranked by the last iteration, and not reached")}, "");
+  writer.table(table);
+  writer.end_fold();
+}
+
 }  // namespace
 
 void write_environment(const ReportModel& model, Writer& writer) {
@@ -215,8 +237,12 @@ void write_lessons(const ReportModel& model, Writer& writer) {
 void write_left_out(const ReportModel& model, Writer& writer) {
   writer.heading(2, {plain("What was left out, and why")});
   const std::vector<LeftOutGroup> groups = group_left_out(model);
-  if (groups.empty() && model.abandoned.empty() && model.under_way.empty()) {
+  const std::vector<Candidate> ranked = not_reached(model);
+  if (groups.empty() && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
     writer.paragraph({plain("Nothing was left out.")});
+  }
+  if (!ranked.empty()) {
+    write_not_reached(ranked, writer);
   }
   for (const LeftOutGroup& group : groups) {
     write_group(group, writer);

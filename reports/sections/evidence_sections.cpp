@@ -154,10 +154,23 @@ std::string score_text(const PredictionScore& score) {
   }
   const double off = std::expm1(score.mean_error);
   return fmt::format(
-      "{} of {} measured effects lie inside their band. On average the effect came out {} {} the middle of its "
-      "band; the mean distance from the middle is a factor of {}.",
+      "{} of {} measured effects lie inside their band, which is meant to hold four of five. On average the effect "
+      "came "
+      "out {} {} the middle of its band; the mean distance from the middle is a factor of {}, where always predicting "
+      "1x would be off by {}.",
       score.inside, score.scored, percent_text(std::fabs(off)), off > 0 ? "above" : "below",
-      format_g(std::exp(score.mean_absolute_error), 3));
+      format_g(std::exp(score.mean_absolute_error), 3), format_g(std::exp(score.mean_absolute_effect), 3));
+}
+
+std::string order_text(const PredictionScore& score) {
+  if (score.pairs == 0) {
+    return "No two candidates with different predictions were measured over one incumbent, so their order is not "
+           "scored.";
+  }
+  return fmt::format(
+      "In {} of {} pairs over one incumbent the candidate with the higher prediction was the faster one. Predictions "
+      "dealt out at random are right in {} of them on average, and in as many or more with a probability of {}.",
+      score.right_pairs, score.pairs, format_g(0.5 * score.pairs, 3), percent_text(score.chance));
 }
 
 std::string sentinel_text(const Sentinel& sentinel) {
@@ -219,6 +232,7 @@ void write_predictions(const ReportModel& model, Writer& writer) {
     return;
   }
   writer.paragraph({plain(score_text(model.prediction_score))});
+  writer.paragraph({plain(order_text(model.prediction_score))});
   Table table{{"index", "candidate", "predicted", "measured", "inside the band"}, {}};
   for (const PredictionOutcome& outcome : model.predictions) {
     const bool measured = std::isfinite(outcome.effect);

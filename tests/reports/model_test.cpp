@@ -189,6 +189,27 @@ TEST(ReportModel, PredictionsAreScoredOnMeasuredCandidatesOnly) {
   EXPECT_FALSE(model.predictions[1].inside);
 }
 
+// Four over one incumbent, predicted in the order in which they came out; 1 of 24 orders is that one.
+TEST(ReportModel, TheOrderOfPredictionsIsHeldAgainstChance) {
+  std::vector<PredictionOutcome> outcomes;
+  for (const double gain : {1.1, 1.2, 1.3, 1.4}) {
+    outcomes.push_back(
+        {.incumbent = "f/a", .prediction = {.low = gain - 0.1, .high = gain + 0.1}, .effect = std::log(gain)});
+  }
+  outcomes.push_back({.incumbent = "f/b", .prediction = {.low = 2, .high = 3}, .effect = 0});
+  outcomes.push_back({.incumbent = "f/b", .prediction = {.low = 4, .high = 5}});  // not timed
+  const PredictionScore score = score_predictions(outcomes);
+  EXPECT_EQ(score.pairs, 6);
+  EXPECT_EQ(score.right_pairs, 6);
+  EXPECT_NEAR(score.chance, 1.0 / 24, 0.02);
+  EXPECT_EQ(score.predicted, 6);
+  EXPECT_EQ(score.scored, 5);
+  std::swap(outcomes[0].effect, outcomes[3].effect);
+  std::swap(outcomes[1].effect, outcomes[2].effect);
+  EXPECT_EQ(score_predictions(outcomes).right_pairs, 0);
+  EXPECT_EQ(score_predictions(outcomes).chance, 1);
+}
+
 TEST(ReportModel, SearchEffectIsMarkedAsSuch) {
   const ReportModel model = build_model(realistic_campaign());
   EXPECT_EQ(effect_stage(model.experiments[0]), RoundStage::confirm);

@@ -67,6 +67,30 @@ TEST(Foresight, OfThisProgramIsThatOfItsPredictor) {
   EXPECT_DOUBLE_EQ(report.now.until_final, 1);
 }
 
+TEST(Foresight, AnIncumbentAtItsFloorIsNotTriedFurther) {
+  RecordedCampaign one = campaign();
+  EXPECT_EQ(score_foresight({one}).now.after_last_accept, 1) << "toy/d";
+  one.stages[1].inputs.diagnosis.profile.floor_fraction = 0.95;
+  EXPECT_EQ(score_foresight({one}).now.after_last_accept, 0);
+}
+
+// One effect a journal, of n: the reach is that of the 0.8 (n + 1)th, rounded up, which is the farthest of four or
+// five.
+TEST(Foresight, HeldOutBandsReachAsFarAsTheOtherJournalsAsk) {
+  std::vector<RecordedCampaign> campaigns;
+  for (const double gain : {2.0, 2.0, 2.0, 2.0, 9.0}) {
+    RecordedCampaign one = campaign();
+    one.journal = "journal " + std::to_string(campaigns.size());
+    one.stages.resize(1);
+    one.stages[0].judged[0].effect = std::log(gain);
+    campaigns.push_back(one);
+  }
+  const HeldOutBands bands = score_foresight(campaigns).held_out;
+  EXPECT_EQ(bands.predicted, 5);
+  EXPECT_EQ(bands.inside, 4) << "all but the one of which the others know nothing";
+  EXPECT_GT(bands.reach, 3) << "the ninefold one is the fifth";
+}
+
 TEST(Foresight, AnAcceptThatWouldNotHaveBeenTriedIsLost) {
   RecordedCampaign one = campaign();
   one.stages.resize(1);

@@ -77,6 +77,15 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
+  EXPECT_NEAR(most_of(in, brief.bottlenecks, in.variants[0].variant, {}), 100, 1e-6);
+}
+
+// libm takes nine tenths, and a 50th of that is left; what attacks nothing is bounded by the floor alone.
+TEST(Research, TheMostOfAConfigurationIsThatOfAllThatItAttacks) {
+  const ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4)});
+  const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
+  EXPECT_NEAR(most_of(in, bottlenecks, in.variants[0].variant, {}), 1 / (0.1 + 0.9 / 50), 1e-6);
+  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, in.variants[1].variant, {}), 100);
 }
 
 TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
@@ -94,6 +103,28 @@ TEST(Research, AtTheFloorNothingIsTried) {
   in.diagnosis.profile.floor_fraction = 0.999;
   EXPECT_EQ(why_left_out(research(in), "toy/bold"),
             "the floor leaves 1.00x at most, and this machine resolves +0.30 %");
+}
+
+TEST(Research, AnIncumbentAtNineTenthsOfItsFloorIsDone) {
+  Profile profile = inputs({}).diagnosis.profile;
+  profile.configuration = {.variant = "toy/simple", .settings = {}};
+  profile.floor_fraction = 0.89;
+  EXPECT_EQ(done_at_floor(profile), "");
+  profile.floor_fraction = 0.93;
+  EXPECT_EQ(done_at_floor(profile), "toy/simple is at 93 % of its floor (fp32_fma): at most 1.08x is left");
+  profile.floor_fraction = 0;
+  EXPECT_EQ(done_at_floor(profile), "") << "no floor is known";
+}
+
+TEST(Research, WhenNothingIsLeftItSaysWhyInGroups) {
+  ResearchInputs in = inputs(
+      {variant("fast", "vectorised-tanh", 2, 4), variant("slow", "x", 0.2, 0.21), variant("none", "y", 0.3, 0.31)});
+  EXPECT_EQ(nothing_to_try(in, research(in)), "") << "there is toy/fast";
+  in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};
+  in.lessons = {lesson(in.past[0])};
+  EXPECT_EQ(nothing_to_try(in, research(in)),
+            "no option is left that may gain the +0.30 % that this machine resolves: 2 have less than one chance in "
+            "ten of it, 1 were refuted");
 }
 
 TEST(Research, ARefutedConfigurationNeverRanks) {
@@ -118,6 +149,7 @@ TEST(Research, ARefutedConfigurationComesBackWhenItsSourceOrTheMachineChanges) {
   EXPECT_NE(ranked(research(edited), "toy/fast"), nullptr);
   ResearchInputs elsewhere = in;
   elsewhere.machine = "other";
+  elsewhere.model = "another model";  // of the same model the loss would be believed
   EXPECT_NE(ranked(research(elsewhere), "toy/fast"), nullptr);
   ResearchInputs incumbent_edited = in;
   incumbent_edited.diagnosis.incumbent.source_hash = "edited";
@@ -135,7 +167,7 @@ TEST(Research, AMeasuredChainKeepsOutWhatItShowsToBeSlower) {
   in.diagnosis.incumbent = in.variants[1].variant;
   const std::string why = why_left_out(research(in), "toy/fast");
   EXPECT_NE(why.find("judgements here: experiments 12, 13"), std::string::npos) << why;
-  EXPECT_NE(why.find("less than one chance in twenty"), std::string::npos) << why;
+  EXPECT_NE(why.find("less than one chance in ten"), std::string::npos) << why;
 }
 
 TEST(Research, WhatWasEditedSinceItWasTriedIsTriedAgain) {
@@ -224,16 +256,17 @@ PastResult switched(std::int64_t id, const Settings& on, const Settings& over, d
   return past;
 }
 
-TEST(Toggles, AreSwitchedOneByOneAsTheTechniquesThatTheyApply) {
+TEST(Toggles, AreOptionsInEveryCombinationAsTheTechniquesThatTheyApply) {
   const ResearchBrief brief = research(toggled_inputs());
   ASSERT_FALSE(brief.ranked.empty());
   const Candidate& first = brief.ranked.front();
-  EXPECT_EQ(first.configuration.label(), "toy/simple[FAST=1]");
-  EXPECT_EQ(first.techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
+  EXPECT_NE(first.configuration.label().find("FAST=1"), std::string::npos) << first.configuration.label();
   EXPECT_EQ(first.attacks, "libm-special-functions");
   EXPECT_NE(first.why.find("what its techniques gave"), std::string::npos) << first.why;
-  EXPECT_NE(ranked(brief, "toy/simple[PACKED=1]"), nullptr);
-  EXPECT_EQ(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr) << "no pair while one is left to try";
+  const Candidate* alone = ranked(brief, "toy/simple[FAST=1]");
+  ASSERT_NE(alone, nullptr);
+  EXPECT_EQ(alone->techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
+  EXPECT_EQ(brief.ranked.size(), 7u) << "three toggles make eight settings, of which one is the incumbent";
 }
 
 TEST(Toggles, WhatOneGaveIsExpectedInOtherSettings) {
@@ -247,14 +280,14 @@ TEST(Toggles, WhatOneGaveIsExpectedInOtherSettings) {
   EXPECT_EQ(both, &brief.ranked.front());
 }
 
-TEST(Toggles, PairsAreTriedWhenNoSingleOneIsLeft) {
+TEST(Toggles, CombinationsAreLeftWhenNoSingleOneHelped) {
   ResearchInputs in = toggled_inputs();
   for (const char* name : {"FAST", "PACKED", "PADDED"}) {
     in.past.push_back(switched(std::ssize(in.past) + 1, {{name, 1}}, {}, 0.98));
     in.lessons.push_back(lesson(in.past.back()));
   }
   const ResearchBrief brief = research(in);
-  EXPECT_EQ(brief.ranked.size(), 3u);
+  EXPECT_EQ(ranked(brief, "toy/simple[FAST=1]"), nullptr);
   EXPECT_NE(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr);
 }
 
@@ -279,7 +312,22 @@ TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
   ASSERT_FALSE(brief.ranked.empty());
   EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=1]");
   in.sms = 4;
-  EXPECT_EQ(ranked(research(in), "toy/simple[K=1]"), nullptr) << "all are busy: four steps are no neighbour";
+  EXPECT_EQ(research(in).ranked[0].configuration.label(), "toy/simple[K=7]") << "all are busy: one step, not four";
+}
+
+TEST(Research, TheWholeSpaceIsWeighedAndItsBestAreListed) {
+  ResearchInputs in = inputs({});
+  for (const char* name : {"A", "B", "C"}) {
+    in.diagnosis.incumbent.tunables.push_back({.name = name, .values = {1, 2, 3, 4}});
+  }
+  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  ResearchBrief brief = research(in);
+  EXPECT_EQ(brief.ranked.size(), 16u) << "of 63";
+  PastResult far = result(1, "simple", "simple", 2, Verdict::inconclusive);
+  far.candidate.settings = {{"A", 4}, {"B", 4}, {"C", 4}};
+  in.past = {far};
+  brief = research(in);
+  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[A=4,B=4,C=4]") << "nine steps away";
 }
 
 TEST(Research, EachConfigurationAppearsOnce) {
@@ -347,7 +395,7 @@ TEST(UnwrittenIdeas, AreTechniquesThatAttackWhatWasFoundAndNobodyWrote) {
 }
 
 TEST(Proposals, ProposedSettingsAreRankedByWhatTheirAuthorSays) {
-  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
+  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.0, 1.1)});
   in.variants[0].variant.tunables = {{.name = "K", .values = {1, 2, 4}}};
   in.proposed = {{.configuration = {"toy/fast", {{"K", 4}}},
                   .prediction = Prediction{.low = 7, .high = 9, .because = "so"},

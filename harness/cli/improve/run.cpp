@@ -20,6 +20,7 @@
 #include "harness/loop/fleet/slurm.h"
 #include "harness/loop/fleet/worker_commands.h"
 #include "harness/loop/policy.h"
+#include "harness/research/proposers/brief.h"
 
 namespace apo {
 namespace {
@@ -218,6 +219,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"stopped", summary.stopped},
           {"iterations", iterations},
           {"untried", untried},
+          {"unwritten", summary.iterations.empty() ? Json::array() : to_documents(summary.iterations.back().unwritten)},
           {"proposer_calls", to_documents(summary.proposer_calls)},
           {"certifications", to_documents(summary.certifications)},
           {"application", application_document(summary.application)},

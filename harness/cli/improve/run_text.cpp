@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/cli/console.h"
+#include "harness/cli/improve/ideas_text.h"
 #include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
@@ -59,6 +61,22 @@ std::string experiments_text(const CampaignSummary& summary) {
   return rows.size() > 1 ? format_table(rows) : "";
 }
 
+constexpr std::size_t kNamedEach = 6;
+
+// "12 for target cuda: a, b, c and 9 more"
+std::string untried_text(const std::vector<UntriedGroup>& groups) {
+  std::string text = groups.empty() ? "" : "not tried\n";
+  for (const UntriedGroup& group : groups) {
+    const std::size_t named = std::min(group.variants.size(), kNamedEach);
+    const std::vector<std::string> names(group.variants.begin(),
+                                         group.variants.begin() + static_cast<std::ptrdiff_t>(named));
+    text +=
+        fmt::format("  {} {}: {}{}\n", group.variants.size(), group.why, join(names, ", "),
+                    named < group.variants.size() ? fmt::format(" and {} more", group.variants.size() - named) : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string summary_text(const CampaignSummary& summary) {
@@ -72,6 +90,9 @@ std::string summary_text(const CampaignSummary& summary) {
                         format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
   }
   text += application_lines(summary);
+  text += untried_text(summary.untried);
+  text += summary.iterations.empty() ? "" : ideas_text(summary.iterations.back().unwritten);
+  text += summary.stopped.empty() ? "" : "ended:     " + summary.stopped + "\n";
   return text + "incumbent: " + summary.incumbent.label() + "\nreport:    " + summary.report + "\n";
 }
 

@@ -49,16 +49,15 @@ std::string how_to_go_on(const fs::path& output, const Globals& globals) {
 
 // 0 where the file lacks it.
 double measured(const T4Result& result, const std::string& name) {
-  const auto found = std::ranges::find(result.measurements, name, &T4Measurement::name);
-  return found == result.measurements.end() ? 0 : found->value;
+  const T4Measurement* found = find_measurement(result, name);
+  return found == nullptr ? 0 : found->value;
 }
 
 // The first of the fastest; nullptr where none is valid.
 const T4Result* fastest_of(const T4File& file) {
   const T4Result* fastest = nullptr;
   for (const T4Result& result : file.results) {
-    if (result.invalidity == Invalidity::correct &&
-        (fastest == nullptr || measured(result, "speedup") > measured(*fastest, "speedup"))) {
+    if (is_valid(result) && (fastest == nullptr || measured(result, "speedup") > measured(*fastest, "speedup"))) {
       fastest = &result;
     }
   }
@@ -68,7 +67,7 @@ const T4Result* fastest_of(const T4File& file) {
 std::map<std::string, int> count_invalid(const T4File& file) {
   std::map<std::string, int> counts;
   for (const T4Result& result : file.results) {
-    if (result.invalidity != Invalidity::correct) {
+    if (!is_valid(result)) {
       ++counts[std::string(to_string(result.invalidity))];
     }
   }

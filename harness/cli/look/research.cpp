@@ -11,6 +11,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/improve/ideas_text.h"
 #include "harness/cli/look/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
@@ -26,6 +27,7 @@
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/known_effects.h"
+#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {
@@ -80,6 +82,13 @@ std::string foresight_table(const ForesightReport& report) {
           [](const Foresight& f) { return fmt::format("{} of {}", f.above_bound, f.bounded); }),
       row("accepts that would not have been tried",
           [&](const Foresight& f) { return fmt::format("{} of {}", f.lost_accepts, report.accepted); }),
+      {"accepts above all that they attack together", "-",
+       fmt::format("{} of {}", report.above_attacked, report.attacked)},
+      {"effects inside, by the other journals' width", "-",
+       fmt::format("{} of {}", report.held_out.inside, report.held_out.predicted)},
+      {"interval score of those bands", "-", number(report.held_out.interval_score)},
+      {"standard deviations that a band reaches", "-",
+       fmt::format("{}; these journals ask for {}", number(kPredictedReach), number(report.held_out.reach))},
   });
 }
 
@@ -98,16 +107,6 @@ std::string left_out_text(const ResearchBrief& brief) {
 
 std::string family_of(const ResearchAnswer& answer) {
   return answer.inputs.diagnosis.incumbent.family;
-}
-
-std::string ideas_text(const std::vector<Idea>& ideas) {
-  std::string text = ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
-  for (const Idea& idea : ideas) {
-    text += fmt::format("  {} against {}, {}: {}{}\n", idea.technique.name, idea.attacks,
-                        format_band(idea.technique.low, idea.technique.high), idea.technique.source,
-                        idea.why_not.empty() ? "" : "; not now: " + idea.why_not);
-  }
-  return text;
 }
 
 std::string priors_text(const ResearchInputs& inputs) {
@@ -152,7 +151,8 @@ std::string brief_text(const ResearchAnswer& answer) {
     text += "again: " + expired + "\n";
   }
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  return text + ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks)) + priors_text(answer.inputs);
+  const std::string ideas = ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks));
+  return text + (ideas.empty() ? "" : "\n" + ideas) + priors_text(answer.inputs);
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
@@ -193,7 +193,14 @@ int replay_journals(const ResearchOptions& options, const Globals& globals) {
                 {"experiments", report.experiments},
                 {"accepted", report.accepted},
                 {"recorded", to_document(report.recorded)},
-                {"now", to_document(report.now)}});
+                {"now", to_document(report.now)},
+                {"attacked", report.attacked},
+                {"above_attacked", report.above_attacked},
+                {"held_out",
+                 {{"predicted", report.held_out.predicted},
+                  {"inside", report.held_out.inside},
+                  {"interval_score", report.held_out.interval_score},
+                  {"reach", report.held_out.reach}}}});
     return kDone;
   }
   print(fmt::format("{} campaigns of {} journals, each journal left out in turn\n{}", campaigns.size(),

@@ -1,6 +1,7 @@
 // harness/loop/exchange/t4.cpp - writes T4, a result a line.
 #include "harness/loop/exchange/t4.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -50,7 +51,8 @@ Document metadata_of(const T4File& file) {
   if (file.origin) {
     metadata["apo"] = {{"variant", file.origin->variant},   {"source_hash", file.origin->source_hash},
                        {"workload", file.origin->workload}, {"machine", file.origin->machine},
-                       {"cache", file.origin->cache},       {"reference", file.origin->reference}};
+                       {"cache", file.origin->cache},       {"reference", file.origin->reference},
+                       {"seed", file.origin->seed}};
   }
   return metadata;
 }
@@ -59,6 +61,15 @@ Document metadata_of(const T4File& file) {
 
 std::string_view to_string(Invalidity invalidity) {
   return word_of(kInvalidityWords, invalidity);
+}
+
+bool is_valid(const T4Result& result) {
+  return result.invalidity == Invalidity::correct;
+}
+
+const T4Measurement* find_measurement(const T4Result& result, const std::string& name) {
+  const auto found = std::ranges::find(result.measurements, name, &T4Measurement::name);
+  return found == result.measurements.end() ? nullptr : &*found;
 }
 
 std::string to_text(const T4Configuration& configuration) {

@@ -66,6 +66,10 @@ struct T4Result {
   bool operator==(const T4Result&) const = default;
 };
 
+bool is_valid(const T4Result& result);
+// nullptr where the result has no such measurement.
+const T4Measurement* find_measurement(const T4Result& result, const std::string& name);
+
 // What apo adds to the metadata of a file that it writes.
 struct T4Origin {
   std::string variant;
@@ -74,6 +78,7 @@ struct T4Origin {
   std::string machine;    // its model
   std::string cache;      // state of the caches before each call
   std::string reference;  // the configuration that each was timed against
+  std::int64_t seed = 0;  // of the shapes and inputs that each was checked on; 0: not known
   bool operator==(const T4Origin&) const = default;
 };
 

@@ -153,7 +153,8 @@ T4Origin read_origin(const Field& field) {
           .workload = field.at("workload").text(),
           .machine = field.at("machine").text(),
           .cache = field.at("cache").text(),
-          .reference = field.at("reference").text()};
+          .reference = field.at("reference").text(),
+          .seed = field.has("seed") ? field.at("seed").integer() : 0};
 }
 
 void check_parameters(const T4Configuration& first, const T4Configuration& other, const Field& field) {

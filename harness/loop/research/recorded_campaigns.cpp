@@ -147,7 +147,8 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
 // One stage for each incumbent, in order.
 RecordedCampaign read_campaign(const Workspace& workspace, Journal& journal, const Campaign& campaign,
                                std::vector<PastResult> past) {
-  RecordedCampaign recorded{.name = journal.path().string() + " campaign " + std::to_string(campaign.id)};
+  RecordedCampaign recorded{.name = journal.path().string() + " campaign " + std::to_string(campaign.id),
+                            .journal = journal.path().string()};
   const std::vector<Experiment> experiments = journal.experiments(campaign.id);
   const CampaignFacts facts{.journal = journal,
                             .campaign = campaign,

@@ -99,10 +99,8 @@ Recording begin_recording(Workspace& workspace, const SpaceRequest& request) {
   const Family& family = workspace.family(variant.family);
   const Workload& workload =
       request.workload.empty() ? first_workload(family, variant.target) : workspace.workload(family, request.workload);
-  EvaluatePlan plan = make_plan({.workloads = {&workload},
-                                 .cache = request.cache,
-                                 .judge_preset = std::string(kQuickPreset),
-                                 .seed = secret_seed()});
+  EvaluatePlan plan =
+      make_plan({.workloads = {&workload}, .cache = request.cache, .judge_preset = std::string(kQuickPreset)});
   plan.sanitize = request.sanitize;
   plan.time_same_code = true;  // two settings may make the same code: each has its time
   return {.variant = variant,
@@ -147,6 +145,11 @@ Experiment judge(const Recording& recording, const Configuration& candidate, con
   return experiment;
 }
 
+// A positive number that JSON keeps to the last digit.
+std::int64_t new_seed() {
+  return static_cast<std::int64_t>(secret_seed() >> 1U) | 1;
+}
+
 T4Origin origin_of(const Recording& recording, const Workspace& workspace, CachePolicy cache) {
   return {.variant = recording.variant.id(),
           .source_hash = recording.variant.source_hash,
@@ -173,6 +176,24 @@ Progress progress_of(const Recording& recording, const T4Configuration& configur
           .done = static_cast<int>(legal - left),
           .expected = static_cast<int>(legal),
           .seconds_left = done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(left)};
+}
+
+std::vector<Settings> space_of(const Recording& recording, const Workspace& workspace) {
+  const Variant& variant = recording.variant;
+  if (variant.tunables.empty()) {
+    throw UserError(variant.id() + " has neither tunables nor toggles, and so no space",
+                    fmt::format("give its file lines such as '// apo:tune BLOCK 64,128' or '// apo:toggle NAME "
+                                "technique', and use the names as macros; 'apo bench {}' times it as it is",
+                                variant.id()));
+  }
+  std::vector<Settings> legal =
+      legal_settings(variant, recording.family, recording.workload, workspace.device_symbols());
+  if (legal.size() == 1) {
+    throw UserError(fmt::format("{} has one configuration on {} and so no space: its apo:requires lines allow no other",
+                                variant.id(), recording.workload.name),
+                    fmt::format("name another --workload, or 'apo bench {}' times that one", variant.id()));
+  }
+  return legal;
 }
 
 std::string why_unmeasured(const Experiment& experiment) {
@@ -231,17 +252,26 @@ T4Result result_of(const Experiment& experiment, const T4Configuration& configur
   return result;
 }
 
-RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request, Observer& observer) {
-  const Recording recording = begin_recording(workspace, request);
-  const std::vector<Settings> legal =
-      legal_settings(recording.variant, recording.family, recording.workload, workspace.device_symbols());
-  if (legal.size() == 1) {
-    throw UserError(recording.variant.id() + " has one configuration on " + recording.workload.name + ": no space",
-                    "'apo bench " + recording.variant.id() + "' times it");
+LockFile only_recording_into(const std::filesystem::path& output) {
+  check_writable(output);
+  LockFile lock(output.string() + ".lock");
+  if (!lock.try_lock({}) && lock.trouble().empty()) {
+    throw UserError("another 'apo space' is recording into " + output.string(),
+                    "wait for it, or name another file with --output");
   }
+  return lock;  // a file system without locks gives none
+}
+
+RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request, Observer& observer) {
+  Recording recording = begin_recording(workspace, request);
+  const std::vector<Settings> legal = space_of(recording, workspace);
+  const LockFile lock = only_recording_into(request.output);
   RecordingSummary summary{
       .file = kept_space(request.output, origin_of(recording, workspace, request.cache), recording.variant, legal),
       .legal = legal.size()};
+  std::int64_t& seed = summary.file.origin->seed;  // a resumed recording goes on with the same shapes
+  seed = seed == 0 ? new_seed() : seed;
+  recording.plan.seed = static_cast<std::uint64_t>(seed);
   const std::vector<Settings> left = left_of(legal, summary.file);
   WithoutProgress quiet(observer);
   const auto start = std::chrono::steady_clock::now();
@@ -257,10 +287,9 @@ RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request,
       continue;
     }
     const T4Result& result = summary.file.results.emplace_back(result_of(experiment, configuration));
-    const bool is_valid = result.invalidity == Invalidity::correct;
-    if (is_valid && summary.file.origin->reference.empty()) {
+    if (is_valid(result) && summary.file.origin->reference.empty()) {
       summary.file.origin->reference = candidate.label();
-    } else if (!is_valid) {
+    } else if (!is_valid(result)) {
       observer.say(fmt::format("{}: {}, {}", to_text(configuration), to_string(result.invalidity), result.reason));
     }
     write_file_atomically(request.output, to_text(summary.file));

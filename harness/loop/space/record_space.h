@@ -8,6 +8,7 @@
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
+#include "harness/core/system/lock_file.h"
 #include "harness/loop/exchange/t4.h"
 #include "harness/loop/workspace/workspace.h"
 
@@ -35,6 +36,9 @@ T4Configuration to_t4(const Settings& settings);
 // candidate: there is no result then.
 bool is_measured(const Experiment& experiment);
 T4Result result_of(const Experiment& experiment, const T4Configuration& configuration);
+
+// Held while a recording goes on. Throws UserError where another one writes into this file.
+LockFile only_recording_into(const std::filesystem::path& output);
 
 // The gates and rounds of 'apo evaluate --judge quick', of each configuration against one reference: the first one that
 // is valid. Writes the file after each, so that it is always whole. Nothing goes to the journal. Throws UserError for a

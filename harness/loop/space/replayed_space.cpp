@@ -17,15 +17,6 @@
 namespace apo {
 namespace {
 
-const T4Measurement* find_measurement(const T4Result& result, const std::string& name) {
-  const auto found = std::ranges::find(result.measurements, name, &T4Measurement::name);
-  return found == result.measurements.end() ? nullptr : &*found;
-}
-
-bool is_valid(const T4Result& result) {
-  return result.invalidity == Invalidity::correct;
-}
-
 // In nanoseconds; nothing for a unit that is none of time.
 std::optional<double> unit_ns(const std::string& unit) {
   static const std::map<std::string, double> kUnits = {

@@ -20,16 +20,16 @@ constexpr double kOtherModel = 0.1;     // of the same instruction set
 constexpr double kOtherIsa = 0.35;
 constexpr double kOtherWorkload = 0.2;  // of the same class
 constexpr double kOtherClass = 0.5;
-constexpr double kOtherCaches = 0.2;       // cold against warm
-constexpr double kOtherText = 0.1;         // another text of one variant
-constexpr double kStep = 0.15;             // one step of a tunable,
-constexpr double kStepLoss = 0.04;         // which loses so much on average, away from the default
-constexpr double kSwitch = 0.1;            // a toggle that was judged in other settings
-constexpr double kSpread = 0.5;            // of multiprocessors that get work: this part of their logarithm is gained,
-constexpr double kSpreadOff = 0.3;         // give or take this part
-constexpr double kPromise = 0.3;           // a promise of which nothing came true or failed yet,
-constexpr double kPromiseOfMiddle = 0.15;  // and this part of what it says
-constexpr double kPriorWeight = 4;         // judgements that a promise's record has before the first one
+constexpr double kOtherCaches = 0.2;      // cold against warm
+constexpr double kOtherText = 0.1;        // another text of one variant
+constexpr double kStep = 0.15;            // one step of a tunable,
+constexpr double kStepLoss = 0.04;        // which loses so much on average, away from what is known
+constexpr double kSwitch = 0.1;           // a toggle that was judged in other settings
+constexpr double kSpread = 0.5;           // of multiprocessors that get work: this part of their logarithm is gained,
+constexpr double kSpreadOff = 0.3;        // give or take this part
+constexpr double kPromise = 0.3;          // a promise of which nothing came true or failed yet,
+constexpr double kPromiseOfMiddle = 0.3;  // and this part of what it says
+constexpr double kPriorWeight = 4;        // judgements that a promise's record has before the first one
 constexpr std::size_t kNewest = 1000;
 
 double square(double x) {
@@ -264,13 +264,12 @@ KnownEffects::Step KnownEffects::switch_on(const Variant& variant, const Tunable
 
 // What spreads over idle multiprocessors gains, whatever else it does.
 KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& from, const Settings& to) const {
-  const Settings defaults = default_settings(variant);
   std::vector<Tunable> parameters = variant.tunables;
   std::erase_if(parameters, [](const Tunable& tunable) { return !tunable.technique.empty(); });
-  const int away = steps_between(parameters, defaults, to) - steps_between(parameters, defaults, from);
+  const int away = steps_between(parameters, from, to);
   const double spread = std::log(busy_part(inputs_, variant, to) / busy_part(inputs_, variant, from));
   Step step{.effect = kSpread * spread - kStepLoss * away};
-  double variance = square(kStep) * steps_between(parameters, from, to) + square(kSpreadOff * spread);
+  double variance = square(kStep) * away + square(kSpreadOff * spread);
   for (const Tunable& toggle : toggles_of(variant)) {
     if (const int turn = turned(toggle, from, to); turn != 0) {
       const Step one = switch_on(variant, toggle);

@@ -13,16 +13,6 @@
 namespace apo {
 namespace {
 
-Prediction band_of(const Estimate& estimate, double bound) {
-  Prediction band{.low = std::exp(estimate.effect - kBandReach * estimate.sd),
-                  .high = std::exp(estimate.effect + kBandReach * estimate.sd),
-                  .relative_to = "incumbent"};
-  if (band.low < bound) {
-    band.high = std::min(band.high, bound);
-  }
-  return band;
-}
-
 std::string because(const Estimate& estimate) {
   constexpr std::array<std::string_view, kBases> kNames = {"judgements here",    "judgements elsewhere",
                                                            "apo:predict",        "what its techniques gave",
@@ -68,6 +58,14 @@ Prediction unknown_band(double bound) {
 
 }  // namespace
 
+Forecast::Ends Forecast::ends(double reach, double bound) const {
+  Ends ends{.low = effect - reach * sd, .high = effect + reach * sd};
+  if (ends.low < std::log(bound)) {
+    ends.high = std::min(ends.high, std::log(bound));
+  }
+  return ends;
+}
+
 double Forecast::chance_above(double least) const {
   return normal_probability((effect - least) / std::max(sd, EffectNetwork::kSharpest));
 }
@@ -80,12 +78,18 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
   if (!nearest) {
     return {.band = unknown_band(bound)};
   }
-  const Estimate estimate = beyond(network_.difference(known_.incumbent(), nearest->node), nearest->step);
+  auto known = estimates_.find(nearest->node);
+  if (known == estimates_.end()) {
+    known = estimates_.emplace(nearest->node, network_.difference(known_.incumbent(), nearest->node)).first;
+  }
+  const Estimate estimate = beyond(known->second, nearest->step);
   if (!estimate.connected) {
     return {.band = unknown_band(bound)};
   }
-  Forecast forecast{.effect = estimate.effect, .sd = estimate.sd, .band = band_of(estimate, bound)};
-  forecast.band.because = because(estimate);
+  Forecast forecast{.effect = estimate.effect, .sd = estimate.sd};
+  const Forecast::Ends ends = forecast.ends(kPredictedReach, bound);
+  forecast.band = {
+      .low = std::exp(ends.low), .high = std::exp(ends.high), .relative_to = "incumbent", .because = because(estimate)};
   if (estimate.share[static_cast<std::size_t>(Basis::here)] >= 0.9) {
     forecast.band.source = PredictionSource::measurements;
   }

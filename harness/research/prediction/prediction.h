@@ -2,6 +2,9 @@
 // is known of it.
 #pragma once
 
+#include <cstddef>
+#include <map>
+
 #include "harness/research/prediction/known_effects.h"
 
 namespace apo {
@@ -9,12 +12,23 @@ namespace apo {
 // The most that a variant counts as where the floor is not known.
 inline constexpr double kUnknownFloorBound = 4.0;
 
+// The ends of a predicted band are this many standard deviations from its middle. Conformal: four of five of the
+// effects under experiments/ lie inside, where each journal weighs the same, since the effects of one depend on each
+// other, and one more journal is taken to have none inside ('apo research --replay' prints the number of its journals).
+inline constexpr double kPredictedReach = 1.55;
+
 // The prediction for one configuration.
 struct Forecast {
   double effect = 0;  // log speed-up over the incumbent
   double sd = 0;      // its standard deviation
   Prediction band;    // four of five effects; `because` names what it rests on. It ends where the floor does
 
+  // The ends with another reach, in logs.
+  struct Ends {
+    double low = 0;
+    double high = 0;
+  };
+  Ends ends(double reach, double bound) const;
   // The chance that the effect is larger than `least`.
   double chance_above(double least) const;
 };
@@ -33,6 +47,7 @@ class Predictor {
  private:
   KnownEffects known_;
   EffectNetwork network_;
+  mutable std::map<std::size_t, Estimate> estimates_;  // over the incumbent, by node: many settings share one
 };
 
 }  // namespace apo

@@ -34,7 +34,9 @@ constexpr const char* kRules[] = {
     "State your prediction before it is measured: the journal keeps it beside the result.",
     "What was tried is listed under 'tried': the same source, but for comments and blanks, is not judged again."};
 
-Json idea_document(const Idea& idea) {
+}  // namespace
+
+Json to_document(const Idea& idea) {
   return {{"technique", idea.technique.name},
           {"attacks", idea.attacks},
           {"precondition", idea.technique.precondition},
@@ -48,6 +50,8 @@ Json idea_document(const Idea& idea) {
           {"score", number_or_null(idea.score)},
           {"why_not", idea.why_not}};
 }
+
+namespace {
 
 // A band of four effects of five, as those of predictions.
 Json prior_document(const HandKeptPrior& prior) {
@@ -160,7 +164,7 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
                    {"sources", sources_of(inputs.diagnosis.incumbent)},
                    {"profile", profile_of(inputs.diagnosis.profile)}};
   document.update(to_document(brief));
-  document["ideas"] = list_of(unwritten_ideas(inputs, brief.bottlenecks), idea_document);
+  document["ideas"] = to_documents(unwritten_ideas(inputs, brief.bottlenecks));
   document["tried"] = tried_here(inputs);
   document["lessons"] = list_of(inputs.lessons, [](const Lesson& lesson) { return Json(lesson.text); });
   document["hand_kept"] = list_of(

@@ -1,6 +1,7 @@
 // harness/research/proposers/brief.h - what research knows of an incumbent, as the one document that a proposer gets.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct BriefRequest {
   double budget_left_s = 0;  // of the campaign; 0: no budget
   std::vector<ProposerCall> before;
 };
+
+nlohmann::ordered_json to_document(const Idea& idea);
 
 // {"format": 2, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header",
 // "sources", "profile", "bottlenecks", "ranked", "left_out", "ideas", "tried", "lessons", "hand_kept", "rules",

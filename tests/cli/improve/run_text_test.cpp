@@ -43,6 +43,28 @@ TEST(RunText, AnAlarmWithdrawsTheAcceptInTheTableAndInTheIncumbent) {
   EXPECT_NE(text.find("incumbent: f/first\n"), std::string::npos) << text;
 }
 
+TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
+  CampaignSummary summary = two_accepts();
+  EXPECT_EQ(summary_text(summary).find("not tried"), std::string::npos);
+  EXPECT_EQ(summary_text(summary).find("ended:"), std::string::npos);
+  summary.stopped = "f/second is at 93 % of its floor (llc_copy): at most 1.08x is left";
+  summary.untried = {{.why = "for target cuda", .variants = {"f/a", "f/b", "f/c", "f/d", "f/e", "f/g", "f/h", "f/i"}},
+                     {.why = "no iteration came to them", .variants = {"f/j"}}};
+  summary.iterations.back().unwritten = {
+      {.technique = {.name = "fast-tanh", .low = 1.2, .high = 1.4, .source = "a paper"},
+       .attacks = "libm-special-functions"}};
+  const std::string text = summary_text(summary);
+  EXPECT_NE(text.find("not tried\n  8 for target cuda: f/a, f/b, f/c, f/d, f/e, f/g and 2 more\n"
+                      "  1 no iteration came to them: f/j\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("nobody has written for this\n  fast-tanh against libm-special-functions, 1.20x to 1.40x: a paper"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ended:     f/second is at 93 % of its floor"), std::string::npos) << text;
+}
+
 TEST(RunText, APredictionIsABandInWords) {
   EXPECT_NE(line_of(summary_text(two_accepts()), "1").find("1.50x to 1.80x"), std::string::npos);
 }

@@ -52,6 +52,8 @@ TEST(SpaceCommand, RecordsEveryLegalConfigurationWithItsReasonAndGoesOnWhereItWa
   EXPECT_EQ(file["results"][1]["measurements"][0]["unit"], "ms");
   EXPECT_GT(file["results"][1]["measurements"][0]["value"], 0.0);
   const Json first = file["results"][0];
+  const std::int64_t seed = file["metadata"]["apo"]["seed"];
+  EXPECT_GT(seed, 0);
   file["results"].erase(1);
   place.write("space.json", file.dump());
   const Json again = only_document(place.apo(kRecord, 120));
@@ -60,6 +62,7 @@ TEST(SpaceCommand, RecordsEveryLegalConfigurationWithItsReasonAndGoesOnWhereItWa
   ASSERT_EQ(file["results"].size(), 4U);
   EXPECT_EQ(file["results"][0], first);
   EXPECT_EQ(file["results"][3]["configuration"]["MODE"], 1);
+  EXPECT_EQ(file["metadata"]["apo"]["seed"], seed) << "the same held-out shapes";
 
   const Ran table = place.apo({"research", "--replay", "space.json"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
@@ -98,7 +101,11 @@ TEST(SpaceCommand, MistakesAreNamed) {
     return ran.err;
   };
   EXPECT_NE(error({"space", "copy/paralel"}).find("did you mean 'copy/parallel'"), std::string::npos);
-  EXPECT_NE(error({"space", "copy/simple"}).find("copy/simple has one configuration on "), std::string::npos);
+  const std::string plain = error({"space", "copy/simple"});
+  EXPECT_NE(plain.find("copy/simple has neither tunables nor toggles"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("// apo:tune BLOCK 64,128"), std::string::npos) << plain;
+  place.write("mine.cpp", kModes);
+  EXPECT_NE(error({"space", "mine.cpp"}).find("'apo register mine.cpp' adds it"), std::string::npos);
   EXPECT_NE(error({"space", "copy/parallel", "--workload", "n5k"}).find("n5k"), std::string::npos);
   place.write("cut.json", "{\"results\": [");
   EXPECT_NE(error({"space", "copy/parallel", "--output", "cut.json"}).find("cut.json:1: this is no JSON"),

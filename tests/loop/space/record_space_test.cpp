@@ -137,8 +137,24 @@ TEST_F(KeptSpace, WithoutAFileIsEmpty) {
 TEST_F(KeptSpace, GoesOnWithTheFilesResultsAndReference) {
   T4File file = file_of({{"K", std::int64_t{2}}});
   file.origin->reference = "copy/parallel[K=2]";
+  file.origin->seed = 12345;
   write_file_atomically(path(), to_text(file));
   EXPECT_EQ(kept_space(path(), origin(), variant_, {{{"K", 1}}, {{"K", 2}}}), file);
+}
+
+TEST_F(KeptSpace, AFileHasOneRecordingAtATime) {
+  {
+    const LockFile first = only_recording_into(path());
+    try {
+      static_cast<void>(only_recording_into(path()));
+      ADD_FAILURE() << "a second recording began";
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find("another 'apo space' is recording into"), std::string::npos);
+      EXPECT_NE(std::string(error.hint()).find("--output"), std::string::npos);
+    }
+    EXPECT_NO_THROW(static_cast<void>(only_recording_into(folder_.path() / "other.json")));
+  }
+  EXPECT_NO_THROW(static_cast<void>(only_recording_into(path()))) << "the first one has ended";
 }
 
 TEST_F(KeptSpace, AFileOfAnotherSpaceIsAnError) {

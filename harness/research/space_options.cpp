@@ -1,0 +1,95 @@
+// harness/research/space_options.cpp - a variant's tunables as a space, and what a strategy would evaluate next in it.
+#include "harness/research/space_options.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/research/search/model_search.h"
+#include "harness/research/search/search_space.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kMostCombinations = 65536;
+
+std::vector<Settings> all_settings(const Variant& variant) {
+  std::vector<Settings> all = {Settings()};
+  for (const Tunable& tunable : variant.tunables) {
+    if (all.size() * tunable.values.size() > kMostCombinations) {
+      return {};
+    }
+    std::vector<Settings> larger;
+    for (const Settings& settings : all) {
+      for (const std::int64_t value : tunable.values) {
+        larger.push_back(settings);
+        larger.back()[tunable.name] = value;
+      }
+    }
+    all = std::move(larger);
+  }
+  return all;
+}
+
+Levels levels_of(const Variant& variant, const Settings& settings) {
+  Levels levels;
+  for (const Tunable& tunable : variant.tunables) {
+    const auto stated = settings.find(tunable.name);
+    const std::int64_t value = stated == settings.end() ? tunable.values.front() : stated->second;
+    levels.push_back(static_cast<std::size_t>(
+        std::ranges::count_if(tunable.values, [&](std::int64_t other) { return other < value; })));
+  }
+  return levels;
+}
+
+SearchSpace search_space_of(const Variant& variant, const std::vector<Settings>& legal) {
+  std::vector<SearchParameter> parameters;
+  for (const Tunable& tunable : variant.tunables) {
+    parameters.push_back({.name = tunable.name, .levels = tunable.values.size()});
+  }
+  std::vector<Levels> levels;
+  for (const Settings& settings : legal) {
+    levels.push_back(levels_of(variant, settings));
+  }
+  return {std::move(parameters), std::move(levels)};
+}
+
+// Each suggestion counts as the best known one before the next is asked for, so that they spread.
+std::vector<Settings> suggested(const Variant& variant, const std::vector<Settings>& legal,
+                                const std::vector<KnownSettings>& known, std::uint64_t seed) {
+  const SearchSpace space = search_space_of(variant, legal);
+  std::vector<Evaluated> history;
+  for (const KnownSettings& one : known) {
+    if (const auto point = space.find(levels_of(variant, one.settings))) {
+      history.push_back({.point = *point, .cost = -one.effect});
+    }
+  }
+  const auto best = std::ranges::min_element(history, {}, &Evaluated::cost);
+  std::vector<std::size_t> points = best == history.end() ? std::vector<std::size_t>() : space.neighbours(best->point);
+  const double lowest = best == history.end() ? 0 : best->cost;
+  for (std::size_t i = 0; i < kSuggestions; ++i) {
+    const auto next = ModelSearch().next(space, history, seed);
+    if (!next) {
+      break;
+    }
+    history.push_back({.point = *next, .cost = lowest});
+    points.push_back(*next);
+  }
+  std::vector<Settings> options;
+  for (const std::size_t point : points) {
+    if (std::ranges::find(options, legal[point]) == options.end()) {
+      options.push_back(legal[point]);
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
+                                    const std::vector<KnownSettings>& known, std::uint64_t seed) {
+  std::vector<Settings> legal = all_settings(variant);
+  std::erase_if(legal, [&](const Settings& settings) { return !is_legal(settings); });
+  return legal.size() <= kWholeSpace ? legal : suggested(variant, legal, known, seed);
+}
+
+}  // namespace apo
