@@ -346,7 +346,7 @@ double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bott
 }
 
 std::string done_at_floor(const Profile& profile) {
-  return profile.floor_fraction >= kDoneAtFloor
+  return profile.floor_fraction >= kDoneAtFloor && std::isfinite(floor_bound(profile))
              ? fmt::format("{} is at {} of its floor ({}): at most {} is left", profile.configuration.label(),
                            format_share(profile.floor_fraction), profile.floor_roof, format_ratio(floor_bound(profile)))
              : "";

@@ -114,6 +114,10 @@ TEST(Research, AnIncumbentAtNineTenthsOfItsFloorIsDone) {
   EXPECT_EQ(done_at_floor(profile), "toy/simple is at 93 % of its floor (fp32_fma): at most 1.08x is left");
   profile.floor_fraction = 0;
   EXPECT_EQ(done_at_floor(profile), "") << "no floor is known";
+  profile.floor_fraction = 1.05;
+  EXPECT_NE(done_at_floor(profile), "") << "what is measured scatters";
+  profile.floor_fraction = 1.63;
+  EXPECT_EQ(done_at_floor(profile), "") << "a floor that a kernel beats is none";
 }
 
 TEST(Research, WhenNothingIsLeftItSaysWhyInGroups) {

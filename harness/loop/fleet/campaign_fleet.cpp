@@ -17,7 +17,7 @@ CampaignFleet::CampaignFleet(const FleetRequest& request, const Machine& model, 
       rows_(request.options.commands.size()),
       why_left_(request.options.commands.size()),
       workers_(request.options, model) {
-  observer_.say(fmt::format("starting {} workers", workers_.size()));
+  observer_.say(fmt::format("starting {} worker{}", workers_.size(), workers_.size() == 1 ? "" : "s"));
 }
 
 std::string CampaignFleet::name(std::size_t worker) const {

@@ -8,8 +8,9 @@
 namespace apo {
 
 double floor_bound(const Profile& profile) {
-  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction)
-                                    : std::numeric_limits<double>::infinity();
+  constexpr double kBeaten = 1.1;  // more than the scatter of roofs and calls
+  const bool known = profile.floor_fraction > 0 && profile.floor_fraction <= kBeaten;
+  return known ? std::max(1.0, 1 / profile.floor_fraction) : std::numeric_limits<double>::infinity();
 }
 
 double amdahl(double share, double speedup) {

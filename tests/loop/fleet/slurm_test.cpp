@@ -12,7 +12,7 @@
 namespace apo {
 namespace {
 
-const LocalWorkers kHere = {.program = "/a place/apo", .families = {}, .builds_folder = "/work/cache/builds"};
+const LocalWorkers kJobWorkers = {.program = "/a place/apo", .families = {}, .builds_folder = "/work/cache/builds"};
 
 // The environment of a job, while this lives.
 class InJob {
@@ -42,17 +42,17 @@ class InJob {
 TEST(Slurm, PlacesEachWorkerAsAJobOrAsAStepOfThisOne) {
   {
     const InJob none{};
-    const std::string of_jobs = slurm_template("partition=gpu gres=gpu:1 n=2 time=2:00:00", kHere);
+    const std::string of_jobs = slurm_template("partition=gpu gres=gpu:1 n=2 time=2:00:00", kJobWorkers);
     EXPECT_EQ(of_jobs,
               "2*exec srun --quiet --ntasks=1 '--partition=gpu' '--gres=gpu:1' '--time=2:00:00' '/a place/apo' worker "
               "--serve --target host");
-    EXPECT_EQ(worker_commands({of_jobs}, kHere).commands.size(), 2U);
+    EXPECT_EQ(worker_commands({of_jobs}, kJobWorkers).commands.size(), 2U);
   }
   const InJob job{{"SLURM_JOB_ID", "7"}};
-  EXPECT_EQ(slurm_template("n=1", kHere),
+  EXPECT_EQ(slurm_template("n=1", kJobWorkers),
             "1*exec srun --quiet --ntasks=1 --exact '/a place/apo' worker --serve --target host");
-  EXPECT_THROW(slurm_template("gpu", kHere), UserError);
-  EXPECT_THROW(slurm_template("n=none", kHere), UserError);
+  EXPECT_THROW(slurm_template("gpu", kJobWorkers), UserError);
+  EXPECT_THROW(slurm_template("n=none", kJobWorkers), UserError);
 }
 
 TEST(Slurm, OutsideOfAJobThereIsNoAllocation) {
@@ -68,7 +68,7 @@ TEST(Slurm, AJobHasAWorkerForEachOfItsTasks) {
   const auto allocation = slurm_allocation(Target::host);
   ASSERT_TRUE(allocation);
   EXPECT_EQ(allocation->job, "7");
-  EXPECT_EQ(allocation_template(*allocation, kHere),
+  EXPECT_EQ(allocation_template(*allocation, kJobWorkers),
             "6*exec srun --quiet --ntasks=1 --exact --mem=0 --cpus-per-task=4 '/a place/apo' worker --serve --target "
             "host");
 }
@@ -89,7 +89,7 @@ TEST(Slurm, AJobWithoutTasksHasAWorkerForEachPairOfCpusOfItsNodes) {
 TEST(Slurm, OnGpusAJobHasAWorkerForEachOfThem) {
   const InJob job{{"SLURM_JOB_ID", "7"},        {"SLURM_NTASKS", "2"},       {"SLURM_CPUS_PER_TASK", "1"},
                   {"SLURM_JOB_NUM_NODES", "2"}, {"SLURM_GPUS_ON_NODE", "8"}, {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}};
-  LocalWorkers here = kHere;
+  LocalWorkers here = kJobWorkers;
   here.target = Target::cuda;
   EXPECT_EQ(allocation_template(*slurm_allocation(Target::cuda), here),
             "16*exec srun --quiet --ntasks=1 --exact --mem=0 --cpus-per-task=8 --gres=gpu:1 '/a place/apo' worker "
