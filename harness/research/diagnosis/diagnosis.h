@@ -19,8 +19,8 @@ struct Diagnosis {
   bool has_doubles = false;   // a tensor of the contract is f64
 };
 
-// Returns the largest possible gain of any change, time / floor; infinite when the floor is unknown, and where the kernel
-// is faster than it: then it is none, such as where a roof was measured on a slower path.
+// Returns the largest possible gain of any change, time / floor; infinite when the floor is unknown, and where the
+// kernel is faster than it: then it is none, such as where a roof was measured on a slower path.
 double floor_bound(const Profile& profile);
 
 // Computes 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number

@@ -65,7 +65,7 @@ TEST(DeclaredApplication, MistakesNameTheKeyAndThePlace) {
       {"command", {Declaration({1}), "neither a text nor a list of words"}},
       {"steps", {0, "'steps' of the application is not a whole number from 1"}},
       {"warmup_steps", {0, "'warmup_steps' of the application is not a whole number from 1"}},
-      {"pairs", {9, "'pairs' of the application is not a whole number from 10"}},
+      {"pairs", {4, "'pairs' of the application is not a whole number from 5"}},
       {"seeds", {Declaration({1, 1}), "no list of different whole numbers"}},
       {"seeds", {Declaration({1.5}), "no list of different whole numbers"}},
       {"time_limit", {"10", "is no time in file:1; write for example \"90s\""}},
