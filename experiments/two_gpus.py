@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""experiments/two_gpus.py BUNDLE OUT [PART...] - what a second GPU of the same machine is worth, and whether verdicts stay honest.
+
+BUNDLE is from bundle.sh. Parts, taken in this order (default: all):
+
+    rate        CANDIDATES (20) proposals, judged by one worker and by two: experiments an hour. Each proposal is the incumbent with
+                an instruction of its own that does no work, so that every decision is a whole one, and none should be accepted
+    identical   identical code, on all GPUs at once, COMPARISONS (60) in all: `apo compare --same-code`
+    replicate   a campaign whose acceptance has to stand on two GPUs
+
+Every journal is kept in OUT. MINUTES (8) bounds each campaign, WORKLOAD (b8_t128_h83_n32) is that of e88_backward.
+"""
+import datetime
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import time
+
+from throughput import HOME, backward_candidate
+
+CANDIDATES = int(os.environ.get("CANDIDATES", "20"))
+COMPARISONS = int(os.environ.get("COMPARISONS", "60"))
+MINUTES = float(os.environ.get("MINUTES", "8"))
+WORKLOAD = os.environ.get("WORKLOAD", "b8_t128_h83_n32")
+INCUMBENT = "e88_backward/cuda_best[SEQUENCES=1]"
+
+
+def proposals():
+    """What `apo run --proposer` asks for: each right, and as fast as the incumbent but for noise."""
+    sys.stdin.read()
+    for i in range(CANDIDATES):
+        text = backward_candidate(i).replace("apo:tune       SEQUENCES 11,7,4,2,1", "apo:tune       SEQUENCES 1")
+        print(json.dumps({"name": f"marked_{i}", "author": "two_gpus", "source": text}))
+
+
+class Sitting:
+    def __init__(self, bundle, out):
+        self.apo, self.out = bundle / "apo", out
+        self.environment = dict(os.environ, APO_HOME=str(HOME),
+                                LD_LIBRARY_PATH=f"{bundle / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}")
+        gpus = subprocess.run(["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True).stdout
+        self.gpus = gpus.split()
+
+    def start(self, name, *words, **environment):
+        """`apo` in OUT/name, with a journal and a cache of its own: no part is faster for what another one built or registered."""
+        place = self.out / name
+        place.mkdir(parents=True, exist_ok=True)
+        log = open(place / "log", "a")
+        return subprocess.Popen(["timeout", str(60 * MINUTES), self.apo, *words], cwd=place, stdin=subprocess.DEVNULL, stdout=log,
+                                stderr=log, env={**self.environment, "APO_JOURNAL": str(place / "journal.db"),
+                                                 "APO_CACHE": str(place / "cache"), **environment})
+
+    def printed(self, name, lines):
+        return "\n".join((self.out / name / "log").read_text().splitlines()[-lines:])
+
+    def rows(self, name, query):
+        journal = sqlite3.connect(self.out / name / "journal.db")
+        journal.execute("pragma wal_checkpoint(truncate)")
+        found = journal.execute(query).fetchall()
+        journal.close()
+        return found
+
+
+def seconds(stamp):
+    return datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
+
+
+def rate(sitting):
+    print("| workers | experiments | accepted | from the first task to the last answer, s | experiments an hour | whole command, s | "
+          "experiments an hour |\n|---|---|---|---|---|---|---|", flush=True)
+    rates = []
+    for workers in (1, 2):
+        name = f"workers-{workers}"
+        begin = time.monotonic()
+        sitting.start(name, "run", "e88_backward", "--target", "cuda", "--workload", WORKLOAD, "--baseline", INCUMBENT, "--iterations", "1",
+                      "--candidates", str(CANDIDATES), "--proposals", str(CANDIDATES), "--proposer",
+                      f"{sys.executable} {pathlib.Path(__file__).resolve()} propose", "--workers", f"local:{workers}").wait()
+        whole = time.monotonic() - begin
+        answered = sitting.rows(name, "select p.started_at, e.ended_at, e.seconds from placement p join placement_end e "
+                                      "on e.placement = p.id where e.state = 'answered'")
+        (accepted,), = sitting.rows(name, "select count(*) from judgement where verdict = 'accepted'")
+        if not answered:
+            sys.exit(f"no experiment was judged: {sitting.printed(name, 30)}")
+        span = max(seconds(row[1]) for row in answered) - min(seconds(row[0]) for row in answered)
+        rates.append((3600 * len(answered) / span, 3600 * len(answered) / whole))
+        print(f"| {workers} | {len(answered)} | {accepted} | {span:.0f} | {rates[-1][0]:.0f} | {whole:.0f} | {rates[-1][1]:.0f} |", flush=True)
+    print(f"\ntwo workers judge {rates[1][0] / rates[0][0]:.2f} times as much an hour; with the command's begin and end, "
+          f"{rates[1][1] / rates[0][1]:.2f} times", flush=True)
+
+
+def identical(sitting):
+    """Each GPU with a journal of its own; both are busy all the time."""
+    each = -(-COMPARISONS // len(sitting.gpus))
+    done = {gpu: 0 for gpu in sitting.gpus}
+    busy = {}
+    deadline = time.monotonic() + 60 * MINUTES
+    while busy or any(count < each for count in done.values()):
+        for gpu in sitting.gpus:
+            if gpu in busy and busy[gpu].poll() is not None:
+                done[gpu] += 1
+                del busy[gpu]
+            if gpu not in busy and time.monotonic() < deadline and (done[gpu] < each or any(done[g] < each for g in sitting.gpus)):
+                busy[gpu] = sitting.start(f"identical-{gpu}", "compare", INCUMBENT, INCUMBENT, "--quiet", "--same-code",
+                                          "--skip-correctness", "--judge", "standard", "--workload", WORKLOAD,
+                                          CUDA_VISIBLE_DEVICES=gpu)
+        if not busy:
+            break
+        time.sleep(0.05)
+    print("\n| GPU | identical code, judged | accepted | called slower |\n|---|---|---|---|")
+    for gpu in sitting.gpus:
+        verdicts = sitting.rows(f"identical-{gpu}", "select verdict, reason from judgement")
+        slower = sum(verdict == "reverted" and reason == "regression" for verdict, reason in verdicts)
+        print(f"| {gpu} | {len(verdicts)} | {sum(verdict == 'accepted' for verdict, _ in verdicts)} | {slower} |", flush=True)
+
+
+def replicate(sitting):
+    sitting.start("replicate", "run", "binary_backward", "--target", "cuda", "--iterations", "1", "--candidates", "2", "--workers",
+                  "local:2", "--replicate", "2").wait()
+    print(f"\n```\n{sitting.printed('replicate', 30)}\n```", flush=True)
+
+
+PARTS = {"rate": rate, "identical": identical, "replicate": replicate}
+
+
+def main():
+    if sys.argv[1:] == ["propose"]:
+        return proposals()
+    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(PARTS):
+        sys.exit(__doc__)
+    out = pathlib.Path(sys.argv[2]).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    sitting = Sitting(pathlib.Path(sys.argv[1]).resolve(), out)
+    for name, part in PARTS.items():
+        if name in (sys.argv[3:] or PARTS):
+            part(sitting)
+
+
+if __name__ == "__main__":
+    main()
