@@ -26,6 +26,16 @@ double rounding_at(const Tolerance& tolerance, double expected) {
   return std::max(tolerance.output_rounding * std::fabs(expected), tolerance.output_spacing / 2);
 }
 
+double rms_limit(const Tolerance& tolerance, std::size_t elements) {
+  return tolerance.rms_factor + tolerance.rms_spread / std::sqrt(static_cast<double>(elements));
+}
+
+std::size_t different(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  return static_cast<std::size_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
+}
+
 }  // namespace
 
 std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise) {
@@ -74,7 +84,13 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
     squares += ratio(square(error), square(scales[i]) + square(rounding) / 3);
   }
   const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
-  result.rms = result.element < kInfinity ? ratio(rms, tolerance.rms_factor) : kInfinity;
+  result.rms = ratio(rms, rms_limit(tolerance, count));
+  if (result.rms > 1 && tolerance.rms_spread > 0) {
+    result.rms = ratio(rms, rms_limit(tolerance, different(expected)));
+  }
+  if (!(result.element < kInfinity)) {
+    result.rms = kInfinity;
+  }
   return result;
 }
 

@@ -12,7 +12,7 @@ namespace apo {
 // Both at most 1 when the output is right; infinity when an element is not finite.
 struct Closeness {
   double element = 0;              // max of |x-ref| - rounding, over element_sigmas * scale
-  double rms = 0;                  // the rms statistic over rms_factor
+  double rms = 0;                  // the rms statistic over its limit
   std::int64_t worst_element = 0;  // index into the spans
   bool holds() const { return element <= 1 && rms <= 1; }
 };

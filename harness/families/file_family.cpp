@@ -29,10 +29,9 @@ using oracle::Mode;
 // think of.
 constexpr double kElementSigmas = 16;
 
-// A mean over few elements spreads: the rms of n of them is off by 1/sqrt(2n).
-double rms_factor(std::int64_t elements) {
-  return 2.2 + 3 / std::sqrt(static_cast<double>(elements));
-}
+// The rms of n elements is off by 1/sqrt(2n).
+constexpr double kRmsFactor = 2.2;
+constexpr double kRmsSpread = 3;
 
 // Magnitudes change from row to row, so that a group of several rows would hide a wrong one among larger ones. Rows
 // that are short share a group, and long ones have several.
@@ -217,18 +216,6 @@ void add_program(Family& family, const Program& program) {
   };
 }
 
-std::int64_t elements_of_a_unit(const FamilyFile& file, const FileTensor& tensor, const Axes& axes) {
-  std::int64_t elements = 1;
-  const std::vector<FileUnitAxis> units = units_at(file, axes);
-  for (const std::string& extent : tensor.extents) {
-    const auto unit = std::ranges::find_if(units, [&](const FileUnitAxis& one) {
-      return (one.output.empty() || one.output == tensor.name) && one.axis == axis_of_extent(file, extent, axes);
-    });
-    elements *= unit == units.end() ? evaluate_size(extent, axes) : unit->block;
-  }
-  return elements;
-}
-
 // The contract at some sizes, kept until other ones are asked for: a comparison asks for each unit.
 std::function<std::shared_ptr<const oracle::Contract>(const Axes&)> last_contract(const FamilyFile& file) {
   struct Last {
@@ -280,6 +267,7 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
     Tolerance tolerance = derived(name, axes);
     tolerance.element_sigmas = 1;
     tolerance.rms_factor = 1;
+    tolerance.rms_spread = 0;
     tolerance.group = 1;
     return tolerance;
   };
@@ -287,14 +275,15 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
 
 }  // namespace
 
-Tolerance derived_tolerance(DType dtype, std::int64_t row, std::int64_t elements) {
+Tolerance derived_tolerance(DType dtype, std::int64_t row) {
   if (!is_float(dtype)) {
     return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
   }
   return {.output_rounding = unit_roundoff(dtype),
           .output_spacing = facts_of(dtype).smallest,
           .element_sigmas = kElementSigmas,
-          .rms_factor = rms_factor(elements),
+          .rms_factor = kRmsFactor,
+          .rms_spread = kRmsSpread,
           .group = group_of(row)};
 }
 
@@ -321,7 +310,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   family.tolerance = [file](std::string_view name, const Axes& axes) {
     const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
     const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);
-    return derived_tolerance(tensor.dtype, row, elements_of_a_unit(file, tensor, axes));
+    return derived_tolerance(tensor.dtype, row);
   };
   add_units(family, file);
   add_program(family, std::make_shared<const OracleProgram>(file, options));

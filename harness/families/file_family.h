@@ -11,6 +11,6 @@ namespace apo {
 Family family_of(const FamilyFile& file, const OracleOptions& options);
 
 // Returns the tolerance of an output of this dtype: the noise of a legal implementation with a margin.
-Tolerance derived_tolerance(DType dtype, std::int64_t row, std::int64_t elements);
+Tolerance derived_tolerance(DType dtype, std::int64_t row);
 
 }  // namespace apo

@@ -249,8 +249,8 @@ void normalise_gradient(const Arithmetic& arithmetic, const Real* x_hat, Real sc
   }
 }
 
-template <class Real>
-Real dot_rows(const Real* a, const Real* b, std::int64_t count) {
+template <class Arithmetic, class Real>
+Real dot_rows(const Arithmetic& arithmetic, const Real* a, const Real* b, std::int64_t count) {
   Real lanes[8] = {};
   std::int64_t j = 0;
   for (; j + 8 <= count; j += 8) {
@@ -258,9 +258,12 @@ Real dot_rows(const Real* a, const Real* b, std::int64_t count) {
       lanes[lane] += a[j + lane] * b[j + lane];
     }
   }
+  for (Real& lane : lanes) {
+    lane = arithmetic.reordered(lane);  // rows of alternating signs cancel from lane to lane
+  }
   Real sum = ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
   for (; j < count; ++j) {
-    sum += a[j] * b[j];
+    sum += arithmetic.reordered(a[j] * b[j]);
   }
   return sum;
 }
@@ -302,18 +305,19 @@ class ReverseStep {
       const Real* next = S_next + i * V;
       const Real q_hat = q_hat_[static_cast<std::size_t>(i)];
       const Real ki = k_hat[i];
-      dq[i] = dot_rows(next, dy_.data(), V);
+      dq[i] = dot_rows(arithmetic_, next, dy_.data(), V);
       for (std::int64_t j = 0; j < V; ++j) {
         const auto column = static_cast<std::size_t>(j);
         row[j] = (row[j] + q_hat * dy_[column]) * (Real(1) - next[j] * next[j]);
         dd_[column] += row[j] * ki;
       }
-      ddecay += dot_rows(row, S + i * V, V);
+      ddecay += dot_rows(arithmetic_, row, S + i * V, V);
     }
     for (std::int64_t i = 0; i < N; ++i) {
       Real* row = D + i * V;
       const Real ki = k_hat[i];
-      dk[i] = dot_rows(row, delta_.data(), V) - arithmetic_.reordered(dot_rows(S + i * V, dd_.data(), V));
+      dk[i] = dot_rows(arithmetic_, row, delta_.data(), V) -
+              arithmetic_.reordered(dot_rows(arithmetic_, S + i * V, dd_.data(), V));
       for (std::int64_t j = 0; j < V; ++j) {
         row[j] = a * row[j] - ki * dd_[static_cast<std::size_t>(j)];
       }

@@ -20,11 +20,14 @@ class Spread {
   void store(TensorMap& sigma) const;
 
  private:
+  double togetherness() const;
+
   const Shape& shape_;
   std::string_view tensor_;
   std::int64_t unit_;
   std::vector<double> expected_;
   std::vector<double> squares_;
+  std::vector<std::vector<float>> errors_;  // of each run
 };
 
 Tolerance tolerance(std::string_view tensor, const Axes& axes);

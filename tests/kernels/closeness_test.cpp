@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace apo {
@@ -61,6 +62,23 @@ TEST(Closeness, RmsFindsManySlightlyWrongElements) {
   EXPECT_LE(close.element, 1);
   EXPECT_NEAR(close.rms, 1.25, 1e-12);
   EXPECT_FALSE(close.holds());
+}
+
+// binary_backward/streaming, whose sums of equal rows are all off by the same rounding, was refused for it.
+TEST(Closeness, ElementsOfEqualReferenceCountAsOneForTheSpreadOfTheRms) {
+  const Tolerance tolerance = {.element_sigmas = 16, .rms_factor = 2.2, .rms_spread = 3};
+  const std::vector<double> noise(64, 1.0);
+  const std::vector<double> equal(64, 7.0);
+  std::vector<double> different(64);
+  std::iota(different.begin(), different.end(), 0.0);
+  const auto off_by_3 = [](std::vector<double> values) {
+    for (double& value : values) {
+      value += 3;
+    }
+    return values;
+  };
+  EXPECT_NEAR(closeness(tolerance, equal, noise, off_by_3(equal)).rms, 3 / (2.2 + 3), 1e-12);
+  EXPECT_NEAR(closeness(tolerance, different, noise, off_by_3(different)).rms, 3 / (2.2 + 3 / 8.0), 1e-12);
 }
 
 TEST(Closeness, NotFiniteNeverHolds) {

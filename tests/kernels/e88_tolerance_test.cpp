@@ -235,6 +235,35 @@ TEST(E88Tolerance, AGradientWhoseTermsCancelHasRoomForTheirRounding) {
 
 // One element with v = 2 S k: both terms of dk are D S k, and a kernel that adds v - S k and - S k first has another
 // rounding of them.
+// A state that a decay of zero has wiped and a v of one value has filled again has equal columns.
+TEST(E88Tolerance, AQueryGradientOfEqualColumnsAndAlternatingSignsHasRoomForTheirRounding) {
+  Answered problem("e88_backward", e88_axes(1, 1, 1, 4, 16, 1, 1), "typical");
+  problem.inputs.at("decay")[0] = 0;
+  for (const char* name : {"v", "g"}) {
+    std::ranges::fill(problem.inputs.at(name), 0.5);
+  }
+  std::vector<double>& d_output = problem.inputs.at("d_output");
+  for (std::size_t j = 0; j < d_output.size(); ++j) {
+    d_output[j] = j % 2 == 0 ? 1 : -1;
+  }
+  std::ranges::fill(problem.inputs.at("checkpoints"), 0.0);
+  problem.expected = problem.family.reference(problem.axes, problem.inputs, {}, 1);
+  problem.noise = problem.family.noise(problem.axes, problem.inputs, problem.expected, {}, 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(problem.expected.at("dq")[i], 0);
+    EXPECT_GT(problem.noise.at("dq")[i], 0);
+    EXPECT_LT(problem.noise.at("dq")[i], 0x1p-12);
+  }
+}
+
+// The honest version with its keys in bf16 was 1.41 times its bound here: an error of the last key goes through all of
+// ds0.
+TEST(E88Tolerance, ErrorsWithACommonCauseDoNotRefuseAUnitAsAWhole) {
+  const Axes axes = e88_axes(1, 19, 1, 64, 96, 1, 1);
+  const Answered problem("e88_backward", axes, "extreme", 5894111138579691387u);
+  EXPECT_LE(worst(problem, problem.family.honest(axes, problem.inputs, {}, 1)), 1.0);
+}
+
 TEST(E88Tolerance, AKeyGradientWhoseTwoTermsCancelHasRoomForTheirRounding) {
   Answered problem("e88_backward", e88_axes(1, 1, 1, 1, 1, 1, 0), "typical");
   problem.inputs.at("k")[0] = 1;

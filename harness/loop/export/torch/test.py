@@ -39,7 +39,7 @@ def closeness(actual, expected, scale, rule):
     rounding = np.maximum(rule["output_rounding"] * np.abs(expected), rule["output_spacing"] / 2)
     element = ratio(error - rounding, rule["element_sigmas"] * scale)
     rms = np.sqrt(ratio(error**2, scale**2 + rounding**2 / 3).mean())
-    return element.max(), ratio(rms, np.float64(rule["rms_factor"]))
+    return element.max(), ratio(rms, rule["rms_factor"] + rule["rms_spread"] / np.sqrt(np.unique(expected).size))
 
 
 def call_op(inputs, arguments):

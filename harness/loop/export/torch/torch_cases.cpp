@@ -34,7 +34,8 @@ Document tolerance_document(const Tolerance& tolerance) {
   return {{"output_rounding", tolerance.output_rounding},
           {"output_spacing", tolerance.output_spacing},
           {"element_sigmas", tolerance.element_sigmas},
-          {"rms_factor", tolerance.rms_factor}};
+          {"rms_factor", tolerance.rms_factor},
+          {"rms_spread", tolerance.rms_spread}};
 }
 
 // scale_i of every element; the larger one where units share it.
