@@ -74,7 +74,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   return all;
 }
 
-// Only async-signal-safe calls from here to exec.
+// Only async-signal-safe calls from here to exec, which leaves the errno of a failure in `report`.
 [[noreturn]] void become(const char* program, char* const* argv, char* const* environment, bool output_to_stderr,
                          const SignalsForChild& signals, int report, pid_t parent) {
   signals.restore();
@@ -87,7 +87,11 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   if (output_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     failure = errno;
   }
-  execute(program, argv, environment, failure, report);
+  if (failure == 0) {
+    execve(program, argv, environment);
+    failure = errno;
+  }
+  _exit(write(report, &failure, sizeof failure) < 0 ? 126 : 127);
 }
 
 int wait_for(pid_t child) {

@@ -1,9 +1,10 @@
-// harness/core/system/spawn.cpp - fork+exec without orphans.
+// harness/core/system/spawn.cpp - posix_spawn without orphans. A fork would copy the page tables of gigabytes of
+// inputs.
 #include "harness/core/system/spawn.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
+#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,43 +53,58 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   return merged;
 }
 
-// Only async-signal-safe calls from here to exec.
-[[noreturn]] void become(const char* program, char* const* argv, char* const* environment, const char* folder, int in,
-                         int out, int err, int report, pid_t parent, bool bound_to_thread) {
-  setpgid(0, 0);
-  if (bound_to_thread) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+void require(int error, const std::string& program) {
+  if (error != 0) {
+    throw EnvironmentError("cannot start '" + program + "': " + std::strerror(error));
   }
-  std::signal(SIGXFSZ, SIG_DFL);  // what ignores a signal hands that on
-  int failure = 0;
-  if (getppid() != parent) {
-    _exit(127);  // the parent died before the death signal was armed
-  }
-  if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || (*folder != '\0' && chdir(folder) != 0)) {
-    failure = errno;
-  }
-  execute(program, argv, environment, failure, report);
 }
 
-// The death signal reaches a child, and not what the child started: a compiler's assembler, say.
-// So a process of ours waits in the group for our death, and then ends the group.
-// Only async-signal-safe calls; and no descriptor of ours stays open because of it.
-[[noreturn]] void watch(pid_t group, pid_t parent) {
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
-  setpgid(0, group);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  closefrom(0);
-  sigset_t death;
-  sigemptyset(&death);
-  sigaddset(&death, SIGTERM);
-  while (getppid() == parent) {
-    sigwaitinfo(&death, nullptr);
+// posix_spawn with its attributes and file actions. `group` is the one to join; 0: a new one.
+class Spawn {
+ public:
+  Spawn(std::string program, pid_t group) : program_(std::move(program)) {
+    require(posix_spawn_file_actions_init(&actions_), program_);
+    require(posix_spawnattr_init(&attributes_), program_);
+    require(posix_spawnattr_setpgroup(&attributes_, group), program_);
   }
-  kill(-group, SIGKILL);
-  _exit(0);
-}
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+  ~Spawn() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  void redirect(const FileDescriptor& from, int to) {
+    require(posix_spawn_file_actions_adddup2(&actions_, from.get(), to), program_);
+  }
+  void change_folder(const std::string& folder) {
+    require(posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str()), program_);
+  }
+  void block_all_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    require(posix_spawnattr_setsigmask(&attributes_, &all), program_);
+    flags_ |= POSIX_SPAWN_SETSIGMASK;
+  }
+  pid_t start(std::vector<std::string> argv, std::vector<std::string> environment) {
+    sigset_t ignored_by_us;  // what ignores a signal hands that on
+    sigemptyset(&ignored_by_us);
+    sigaddset(&ignored_by_us, SIGXFSZ);
+    require(posix_spawnattr_setsigdefault(&attributes_, &ignored_by_us), program_);
+    require(posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_)), program_);
+    pid_t pid = -1;
+    require(posix_spawn(&pid, program_.c_str(), &actions_, &attributes_, c_strings(argv).data(),
+                        c_strings(environment).data()),
+            argv.front());
+    return pid;
+  }
+
+ private:
+  std::string program_;
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+  int flags_ = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
+};
 
 int reap(pid_t process) {
   int status = 0;
@@ -99,60 +115,40 @@ int reap(pid_t process) {
 
 }  // namespace
 
-void execute(const char* program, char* const* argv, char* const* environment, int failure, int report) {
-  if (failure == 0) {
-    execve(program, argv, environment);
-    failure = errno;
-  }
-  if (write(report, &failure, sizeof failure) < 0) {
-    _exit(126);
-  }
-  _exit(127);
-}
-
-GroupGuard::GroupGuard(pid_t group, pid_t parent) : process_(fork()) {
-  if (process_ == 0) {
-    watch(group, parent);
-  }
-  setpgid(process_, group);  // also done by itself: whoever comes first. Without a guard only the child dies with us
+// The shell waits for the end of its input, which is our death, and then ends its own group.
+GroupGuard::GroupGuard() {
+  Pipe lifeline = make_pipe();
+  const Pipe nothing = make_pipe();
+  Spawn spawn("/bin/sh", 0);
+  spawn.redirect(lifeline.read, 0);
+  spawn.redirect(nothing.write, 1);  // else it would hold ours open
+  spawn.redirect(nothing.write, 2);
+  spawn.block_all_signals();
+  process_ = spawn.start({"sh", "-c", "read -r nothing; kill -KILL 0"}, {});
+  lifeline_ = std::move(lifeline.write);
 }
 
 GroupGuard::~GroupGuard() {
-  if (process_ > 0) {
-    kill(process_, SIGKILL);
-    reap(process_);
-  }
+  kill(process_, SIGKILL);
+  reap(process_);
 }
 
 SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std::string>& argv,
                                const SpawnOptions& options) {
-  std::vector<std::string> arguments = argv;
-  std::vector<std::string> environment = merged_environment(options.environment);
-  const std::vector<char*> argument_pointers = c_strings(arguments);
-  const std::vector<char*> environment_pointers = c_strings(environment);
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   Pipe err = make_pipe();
-  Pipe report = make_pipe();
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ < 0) {
-    throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(errno));
-  }
-  if (pid_ == 0) {
-    become(program.c_str(), argument_pointers.data(), environment_pointers.data(), options.working_folder.c_str(),
-           in.read.get(), out.write.get(), err.write.get(), report.write.get(), parent, options.bound_to_thread);
-  }
-  report.write.reset();
-  setpgid(pid_, pid_);  // also done by the child: whoever comes first
   if (options.guarded) {
-    guard_.emplace(pid_, parent);
+    guard_.emplace();
   }
-  int failure = 0;
-  if (read(report.read.get(), &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
-    end(false);
-    throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(failure));
+  Spawn spawn(program, guard_ ? guard_->pid() : 0);
+  spawn.redirect(in.read, 0);
+  spawn.redirect(out.write, 1);
+  spawn.redirect(err.write, 2);
+  if (!options.working_folder.empty()) {
+    spawn.change_folder(options.working_folder);
   }
+  pid_ = spawn.start(argv, merged_environment(options.environment));
   in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
@@ -173,10 +169,10 @@ std::vector<pid_t> SpawnedProcess::pids() const {
 
 int SpawnedProcess::end(bool now) {
   if (now) {
-    kill(-pid_, SIGKILL);
+    kill(-group(), SIGKILL);
   }
   const int status = reap(pid_);
-  kill(-pid_, SIGKILL);  // whatever it left behind, and the guard
+  kill(-group(), SIGKILL);  // whatever it left behind, and the guard
   guard_.reset();
   pid_ = -1;
   return status;

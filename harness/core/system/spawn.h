@@ -16,23 +16,23 @@ namespace apo {
 struct SpawnOptions {
   std::string working_folder;            // empty = ours
   std::vector<std::string> environment;  // "NAME=value", added to ours
-  // The system ends it when the thread that started it ends, at once; else only our death does, through a guard.
-  bool bound_to_thread = true;
-  // Without a guard it learns of our death from the end of its input alone, and ends as it sees fit.
+  // A guard ends it, and all that it started, when we die. Without one it learns of our death from the end of its input
+  // alone, and ends as it sees fit.
   bool guarded = true;
 };
 
-// Kills a group of processes when this process dies.
+// Leads a group of processes and kills it when this process dies.
 class GroupGuard {
  public:
-  GroupGuard(pid_t group, pid_t parent);
+  GroupGuard();
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   ~GroupGuard();
-  pid_t pid() const { return process_; }
+  pid_t pid() const { return process_; }  // of the group too
 
  private:
-  pid_t process_;
+  FileDescriptor lifeline_;  // its end tells of our death
+  pid_t process_ = -1;
 };
 
 class SpawnedProcess {
@@ -51,6 +51,8 @@ class SpawnedProcess {
   pid_t pid() const { return pid_; }
   // It and its guard, where there is one: the children of ours that it is known by.
   std::vector<pid_t> pids() const;
+  // Of it and what it started.
+  pid_t group() const { return guard_ ? guard_->pid() : pid_; }
 
   // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
   int end(bool now);
@@ -58,16 +60,12 @@ class SpawnedProcess {
   int end_within(std::chrono::milliseconds patience);
 
  private:
+  std::optional<GroupGuard> guard_;  // before its process: that has no moment without one
   pid_t pid_ = -1;
   FileDescriptor in_;
   FileDescriptor out_;
   FileDescriptor err_;
-  std::optional<GroupGuard> guard_;
 };
-
-// Turns a forked child into the program, unless the child has failed before (`failure` is an errno, or 0). Writes the
-// errno of a failure to the descriptor `report` and ends the child. Calls nothing that is not async-signal-safe.
-[[noreturn]] void execute(const char* program, char* const* argv, char* const* environment, int failure, int report);
 
 // Appends what a pipe that does not block has now, a few megabytes at most, so that others have their turn. False at
 // its end.

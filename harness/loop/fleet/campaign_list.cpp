@@ -43,7 +43,6 @@ class OnCpusOf {
 
 SpawnOptions with_gpu_of(const LocalDevice& device) {
   SpawnOptions options;
-  options.bound_to_thread = false;
   if (!device.gpu.empty()) {
     options.environment = {"CUDA_VISIBLE_DEVICES=" + device.gpu};
   }

@@ -24,8 +24,7 @@ std::string last_line(const std::string& text) {
 }  // namespace
 
 Connection::Connection(const std::string& command)
-    : process_("/bin/sh", {"/bin/sh", "-c", command},
-               {.working_folder = "", .environment = {}, .bound_to_thread = false, .guarded = false}) {}
+    : process_("/bin/sh", {"/bin/sh", "-c", command}, {.working_folder = "", .environment = {}, .guarded = false}) {}
 
 void Connection::watch(std::vector<pollfd>& descriptors) {
   descriptors.push_back({process_.out().get(), POLLIN, 0});
