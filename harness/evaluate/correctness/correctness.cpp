@@ -385,6 +385,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     if (result->outcome != Outcome::valid) {
       gate.outcome = result->outcome;
       gate.evidence = result->evidence;
+      gate.wrong = result->wrong;
       return gate;
     }
     ++cases;
