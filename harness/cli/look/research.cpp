@@ -151,7 +151,7 @@ std::string brief_text(const ResearchAnswer& answer) {
     text += "again: " + expired + "\n";
   }
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  const std::string ideas = ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks));
+  const std::string ideas = ideas_text(answer.brief.unwritten);
   return text + (ideas.empty() ? "" : "\n" + ideas) + priors_text(answer.inputs);
 }
 
