@@ -172,9 +172,9 @@ void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
                           {plain(idea.technique.source)},
                           {plain(idea.why_not)}});
   }
-  writer.begin_fold(
-      {strong(fmt::format("{} ", ideas.size())), plain("techniques that nobody has written for the last incumbent")},
-      "");
+  writer.begin_fold({strong(fmt::format("{} ", ideas.size())),
+                     plain("techniques that nobody has written for the incumbent of the last iteration")},
+                    "");
   writer.table(table);
   writer.end_fold();
 }
