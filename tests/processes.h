@@ -1,10 +1,15 @@
 // tests/processes.h - reads /proc, where a process may end between any two steps.
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/core/text.h"
@@ -26,6 +31,39 @@ inline std::string process_file(int pid, const std::string& name) {
   std::ostringstream contents;
   contents << std::ifstream("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary).rdbuf();
   return contents.str();
+}
+
+// Command lines of the running processes that this one has started, with spaces between their words.
+inline std::vector<std::string> own_children() {
+  std::vector<std::string> found;
+  for (const int pid : all_processes()) {
+    const std::string stat = process_file(pid, "stat");
+    const std::size_t end = stat.rfind(") ");
+    if (end != std::string::npos && stat[end + 2] != 'Z' &&
+        split(stat.substr(end + 2), ' ').at(1) == std::to_string(getpid())) {
+      std::string line = process_file(pid, "cmdline");
+      std::ranges::replace(line, '\0', ' ');
+      found.push_back(line);
+    }
+  }
+  return found;
+}
+
+inline bool has_child_with(const std::string& words) {
+  return std::ranges::any_of(own_children(), [&](const auto& line) { return line.find(words) != std::string::npos; });
+}
+
+// Looks every ten milliseconds. False where it has not come about in that time.
+template <class Condition>
+bool comes_about(const Condition& condition, std::chrono::seconds patience = std::chrono::minutes(2)) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 }  // namespace apo::testing

@@ -35,6 +35,12 @@ class DeviceLost : public EnvironmentError {
   using EnvironmentError::EnvironmentError;
 };
 
+// Thrown by work that was asked to stop because nobody needs its result any more.
+class Cancelled : public std::runtime_error {
+ public:
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
 // The text of either error with its hint, where it has one.
 template <class Error>
 std::string with_hint(const Error& error, const std::string& separator = "; ") {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,9 +85,8 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   return add_gate(evaluation, std::move(gate));
 }
 
-// `on_cpu` may have no state. What it says stands before what the GPU says: it has the line of a race or a stray
-// access.
-bool pass_correctness(const Evaluation& evaluation, std::future<std::vector<GateResult>> on_cpu) {
+// What the CPU says stands before what the GPU says: it has the line of a race or a stray access.
+bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
   const Runtime& runtime = evaluation.runtime;
   const Experiment& experiment = evaluation.experiment;
   const EvaluatePlan& plan = evaluation.plan;
@@ -100,28 +99,23 @@ bool pass_correctness(const Evaluation& evaluation, std::future<std::vector<Gate
   const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
   const auto cases =
       correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));
-  std::vector<GateResult> gates;
+  std::vector<GateResult> on_device;
   run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
-    gates.push_back(std::move(gate));
-    return gates.back().outcome == Outcome::valid;
+    on_device.push_back(std::move(gate));
+    return on_device.back().outcome == Outcome::valid;
   });
-  if (on_cpu.valid()) {
-    std::vector<GateResult> first = on_cpu.get();
-    gates.insert(gates.begin(), std::move_iterator(first.begin()), std::move_iterator(first.end()));
-  }
+  std::vector<GateResult> gates = on_cpu.take();
+  std::ranges::move(on_device, std::back_inserter(gates));
   return std::ranges::all_of(gates, [&](GateResult& gate) { return add_gate(evaluation, std::move(gate)); });
 }
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
-  std::future<std::vector<GateResult>> on_cpu;
-  if (evaluation.plan.check_on_cpu) {
-    on_cpu = std::async(std::launch::async, evaluation.plan.check_on_cpu);
-  }
+  GatesBeside on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }
   std::optional<Pairs> pairs = pass_build(evaluation);
-  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation, std::move(on_cpu))) {
+  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation, on_cpu)) {
     return std::nullopt;
   }
   return pairs;

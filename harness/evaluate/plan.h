@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/evaluate/gates_beside.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/runtime/timed_workload.h"
@@ -33,8 +34,8 @@ struct EvaluatePlan {
   // then there is nothing to time. "" where none did.
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
   // What a CPU says of a candidate for a GPU. It is asked on cores that the GPU leaves idle, and has answered before
-  // anything is timed.
-  std::function<std::vector<GateResult>()> check_on_cpu = {};
+  // anything is timed. A candidate that fails before the gate of correctness is not kept waiting for it.
+  GatesBeside::Run check_on_cpu = {};
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns

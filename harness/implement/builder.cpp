@@ -153,7 +153,8 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
                                  .compiler_version = toolchain_.version,
                                  .sanitize = options_.sanitize,
                                  .debugger = options_.debugger,
-                                 .timeout_s = options_.timeout_s},
+                                 .timeout_s = options_.timeout_s,
+                                 .stop = options_.stop},
                                 cache_, family, variant, axes, settings);
     }
     return cuda().build(family, variant, axes, settings);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct BuildOptions {
   double timeout_s = 120;         // of one compilation
   // Target cuda: the device to build and to plan launches for.
   std::optional<DeviceFacts> device = std::nullopt;
-  bool executor = false;  // build device variants for the CPU executor instead
-  bool debugger = false;  // with `executor`: for a debugger, which asks where variables are
+  bool executor = false;      // build device variants for the CPU executor instead
+  bool debugger = false;      // with `executor`: for a debugger, which asks where variables are
+  std::stop_token stop = {};  // with `executor`: ends the compiler, and build() throws Cancelled
 };
 
 // Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.

@@ -72,7 +72,7 @@ std::string first_error(const std::string& log) {
   return trim(split(log, '\n').front()).substr(0, 500);
 }
 
-CompileStep run_step(const Words& command, const fs::path& folder, double timeout_s) {
+CompileStep run_step(const Words& command, const fs::path& folder, double timeout_s, const std::stop_token& stop) {
   // ulimit is the shell's; exec leaves the compiler as the process that the deadline kills.
   const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; ulimit -f \"$1\" 2>/dev/null; shift; exec \"$@\"",
                              kCompilerMemoryKib, kCompilerFileBlocks},
@@ -80,7 +80,8 @@ CompileStep run_step(const Words& command, const fs::path& folder, double timeou
   const ProcessResult result =
       run_process(argv, {.timeout_s = timeout_s,
                          .working_folder = folder.string(),
-                         .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
+                         .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"},
+                         .stop = stop});
   CompileStep step{.ok = result.ok(),
                    .log = without_foreign_text(cut(result.output + result.error), folder),
                    .evidence = "",

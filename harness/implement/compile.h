@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct CompileStep {
   bool timed_out = false;
 };
 
-// Runs `command` in `folder`, with a limit on its memory. Throws EnvironmentError when this machine is at fault.
-CompileStep run_step(const Words& command, const std::filesystem::path& folder, double timeout_s);
+// Runs `command` in `folder`, with a limit on its memory. Throws EnvironmentError when this machine is at fault, and
+// Cancelled after a stop.
+CompileStep run_step(const Words& command, const std::filesystem::path& folder, double timeout_s,
+                     const std::stop_token& stop = {});
 
 // Replaces the name of the variant's file, or of its header, at the begin of the sentence by the whole path.
 std::string in_users_words(std::string evidence, const Variant& variant);

@@ -219,14 +219,14 @@ CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& 
   CompileStep step = run_step(
       joined(joined({options.compiler}, checked_compile_flags(options)),
              {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
-      folder, options.timeout_s);
+      folder, options.timeout_s, options.stop);
   if (step.ok) {
     const SharedVariables shared = read_shared(read_file(folder / kObject));
     built.kernels = kernel_facts(variant, shared);
     write_file_atomically(folder / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
     const std::string log = step.log;
     step = run_step(joined({options.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)),
-                    folder, options.timeout_s);
+                    folder, options.timeout_s, options.stop);
     step.log = log + step.log;
   }
   if (step.ok) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ExecutorBuildOptions {
   bool sanitize = false;  // AddressSanitizer and UndefinedBehaviorSanitizer in place of the executor's own checks
   bool debugger = false;  // says where variables are, besides lines
   double timeout_s = 120;
+  std::stop_token stop = {};  // ends the compiler, and build_for_executor throws Cancelled
 };
 
 // Outcomes: build_failed; wrong_abi when a kernel that apo:launch names is not there; refused when the launch does not

@@ -100,9 +100,10 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
     };
   }
   if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead, candidate = experiment.candidate] {
-      const auto known = ahead != nullptr ? ahead->take(candidate) : std::nullopt;
-      return known ? *known : executor_gates(paths, variant);
+    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead,
+                         candidate = experiment.candidate](const std::stop_token& stop) {
+      const auto known = ahead != nullptr ? ahead->take(candidate, stop) : std::nullopt;
+      return known ? *known : executor_gates(paths, variant, stop);
     };
   }
 }

@@ -100,7 +100,7 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
   iteration.bottlenecks = brief.bottlenecks;
   iteration.ranked = brief.ranked;
   iteration.left_out = brief.left_out;
-  iteration.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
+  iteration.unwritten = brief.unwritten;
 }
 
 // The best that this iteration has not tried.

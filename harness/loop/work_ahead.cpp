@@ -1,7 +1,6 @@
 // harness/loop/work_ahead.cpp - one thread for one candidate: its builds first, then the executor's gate.
 #include "harness/loop/work_ahead.h"
 
-#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -12,17 +11,13 @@ namespace {
 
 using Gates = std::vector<GateResult>;
 
-bool is_under_way(const std::future<Gates>& work) {
-  return work.valid() && work.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
-}
-
-Gates run_steps(const AheadSteps& steps) {
+Gates run_steps(const AheadSteps& steps, const std::stop_token& stop) {
   try {
     steps.build();
   } catch (const std::exception&) {
     // whoever asks for this build meets the same error, and reports it
   }
-  return steps.check ? steps.check() : Gates();
+  return steps.check ? steps.check(stop) : Gates();
 }
 
 // For the campaign's workloads, and those that correctness is always checked on.
@@ -52,7 +47,9 @@ AheadSteps steps_for(const CampaignFrame& frame, const CampaignProgress& state, 
     }
   };
   if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    steps.check = [paths = frame.workspace.paths(), variant] { return executor_gates(paths, variant); };
+    steps.check = [paths = frame.workspace.paths(), variant](const std::stop_token& stop) {
+      return executor_gates(paths, variant, stop);
+    };
   }
   return steps;
 }
@@ -64,16 +61,17 @@ void WorkAhead::begin() {
     return;
   }
   for (const auto& [label, work] : begun_) {
-    if (is_under_way(work)) {
+    if (work.is_under_way()) {
       return;
     }
   }
-  begun_[next_->label()] = std::async(std::launch::async, run_steps, steps_of_(*next_));
+  begun_.try_emplace(next_->label(),
+                     [steps = steps_of_(*next_)](const std::stop_token& stop) { return run_steps(steps, stop); });
 }
 
-std::optional<std::vector<GateResult>> WorkAhead::take(const Configuration& candidate) {
+std::optional<std::vector<GateResult>> WorkAhead::take(const Configuration& candidate, const std::stop_token& stop) {
   const auto found = begun_.find(candidate.label());
-  return found == begun_.end() || !found->second.valid() ? std::nullopt : std::optional(found->second.get());
+  return found == begun_.end() || found->second.is_taken() ? std::nullopt : std::optional(found->second.take(stop));
 }
 
 bool has_idle_cores(Target target, int cores) {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "harness/evaluate/gates_beside.h"
 #include "harness/loop/campaign_progress.h"
 
 namespace apo {
@@ -16,7 +17,7 @@ namespace apo {
 // built again when it is asked for, and gates or an error of the check come out of take().
 struct AheadSteps {
   std::function<void()> build;
-  std::function<std::vector<GateResult>()> check;  // the executor's gate; empty: the candidate does not take it
+  GatesBeside::Run check;  // the executor's gate; empty: the candidate does not take it
 };
 
 class WorkAhead {
@@ -28,13 +29,14 @@ class WorkAhead {
   void expect(std::optional<Configuration> next) { next_ = std::move(next); }
   // Begins its work beside the caller, unless it was begun before or other work is under way.
   void begin();
-  // What the check of this candidate said, after waiting for it; nullopt when it was not begun, or was taken before.
-  std::optional<std::vector<GateResult>> take(const Configuration& candidate);
+  // What the check of this candidate said, after waiting for it; nullopt when it was not begun, or was taken before. A
+  // `stop` cancels it.
+  std::optional<std::vector<GateResult>> take(const Configuration& candidate, const std::stop_token& stop = {});
 
  private:
   std::function<AheadSteps(const Configuration&)> steps_of_;
   std::optional<Configuration> next_;
-  std::map<std::string, std::future<std::vector<GateResult>>> begun_;  // by label; destruction waits for them
+  std::map<std::string, GatesBeside> begun_;  // by label
 };
 
 // Whether the machine has cores that no timing needs: a host times on its idle cores, a GPU does not.

@@ -100,22 +100,28 @@ void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& 
   }
 }
 
-// The place of the first configuration of `variant`.
-int place_of(const std::string& variant, const std::vector<PastResult>& candidates, const Sayings& sayings) {
+// Counts the experiments until the first configuration of `variant`, in the order of the sayings.
+void count_until(const std::string& variant, const std::vector<PastResult>& candidates, const Sayings& sayings,
+                 Foresight& score) {
   std::vector<std::size_t> order(candidates.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
   }
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sayings[a].rank > sayings[b].rank; });
-  const auto found =
-      std::ranges::find_if(order, [&](std::size_t i) { return candidates[i].candidate.variant == variant; });
-  return static_cast<int>(found - order.begin()) + 1;
+  for (const std::size_t i : order) {
+    score.until_final += 1;
+    score.seconds_until_final += candidates[i].seconds;
+    if (candidates[i].candidate.variant == variant) {
+      return;
+    }
+  }
 }
 
 void finish(Foresight& score) {
   score.interval_score /= std::max(1, score.predicted);
   score.later_error /= std::max(1, score.later);
   score.until_final /= std::max(1, score.improved);
+  score.seconds_until_final /= std::max(1, score.improved);
 }
 
 // All that a campaign judged, each configuration once.
@@ -190,8 +196,8 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     in_order[i].rank = -static_cast<double>(i);
   }
-  report.recorded.until_final += place_of(final_incumbent, candidates, in_order);
-  report.now.until_final += place_of(final_incumbent, candidates, said_now(campaign.stages.front(), candidates));
+  count_until(final_incumbent, candidates, in_order, report.recorded);
+  count_until(final_incumbent, candidates, said_now(campaign.stages.front(), candidates), report.now);
   ++report.recorded.improved;
   ++report.now.improved;
 }

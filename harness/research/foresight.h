@@ -29,9 +29,10 @@ struct RecordedCampaign {
 struct Foresight {
   int right_pairs = 0;  // of later candidates against one incumbent, one of them reverted: the faster was tried before
   int wrong_pairs = 0;
-  double until_final = 0;  // experiments until the variant that the campaign ended with, on average
-  int improved = 0;        // campaigns that accepted something
-  int predicted = 0;       // with a band; effects inside of it
+  double until_final = 0;          // experiments until the variant that the campaign ended with, on average
+  double seconds_until_final = 0;  // that judging these took, against the incumbents that they were judged against
+  int improved = 0;                // campaigns that accepted something
+  int predicted = 0;               // with a band; effects inside of it
   int inside = 0;
   double interval_score = 0;  // mean: width of the 80 % band + 10 x what the effect lies outside of it
   double later_error = 0;     // mean distance of the effect from the estimate, else from the middle of the band

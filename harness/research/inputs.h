@@ -52,6 +52,7 @@ struct PastResult {
   double lower = 0;
   double upper = 0;
   std::string evidence;  // of the gate that stopped it
+  double seconds = 0;    // that judging it took
 };
 
 PastResult past_result(const Experiment& experiment, const Machine& machine);

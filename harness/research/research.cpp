@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "harness/core/interval.h"
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
@@ -337,6 +338,7 @@ ResearchBrief research(const ResearchInputs& inputs) {
     consider_tuning(known, *variant, brief);
   }
   sort_by_score(brief.ranked, inputs);
+  brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
   return brief;
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/techniques/techniques.h"
 #include "harness/research/inputs.h"
 
 namespace apo {
@@ -38,14 +37,8 @@ std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& br
 // experiment 12 refuted it, but the incumbent waited for barriers then and waits for global or local memory now".
 std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief);
 
-// Lists techniques that attack a bottleneck found here and that no supported variant applies: something to write. Those
-// that cannot be applied here, or not to this incumbent, come last.
-struct Idea {
-  Technique technique;
-  std::string attacks;  // the bottleneck
-  double score = 0;     // saving under the bound x prior / cost
-  std::string why_not;  // "it builds on chunk-prefetch, which the incumbent lacks"; empty: nothing is in its way
-};
+// Lists what nobody has written against these bottlenecks, as research() does. What cannot be applied here, or not to
+// this incumbent, comes last.
 std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks);
 
 }  // namespace apo

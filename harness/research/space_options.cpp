@@ -10,26 +10,6 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kMostCombinations = 65536;
-
-std::vector<Settings> all_settings(const Variant& variant) {
-  std::vector<Settings> all = {Settings()};
-  for (const Tunable& tunable : variant.tunables) {
-    if (all.size() * tunable.values.size() > kMostCombinations) {
-      return {};
-    }
-    std::vector<Settings> larger;
-    for (const Settings& settings : all) {
-      for (const std::int64_t value : tunable.values) {
-        larger.push_back(settings);
-        larger.back()[tunable.name] = value;
-      }
-    }
-    all = std::move(larger);
-  }
-  return all;
-}
-
 Levels levels_of(const Variant& variant, const Settings& settings) {
   Levels levels;
   for (const Tunable& tunable : variant.tunables) {
@@ -87,7 +67,7 @@ std::vector<Settings> suggested(const Variant& variant, const std::vector<Settin
 
 std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
                                     const std::vector<KnownSettings>& known, std::uint64_t seed) {
-  std::vector<Settings> legal = all_settings(variant);
+  std::vector<Settings> legal = settings_space(variant);
   std::erase_if(legal, [&](const Settings& settings) { return !is_legal(settings); });
   return legal.size() <= kWholeSpace ? legal : suggested(variant, legal, known, seed);
 }

@@ -22,7 +22,7 @@ struct KnownSettings {
 
 // The whole space of the variant, in the order of its file; of a larger one the legal neighbours of the best known
 // settings, and what the model strategy suggests after `known`, of which one at least is legal. Every tunable is
-// stated. Deterministic in its arguments. Empty where more combinations exist than a metadata block may declare.
+// stated. Deterministic in its arguments. Empty where more combinations exist than settings_space() gives.
 std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
                                     const std::vector<KnownSettings>& known, std::uint64_t seed);
 

@@ -60,6 +60,32 @@ void read_left_out(Journal::Implementation& self, std::int64_t iteration, Resear
   }
 }
 
+void add_unwritten(Journal::Implementation& self, std::int64_t iteration, int position, const Idea& idea) {
+  self.database.run(
+      "INSERT INTO unwritten_technique (iteration, position, technique, attacks, low, high, source, score, why_not)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {iteration, position, idea.technique.name, idea.attacks, idea.technique.low, idea.technique.high,
+       idea.technique.source, idea.score, idea.why_not});
+}
+
+void read_unwritten(Journal::Implementation& self, std::int64_t iteration, ResearchBrief& brief) {
+  Statement rows = self.database.query(
+      "SELECT technique, low, high, source, attacks, score, why_not FROM unwritten_technique WHERE iteration = ?"
+      " ORDER BY position",
+      {iteration});
+  while (rows.step()) {
+    Idea idea;
+    idea.technique.name = rows.text();
+    idea.technique.low = rows.real();
+    idea.technique.high = rows.real();
+    idea.technique.source = rows.text();
+    idea.attacks = rows.text();
+    idea.score = rows.real();
+    idea.why_not = rows.text();
+    brief.unwritten.push_back(std::move(idea));
+  }
+}
+
 }  // namespace
 
 void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
@@ -79,6 +105,10 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
   for (const LeftOut& left_out : brief.left_out) {
     add_left_out(*self_, iteration, position++, left_out);
   }
+  position = 0;
+  for (const Idea& idea : brief.unwritten) {
+    add_unwritten(*self_, iteration, position++, idea);
+  }
   transaction.commit();
 }
 
@@ -97,6 +127,7 @@ ResearchBrief Journal::brief(std::int64_t iteration) {
   }
   read_ranked(*self_, iteration, brief);
   read_left_out(*self_, iteration, brief);
+  read_unwritten(*self_, iteration, brief);
   return brief;
 }
 

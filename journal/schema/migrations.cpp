@@ -42,9 +42,9 @@ void make_append_only(Database& database) {
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema,   kSchema2,  kSchema3,  kSchema4,  kSchema5,  kSchema6,
-                                      kSchema7,  kSchema8,  kSchema9,  kSchema10, kSchema11, kSchema12,
-                                      kSchema13, kSchema14, kSchema15, kSchema16, kSchema17, kSchema18};
+  static const std::string steps[] = {kSchema,   kSchema2,  kSchema3,  kSchema4,  kSchema5,  kSchema6,  kSchema7,
+                                      kSchema8,  kSchema9,  kSchema10, kSchema11, kSchema12, kSchema13, kSchema14,
+                                      kSchema15, kSchema16, kSchema17, kSchema18, kSchema19};
   return steps;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
 #include "reports/numbers.h"
@@ -157,6 +158,27 @@ void write_not_reached(const std::vector<Candidate>& candidates, Writer& writer)
   writer.end_fold();
 }
 
+// As the last iteration found them.
+std::vector<Idea> unwritten(const ReportModel& model) {
+  return model.iterations.empty() ? std::vector<Idea>() : model.iterations.back().brief.unwritten;
+}
+
+void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
+  Table table{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
+  for (const Idea& idea : ideas) {
+    table.rows.push_back({{code(idea.technique.name)},
+                          {plain(idea.attacks)},
+                          {plain(format_band(idea.technique.low, idea.technique.high))},
+                          {plain(idea.technique.source)},
+                          {plain(idea.why_not)}});
+  }
+  writer.begin_fold({strong(fmt::format("{} ", ideas.size())),
+                     plain("techniques that nobody has written for the incumbent of the last iteration")},
+                    "");
+  writer.table(table);
+  writer.end_fold();
+}
+
 }  // namespace
 
 void write_environment(const ReportModel& model, Writer& writer) {
@@ -246,6 +268,9 @@ void write_left_out(const ReportModel& model, Writer& writer) {
   }
   for (const LeftOutGroup& group : groups) {
     write_group(group, writer);
+  }
+  if (const std::vector<Idea> ideas = unwritten(model); !ideas.empty()) {
+    write_unwritten(ideas, writer);
   }
   std::vector<Line> unjudged;
   for (const Abandoned& abandoned : model.abandoned) {

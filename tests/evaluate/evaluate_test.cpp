@@ -13,6 +13,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
 #include "harness/evaluate/certification.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/judge/comparison.h"
@@ -22,6 +23,7 @@
 #include "harness/families/file_family.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/runtime_fixture.h"
+#include "tests/processes.h"
 #include "tests/shipped_families.h"
 
 namespace apo {
@@ -175,12 +177,44 @@ TEST_F(EvaluateTest, AResultThatIsKeptForAnAddressIsWrongOnceOtherInputsStandThe
 }
 
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {
-  plan.check_on_cpu = [] {
+  plan.check_on_cpu = [](const std::stop_token&) {
     return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "a race"}};
   };
   expect_stopped(evaluate_candidate("copy/sixteen_times"), "executor", Outcome::incorrect);
   EXPECT_EQ(gates_seen, (std::vector<std::string>{"metadata", "build", "resources", "executor"}));
   EXPECT_EQ(rounds_seen, 0);
+}
+
+TEST_F(EvaluateTest, ACandidateThatFailsToBuildIsAnsweredWhileTheCpuWouldStillCheckIt) {
+  const auto checks = [] { return testing::has_child_with("sleep 100000"); };
+  plan.check_on_cpu = [](const std::stop_token& stop) -> std::vector<GateResult> {
+    run_process({"sleep", "100000"}, {.timeout_s = 100000, .stop = stop});
+    return {};
+  };
+  Runtime runtime = copy.runtime();
+  runtime.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    EXPECT_TRUE(testing::comes_about(checks));
+    return copy.runtime().build(configuration, axes, sanitize);
+  };
+  Experiment experiment = copy.experiment("copy/does_not_compile");
+  evaluate(runtime, experiment, plan, silent);
+  expect_stopped(experiment, "build", Outcome::build_failed);
+  EXPECT_FALSE(checks()) << "a process stays behind";
+}
+
+TEST_F(EvaluateTest, ACheckThatIsCancelledLeavesNoWorker) {
+  Runtime runtime = copy.runtime();
+  runtime.worker.deadline = std::chrono::minutes(10);
+  std::stop_source stop;
+  runtime.worker.stop = stop.get_token();
+  const Configuration candidate = copy.experiment("copy/infinite_loop").candidate;
+  const auto calls = [] { return testing::has_child_with(" worker"); };
+  const std::jthread stopping([&] {
+    testing::comes_about(calls);
+    stop.request_stop();
+  });
+  EXPECT_THROW(correctness_gate(runtime, candidate, correctness_plan(runtime, candidate, {}, 1), 1), Cancelled);
+  EXPECT_FALSE(calls());
 }
 
 TEST_F(EvaluateTest, AReadPastTheEndIsFoundBySanitizers) {

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <future>
 #include <mutex>
-#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
@@ -42,7 +42,7 @@ struct FakeSteps {
       note("build " + label);
       built.set_value();
     };
-    steps.check = [this, label = candidate.label()] {
+    steps.check = [this, label = candidate.label()](const std::stop_token&) {
       is_judged.wait();
       note("check " + label);
       return Gates{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "a race"}};
@@ -94,7 +94,7 @@ TEST(WorkAhead, OnAHostNothingIsBegunBecauseItTimesOnItsIdleCores) {
 TEST(WorkAhead, ABuildThatFailsAheadIsLeftToItsTurnAndAnErrorOfTheCheckComesOut) {
   WorkAhead ahead([&](const Configuration&) {
     return AheadSteps{.build = [] { throw EnvironmentError("no compiler"); },
-                      .check = []() -> Gates { throw EnvironmentError("no executor"); }};
+                      .check = [](const std::stop_token&) -> Gates { throw EnvironmentError("no executor"); }};
   });
   ahead.expect(kNext);
   ahead.begin();
@@ -110,7 +110,8 @@ TEST(WorkAhead, AFailureAheadReadsAsTheSameFailureInTurn) {
   broken.source_hash = "of broken";
   const Gates in_turn = executor_gates(paths, broken);
   WorkAhead work([&](const Configuration&) {
-    return AheadSteps{.build = [] {}, .check = [&] { return executor_gates(paths, broken); }};
+    return AheadSteps{.build = [] {},
+                      .check = [&](const std::stop_token& stop) { return executor_gates(paths, broken, stop); }};
   });
   work.expect(kNext);
   work.begin();
@@ -122,6 +123,52 @@ TEST(WorkAhead, AFailureAheadReadsAsTheSameFailureInTurn) {
   EXPECT_EQ(ahead->back().gate, in_turn.back().gate);
   EXPECT_EQ(ahead->back().outcome, in_turn.back().outcome);
   EXPECT_EQ(without_seed(ahead->back().evidence), without_seed(in_turn.back().evidence));
+}
+
+// Sleeps longer than any test, unless it is stopped.
+Gates sleep_as_check(const std::stop_token& stop) {
+  run_process({"sleep", "100000"}, {.timeout_s = 100000, .stop = stop});
+  return {};
+}
+
+TEST(WorkAhead, AStopCancelsTheCheckThatIsTaken) {
+  WorkAhead ahead([](const Configuration&) { return AheadSteps{.build = [] {}, .check = sleep_as_check}; });
+  ahead.expect(kNext);
+  ahead.begin();
+  ASSERT_TRUE(testing::comes_about([] { return testing::has_child_with("sleep 100000"); }));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(ahead.take(kNext, stop.get_token()), Cancelled);
+  EXPECT_FALSE(testing::has_child_with("sleep 100000"));
+  EXPECT_EQ(ahead.take(kNext), std::nullopt);
+}
+
+TEST(WorkAhead, WhatNobodyTakesIsCancelledAtTheEnd) {
+  {
+    WorkAhead ahead([](const Configuration&) { return AheadSteps{.build = [] {}, .check = sleep_as_check}; });
+    ahead.expect(kNext);
+    ahead.begin();
+    ASSERT_TRUE(testing::comes_about([] { return testing::has_child_with("sleep 100000"); }));
+  }
+  EXPECT_FALSE(testing::has_child_with("sleep 100000"));
+}
+
+TEST(WorkAhead, ACancelledCheckLeavesNoCompilerAndNoHalfOfABuild) {
+  const TemporaryFolder folder;
+  const Paths paths = make_paths((folder.path() / "journal.db").string());
+  Variant variant = Workspace(paths).catalogue().get("copy/cuda_simple");
+  variant.name = "new";
+  variant.source_hash = "of new";
+  GatesBeside gates([&](const std::stop_token& stop) { return executor_gates(paths, variant, stop); });
+  const auto compiles = [] { return testing::has_child_with("-fsanitize=thread"); };
+  ASSERT_TRUE(testing::comes_about(compiles));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(gates.take(stop.get_token()), Cancelled);
+  EXPECT_FALSE(compiles());
+  for (const auto& entry : std::filesystem::directory_iterator(paths.builds)) {
+    EXPECT_EQ(entry.path().filename(), "turns");
+  }
 }
 
 // How often a process sleeps for this long, which no other does.
@@ -145,15 +192,11 @@ TEST(WorkAhead, AKilledCampaignLeavesNoCompilerBehind) {
     pause();
     _exit(1);
   }
-  while (sleepers(seconds) == 0) {
-    std::this_thread::yield();
-  }
+  const bool sleeps = testing::comes_about([&] { return sleepers(seconds) == 1; });
   kill(campaign, SIGKILL);
   ASSERT_EQ(waitpid(campaign, nullptr, 0), campaign);
-  while (sleepers(seconds) != 0) {  // hangs where it stays behind, and the test's time limit ends it
-    std::this_thread::yield();
-  }
-  SUCCEED();
+  ASSERT_TRUE(sleeps);
+  EXPECT_TRUE(testing::comes_about([&] { return sleepers(seconds) == 0; })) << "it stays behind";
 }
 
 }  // namespace

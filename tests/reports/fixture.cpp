@@ -196,6 +196,11 @@ IterationRecord second_iteration(const Configuration& incumbent) {
                             .incumbent = incumbent,
                             .profiles = {profile_of(incumbent, 84.6e3)}};
   iteration.brief.bottlenecks = {{"special-functions", "tanh takes 63 % of a call", 2.7}};
+  iteration.brief.unwritten = {{.technique = {.name = "vectorised-tanh", .low = 1.2, .high = 4, .source = "libmvec"},
+                                .attacks = "special-functions"},
+                               {.technique = {.name = "half-state", .low = 1.1, .high = 1.5, .source = "a paper"},
+                                .attacks = "special-functions",
+                                .why_not = "it needs N <= 32, and here N is 128"}};
   return iteration;
 }
 

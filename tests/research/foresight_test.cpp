@@ -67,6 +67,16 @@ TEST(Foresight, OfThisProgramIsThatOfItsPredictor) {
   EXPECT_DOUBLE_EQ(report.now.until_final, 1);
 }
 
+TEST(Foresight, CountsTheSecondsOfWhatWasJudgedUntilTheFinalIncumbent) {
+  RecordedCampaign one = campaign();
+  one.stages[0].judged.front().seconds = 40;
+  one.stages[1].judged[0].seconds = 9;
+  one.stages[1].judged[1].verdict = Verdict::accepted;
+  one.stages[1].judged[1].seconds = 20;
+  EXPECT_DOUBLE_EQ(score_foresight({one}).recorded.seconds_until_final, 69);
+  EXPECT_DOUBLE_EQ(score_foresight({one}).recorded.until_final, 3);
+}
+
 TEST(Foresight, AnIncumbentAtItsFloorIsNotTriedFurther) {
   RecordedCampaign one = campaign();
   EXPECT_EQ(score_foresight({one}).now.after_last_accept, 1) << "toy/d";

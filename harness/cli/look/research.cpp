@@ -49,6 +49,7 @@ Json to_document(const Foresight& score) {
   return {{"right_pairs", score.right_pairs},
           {"wrong_pairs", score.wrong_pairs},
           {"until_final_incumbent", score.until_final},
+          {"seconds_until_final_incumbent", score.seconds_until_final},
           {"improved_campaigns", score.improved},
           {"predicted", score.predicted},
           {"inside", score.inside},
@@ -71,6 +72,7 @@ std::string foresight_table(const ForesightReport& report) {
       row("pairs of later candidates in the right order",
           [](const Foresight& f) { return fmt::format("{} : {}", f.right_pairs, f.wrong_pairs); }),
       row("experiments until the final incumbent", [&](const Foresight& f) { return number(f.until_final); }),
+      row("seconds of judging until then", [&](const Foresight& f) { return number(f.seconds_until_final); }),
       row("effects inside the 80 % band",
           [](const Foresight& f) { return fmt::format("{} of {}", f.inside, f.predicted); }),
       row("interval score of the bands, in logs", [&](const Foresight& f) { return number(f.interval_score); }),
@@ -151,7 +153,7 @@ std::string brief_text(const ResearchAnswer& answer) {
     text += "again: " + expired + "\n";
   }
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  const std::string ideas = ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks));
+  const std::string ideas = ideas_text(answer.brief.unwritten);
   return text + (ideas.empty() ? "" : "\n" + ideas) + priors_text(answer.inputs);
 }
 

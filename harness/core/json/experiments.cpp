@@ -76,6 +76,23 @@ Json clock_document(const ClockCoupling& clock) {
 
 }  // namespace
 
+Json to_document(const WrongElement& wrong) {
+  return {{"workload", wrong.workload},
+          {"regime", wrong.regime},
+          {"tensor", wrong.tensor},
+          {"axes", wrong.axes},
+          {"index", wrong.index},
+          {"expected", number_or_null(wrong.expected)},
+          {"got", number_or_null(wrong.got)},
+          {"bound", number_or_null(wrong.bound)},
+          {"inputs",
+           list_of(wrong.inputs,
+                   [](const InputValue& input) -> Json {
+                     return {{"name", input.tensor}, {"index", input.index}, {"value", number_or_null(input.value)}};
+                   })},
+          {"seed", wrong.seed != 0 ? Json(wrong.seed) : Json(nullptr)}};
+}
+
 Json to_document(const GateResult& gate) {
   Json document = {{"gate", gate.gate},
                    {"outcome", outcome_text(gate)},
@@ -83,6 +100,9 @@ Json to_document(const GateResult& gate) {
                    {"seconds", positive_or_null(gate.seconds)}};
   for (const GateStep& step : gate.steps) {
     document["steps"].push_back({{"what", step.what}, {"begin", step.begin_s}, {"end", step.end_s}});
+  }
+  if (gate.wrong) {
+    document["wrong"] = to_document(*gate.wrong);
   }
   return document;
 }

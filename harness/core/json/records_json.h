@@ -29,6 +29,7 @@ nlohmann::ordered_json to_document(const Toolchain& toolchain);
 nlohmann::ordered_json to_document(const Build& build);  // without its log
 
 // ---- how it was judged
+nlohmann::ordered_json to_document(const WrongElement& wrong);
 nlohmann::ordered_json to_document(const GateResult& gate);
 nlohmann::ordered_json to_document(const Judgement& judgement);
 nlohmann::ordered_json to_document(const Round& round);               // without its samples

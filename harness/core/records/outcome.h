@@ -72,6 +72,28 @@ struct OutputErrors {
   bool operator==(const OutputErrors&) const = default;
 };
 
+// The value of an input where its axes are those of a wrong element.
+struct InputValue {
+  std::string tensor;
+  std::vector<std::int64_t> index = {};
+  double value = 0;
+};
+
+// The first element of an output that was out of bounds, with what it was computed from; where no single element is,
+// but a unit as a whole, its worst.
+struct WrongElement {
+  std::string workload = {};
+  std::string regime = {};  // of the inputs
+  std::uint64_t seed = 0;   // of the inputs; 0: secret, because later experiments get the same
+  std::string tensor;
+  std::vector<std::string> axes = {};  // "B", "T", as the tensor's shape names them
+  std::vector<std::int64_t> index = {};
+  double expected = 0;
+  double got = 0;
+  double bound = 0;                     // of |got - expected|
+  std::vector<InputValue> inputs = {};  // at the same indices, of each input whose axes are among these
+};
+
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
                      // "baseline", "workers"
@@ -80,7 +102,8 @@ struct GateResult {
   double seconds = 0;
   bool ran = true;                   // false: nothing was checked, and the evidence says why; not kept in the journal
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
-  std::vector<OutputErrors> errors = {};  // of the gate correctness
+  std::vector<OutputErrors> errors = {};   // of the gate correctness
+  std::optional<WrongElement> wrong = {};  // where an output was; the journal has it in the evidence
 };
 
 // True for an answer of a gate that the same source gets again. An unstable clock is the machine's, and no change

@@ -10,6 +10,7 @@
 
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
+#include "harness/core/techniques/technique.h"
 
 namespace apo {
 
@@ -63,10 +64,19 @@ struct LeftOut {
   LeftOutKind kind = LeftOutKind::unknown;
 };
 
+// A technique that attacks a bottleneck found here and that no supported variant applies: something to write.
+struct Idea {
+  Technique technique;  // read from a journal: its name, its effect elsewhere and the source of that
+  std::string attacks;  // the bottleneck
+  double score = 0;     // saving under the bound x prior / cost
+  std::string why_not;  // "it builds on chunk-prefetch, which the incumbent lacks"; empty: nothing is in its way
+};
+
 struct ResearchBrief {
   std::vector<Bottleneck> bottlenecks;
   std::vector<Candidate> ranked;
   std::vector<LeftOut> left_out;
+  std::vector<Idea> unwritten = {};
 };
 
 // The conditions of a lesson, beside its sources and incumbent. A member is empty where the journal does not tell.

@@ -44,6 +44,25 @@ Settings stated_settings(const Variant& variant, Settings settings) {
   return settings;
 }
 
+std::vector<Settings> settings_space(const Variant& variant) {
+  std::vector<Settings> space(1);
+  for (const Tunable& tunable : variant.tunables) {
+    if (space.size() * tunable.values.size() > static_cast<std::size_t>(kMaxConfigurations)) {
+      return {};
+    }
+    std::vector<Settings> larger;
+    larger.reserve(space.size() * tunable.values.size());
+    for (const Settings& settings : space) {
+      for (const std::int64_t value : tunable.values) {
+        larger.push_back(settings);
+        larger.back()[tunable.name] = value;
+      }
+    }
+    space = std::move(larger);
+  }
+  return space;
+}
+
 std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings) {
   std::vector<std::string> techniques = variant.techniques;
   for (const Tunable& tunable : variant.tunables) {

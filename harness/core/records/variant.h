@@ -91,6 +91,11 @@ using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -
 Settings default_settings(const Variant& variant);
 // `settings` without the toggles that are off, as a configuration states them.
 Settings stated_settings(const Variant& variant, Settings settings);
+// More configurations than this are a mistake in the metadata block.
+inline constexpr std::int64_t kMaxConfigurations = 65536;
+// Every combination of the tunables, all of them stated, the default first, the last tunable changing fastest. None
+// where there are more than kMaxConfigurations.
+std::vector<Settings> settings_space(const Variant& variant);
 // What a configuration of `variant` applies: its own techniques, then those of the toggles that `settings` turn on.
 std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings);
 

@@ -46,19 +46,23 @@ void drain_up_to(std::size_t limit, FileDescriptor& fd, std::string& text, bool&
   }
 }
 
-// Moves data until both outputs are closed, the deadline passes or the limit is one; true when the child is to be
-// ended.
+// Moves data until both outputs are closed, the deadline passes, the limit is one or a stop is requested; true when the
+// child is to be ended.
 bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, const ProcessOptions& options,
           ProcessResult& result, Clock::time_point deadline) {
+  const long look_after_ms = options.stop.stop_possible() ? 20 : 1000;
   std::string_view input = options.input;
   while (out || err) {
+    if (options.stop.stop_requested()) {
+      return true;
+    }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       return true;
     }
     std::array<pollfd, 3> fds = {pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0},
                                  pollfd{in.get(), POLLOUT, 0}};
-    if (poll(fds.data(), fds.size(), static_cast<int>(std::min<long>(left, 1000))) < 0 && errno != EINTR) {
+    if (poll(fds.data(), fds.size(), static_cast<int>(std::min<long>(left, look_after_ms))) < 0 && errno != EINTR) {
       return true;
     }
     if (out && fds[0].revents != 0) {
@@ -117,6 +121,9 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   ProcessResult result;
   const bool ended = pump(child.in(), child.out(), child.err(), options, result, deadline);
   const int status = child.end(ended);
+  if (ended && options.stop.stop_requested()) {
+    throw Cancelled();
+  }
   result.timed_out = ended && !(result.cut && options.end_at_limit);
   result.seconds = seconds_since(start);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

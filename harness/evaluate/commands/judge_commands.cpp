@@ -56,11 +56,16 @@ std::string said(const Failure& failure) {
   return fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
 }
 
+enum class Beginning : std::uint8_t { sentence, clause };
+
 // Of a command, in two looks, or of none.
-std::string failed_while_timed(const Failure& failure) {
-  return failure.slot == -1 ? "a round failed while both commands were timed: " + said(failure)
-                            : fmt::format("command {} failed while it was timed: {}",
-                                          failure.slot == static_cast<int>(Side::b) ? "B" : "A", said(failure));
+std::string failed_while_timed(const Failure& failure, Beginning beginning) {
+  const bool capital = beginning == Beginning::sentence;
+  if (failure.slot == -1) {
+    return fmt::format("{} round failed while both commands were timed: {}", capital ? "A" : "a", said(failure));
+  }
+  return fmt::format("{} {} failed while it was timed: {}", capital ? "Command" : "command",
+                     failure.slot == static_cast<int>(Side::b) ? "B" : "A", said(failure));
 }
 
 [[noreturn]] void blame_a(const std::string& what, const Failure& failure) {
@@ -200,8 +205,7 @@ void judge_gain(const Judging& judging, const CommandPair& pair, const JudgePres
     comparison.outcome = failure->outcome;
     judgement.verdict = of_b ? Verdict::reverted : Verdict::inconclusive;
     judgement.reason = of_b ? Reason::gate_failed : Reason::interrupted;
-    judgement.sentence = failed_while_timed(*failure) + ".";
-    judgement.sentence.front() = failure->slot == -1 ? 'A' : 'C';
+    judgement.sentence = failed_while_timed(*failure, Beginning::sentence) + ".";
   }
   comparison.judgement = std::move(judgement);
 }
@@ -241,7 +245,7 @@ void judge_regression(const Judging& judging, const CommandPair& pair, const Jud
     const bool of_b = failure->slot == static_cast<int>(Side::b);
     comparison.outcome = failure->outcome;
     result.verdict = of_b ? GateVerdict::failed : GateVerdict::undecided;
-    result.sentence = failed_while_timed(*failure);
+    result.sentence = failed_while_timed(*failure, Beginning::clause);
   }
   comparison.gate = result.verdict;
   comparison.judgement = gate_judgement(result, rule, preset);

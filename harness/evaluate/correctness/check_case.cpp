@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "harness/core/guards.h"
 #include "harness/core/system/files.h"
@@ -57,9 +58,10 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
   return std::nullopt;
 }
 
-// One call on what stands in `set`, and a look at all that it may have touched.
+// One call on inputs of a regime, which stand in `set`, and a look at all that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
-                                     const CheckCase& one, int set, const CheckedInputs& inputs, CheckResult& result) {
+                                     const CheckCase& one, std::size_t regime, int set, const CheckedInputs& inputs,
+                                     CheckResult& result) {
   shared_tensors.poison_outputs();
   const auto called = worker.call(0, set);
   if (!called) {
@@ -74,7 +76,10 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     if (findings.wrong) {
       add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
       findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
+      findings.wrong->workload = one.workload;
+      findings.wrong->regime = one.regimes[regime];
       failure->evidence += "; " + sentence(*findings.wrong);
+      result.wrong = std::move(findings.wrong);
     }
     return failure;
   }
@@ -89,10 +94,11 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
     CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
     bad.errors = result.errors;
+    bad.wrong = result.wrong;
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    auto failure = call_and_look(runtime, worker, shared_tensors, one, static_cast<int>(i), *prepared[i], result);
+    auto failure = call_and_look(runtime, worker, shared_tensors, one, i, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
@@ -103,7 +109,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
   if (runtime.worker.target == Target::host && prepared.size() > 1) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
-    if (const auto failure = call_and_look(runtime, worker, shared_tensors, one, 0, *prepared.back(), result)) {
+    if (const auto failure =
+            call_and_look(runtime, worker, shared_tensors, one, prepared.size() - 1, 0, *prepared.back(), result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }

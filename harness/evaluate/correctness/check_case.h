@@ -25,7 +25,8 @@ struct CheckResult {
   std::string evidence;
   std::int64_t elements = 0;  // compared
   int calls = 0;
-  OutputErrors errors;      // over all calls that were compared
+  OutputErrors errors = {};  // over all calls that were compared
+  std::optional<WrongElement> wrong = {};
   std::string confinement;  // what held the candidate
   // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
   // watches modules.

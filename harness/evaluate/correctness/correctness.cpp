@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/builds_ahead.h"
@@ -306,6 +307,9 @@ class CaseChecks {
   }
 
   CheckResult run_case(const CheckCase& one, std::uint64_t seed) {
+    if (runtime_.worker.stop.stop_requested()) {
+      throw Cancelled();
+    }
     auto preparing = std::async(std::launch::async, [&] {
       const GateSteps::Step step(steps_, "inputs of " + one.workload);
       return case_inputs(runtime_, one, seed);
@@ -385,6 +389,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     if (result->outcome != Outcome::valid) {
       gate.outcome = result->outcome;
       gate.evidence = result->evidence;
+      gate.wrong = result->wrong;
       return gate;
     }
     ++cases;

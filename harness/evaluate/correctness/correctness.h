@@ -35,7 +35,8 @@ std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configurat
 
 using CheckProgress = std::function<void(int done, int all, const std::string& what)>;
 
-// Runs all cases that the configuration supports, until one fails.
+// Runs all cases that the configuration supports, until one fails. Throws Cancelled after a stop of the runtime's
+// workers.
 GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
                             const std::vector<CheckCase>& plan, std::uint64_t seed, const CheckProgress& progress = {});
 

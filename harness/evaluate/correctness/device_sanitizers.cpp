@@ -158,6 +158,7 @@ void SanitizerTools::judge(const std::vector<ToolRun>& runs, GateResult& gate) c
     if (run.result.outcome != Outcome::valid) {
       gate.outcome = run.result.outcome;
       gate.evidence = "under " + run.tool + ", which found nothing: " + run.result.evidence;
+      gate.wrong = run.result.wrong;
       return;
     }
   }

@@ -69,6 +69,7 @@ GateResult SanitizerCheck::run() {
   const CheckResult result = check_case(runtime_, configuration_, *case_, seed_, true);
   gate.outcome = result.outcome;
   gate.seconds = result.seconds;
+  gate.wrong = result.wrong;
   gate.evidence = result.outcome == Outcome::valid
                       ? fmt::format("ASan and UBSan silent over {} calls on {}", result.calls, case_->workload)
                       : result.evidence;

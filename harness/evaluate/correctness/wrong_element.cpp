@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "harness/core/text.h"
 
@@ -22,14 +23,22 @@ std::vector<std::string> named_axes(const TensorSpec& tensor, std::size_t rank) 
   return names.size() == rank && distinct ? names : std::vector<std::string>();
 }
 
-// The element of `input` at the same indices.
-std::optional<std::int64_t> element_of(const TensorSpec& input, const WrongElement& wrong, const InputSet& inputs) {
+// From the bytes, which every input set keeps.
+double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t element) {
+  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
+  const std::span<const std::byte> bytes(inputs.bytes.at(tensor.name));
+  return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
+}
+
+// Of `input` at the same indices; nothing where it has an axis that the element has not.
+std::optional<InputValue> input_at(const TensorSpec& input, const WrongElement& wrong, const InputSet& inputs) {
   const std::vector<std::int64_t> whole = input.shape(inputs.axes);
   const std::vector<std::int64_t> drawn = input.shape(inputs.drawn_axes);
   const std::vector<std::string> names = named_axes(input, whole.size());
   if (names.size() != whole.size()) {
     return std::nullopt;
   }
+  InputValue there{.tensor = input.name};
   std::int64_t element = 0;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const auto axis = std::ranges::find(wrong.axes, names[i]);
@@ -38,16 +47,11 @@ std::optional<std::int64_t> element_of(const TensorSpec& input, const WrongEleme
     if (at >= whole[i]) {
       return std::nullopt;
     }
+    there.index.push_back(at);
     element = element * drawn[i] + at % drawn[i];  // entries that were not drawn repeat those that were
   }
-  return element;
-}
-
-// From the bytes, which every input set keeps.
-double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t element) {
-  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
-  const std::span<const std::byte> bytes(inputs.bytes.at(tensor.name));
-  return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
+  there.value = value_at(input, inputs, element);
+  return there;
 }
 
 }  // namespace
@@ -75,8 +79,8 @@ void add_inputs(WrongElement& wrong, const Family& family, const InputSet& input
   wrong.seed = inputs.seed;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role != Role::output) {
-      if (const auto element = element_of(tensor, wrong, inputs)) {
-        wrong.inputs.push_back({.tensor = tensor.name, .value = value_at(tensor, inputs, *element)});
+      if (auto there = input_at(tensor, wrong, inputs)) {
+        wrong.inputs.push_back(std::move(*there));
       }
     }
   }

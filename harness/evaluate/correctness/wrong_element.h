@@ -5,26 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/records/outcome.h"
 #include "harness/runtime/tensor_data.h"
 
 namespace apo {
-
-struct InputValue {
-  std::string tensor;
-  double value = 0;
-};
-
-// The first element of an output that was out of bounds, with what it was computed from.
-struct WrongElement {
-  std::uint64_t seed = 0;  // of the inputs; 0: secret, because later experiments get the same
-  std::string tensor;
-  std::vector<std::string> axes;  // "B", "T", as the tensor's shape names them
-  std::vector<std::int64_t> index;
-  double expected = 0;
-  double got = 0;
-  double bound = 0;                // of |got - expected|
-  std::vector<InputValue> inputs;  // at the same indices, of each input whose axes are among these
-};
 
 // The element's index along each axis of the tensor.
 std::vector<std::int64_t> indices_of(const TensorSpec& tensor, const Axes& axes, std::int64_t element);

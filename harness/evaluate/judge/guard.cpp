@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "harness/core/normal.h"
 #include "harness/core/text.h"
@@ -63,16 +65,17 @@ std::map<std::string, WorkloadCalls> by_workload(const std::vector<Round>& round
 // that takes six times as long.
 double least_ratio_of_sums(const std::vector<RoundCalls>& rounds, double errors) {
   const auto n = static_cast<double>(rounds.size());
+  std::vector<std::pair<double, double>> sums;  // of each round
   double incumbent = 0, candidate = 0, squares = 0;
   for (const RoundCalls& calls : rounds) {
-    incumbent += std::accumulate(calls.incumbent.begin(), calls.incumbent.end(), 0.0);
-    candidate += std::accumulate(calls.candidate.begin(), calls.candidate.end(), 0.0);
+    sums.emplace_back(std::accumulate(calls.incumbent.begin(), calls.incumbent.end(), 0.0),
+                      std::accumulate(calls.candidate.begin(), calls.candidate.end(), 0.0));
+    incumbent += sums.back().first;
+    candidate += sums.back().second;
   }
   const double ratio = candidate / incumbent;
-  for (const RoundCalls& calls : rounds) {
-    squares += std::pow(std::accumulate(calls.candidate.begin(), calls.candidate.end(), 0.0) -
-                            ratio * std::accumulate(calls.incumbent.begin(), calls.incumbent.end(), 0.0),
-                        2);
+  for (const auto& [of_incumbent, of_candidate] : sums) {
+    squares += std::pow(of_candidate - ratio * of_incumbent, 2);
   }
   return ratio - errors * std::sqrt(squares * n / (n - 1)) / incumbent;
 }

@@ -54,22 +54,6 @@ std::string values_text(const Symbols& symbols) {
 
 }  // namespace
 
-std::vector<Settings> settings_space(const Variant& variant) {
-  std::vector<Settings> space(1);
-  for (const Tunable& tunable : variant.tunables) {
-    std::vector<Settings> larger;
-    larger.reserve(space.size() * tunable.values.size());
-    for (const Settings& settings : space) {
-      for (const std::int64_t value : tunable.values) {
-        larger.push_back(settings);
-        larger.back()[tunable.name] = value;
-      }
-    }
-    space = std::move(larger);
-  }
-  return space;
-}
-
 Settings resolve_settings(const Variant& variant, const Settings& given) {
   Settings settings;
   for (const Tunable& tunable : variant.tunables) {

@@ -10,11 +10,6 @@
 
 namespace apo {
 
-// More configurations than this are a mistake in the metadata block.
-inline constexpr std::int64_t kMaxConfigurations = 65536;
-
-// Every combination of the tunables, the default first, the last tunable changing fastest.
-std::vector<Settings> settings_space(const Variant& variant);
 // `given` with the defaults filled in, toggles that are off too. Throws UserError for an unknown tunable or a value
 // that is not in its list.
 Settings resolve_settings(const Variant& variant, const Settings& given);

@@ -145,6 +145,8 @@ nlohmann::ordered_json to_document(const CandidateAnswer& answer) {
       {"document", "evaluation"},    {"variant", answer.variant},     {"verdict", to_string(answer.verdict)},
       {"score", answer.score},       {"incumbent", answer.incumbent}, {"gates", to_documents(answer.gates)},
       {"feedback", answer.feedback}, {"experiment", nullptr}};
+  const bool element_failed = !answer.gates.empty() && answer.gates.back().wrong;
+  document["wrong"] = element_failed ? to_document(*answer.gates.back().wrong) : nlohmann::ordered_json(nullptr);
   document["bottlenecks"] = to_documents(answer.bottlenecks);
   if (answer.experiment) {
     document["experiment"] = to_document(*answer.experiment);

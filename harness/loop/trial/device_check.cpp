@@ -52,12 +52,12 @@ GateResult compile_gate(const Paths& paths, const Runtime& runtime, const Varian
 }  // namespace
 
 std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant, bool has_gpu, Observer& observer,
-                                     std::string& log) {
+                                     std::string& log, const std::stop_token& stop) {
   if (!guard_is_on(Guard::executor)) {
     return {};
   }
   Workspace workspace(paths);  // one of its own, so that the caller's keeps its device and its builds
-  workspace.use_executor();
+  workspace.use_executor(false, stop);
   const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   std::vector<GateResult> gates = {executor_gate(runtime, configuration, observer)};
@@ -71,11 +71,11 @@ bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant) {
   return is_device_variant(variant) && !catalogue.is_scanned(variant);
 }
 
-std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant) {
+std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant, const std::stop_token& stop) {
   try {
     SilentObserver silent;
     std::string log;
-    return check_on_cpu(paths, variant, true, silent, log);
+    return check_on_cpu(paths, variant, true, silent, log, stop);
   } catch (const UserError& error) {
     return {{.gate = "executor", .outcome = Outcome::refused, .evidence = one_line(with_hint(error))}};
   }

@@ -69,11 +69,12 @@ Workspace::Workspace(Paths paths) : paths_(std::move(paths)), host_(describe_hos
   catalogue_.load({paths_.home / "variants", paths_.variants});
 }
 
-void Workspace::use_executor(bool debugger) {
+void Workspace::use_executor(bool debugger, std::stop_token stop) {
   machine_ = host_;
   device_ = executor_device();
   executor_ = true;
   debugger_ = debugger;
+  stop_ = std::move(stop);
   forget_builds();
 }
 
@@ -95,6 +96,7 @@ void Workspace::forget_builds() {
 void Workspace::use(Target target, AskedWorker asked) {
   if (executor_) {
     executor_ = false;
+    stop_ = {};
     device_.reset();
     forget_builds();
   }
@@ -157,7 +159,8 @@ const Builder& Workspace::builder(bool sanitize) {
                                                   .sanitize = sanitize,
                                                   .device = device_,
                                                   .executor = executor_,
-                                                  .debugger = debugger_});
+                                                  .debugger = debugger_,
+                                                  .stop = stop_});
   }
   return *slot;
 }
@@ -228,6 +231,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.family = &family;
   runtime.worker.target = machine_.target;
   runtime.worker.executor = executor_;
+  runtime.worker.stop = stop_;
   if (asked_ != nullptr && machine_.target == Target::cuda) {
     runtime.worker_pool->keep(std::move(asked_));
   }

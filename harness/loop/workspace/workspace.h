@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,9 @@ class Workspace {
   // Throws EnvironmentError where the system does not allow it.
   void keep_to(const std::vector<int>& cpus);
   // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device;
-  // for a `debugger` their builds say where variables are.
-  void use_executor(bool debugger = false);
+  // for a `debugger` their builds say where variables are. A `stop` ends compilers and waits for calls early, which
+  // then throw Cancelled.
+  void use_executor(bool debugger = false, std::stop_token stop = {});
   Target target() const { return machine_.target; }
   Symbols device_symbols() const;  // what expressions see of the target; nothing on host
   // True when use(Target::cuda) would work; otherwise `why_not` (unless null) gets one sentence.
@@ -90,6 +92,7 @@ class Workspace {
   std::map<std::string, std::shared_ptr<DeviceTurns>> turns_;  // by the machine's id
   bool executor_ = false;
   bool debugger_ = false;
+  std::stop_token stop_;  // of the executor
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;

@@ -74,6 +74,39 @@ Json gates_schema(const std::vector<Field>& more) {
   return document_schema(fields);
 }
 
+// Of an output that was out of bounds.
+Json wrong_element_schema() {
+  const Json number = Json::array({"number", "null"});
+  Json schema = document_schema({{"workload", "string", "the sizes, a workload or a shape of the check"},
+                                 {"regime", "string", "of the inputs"},
+                                 {"tensor", "string", "the output"},
+                                 {"axes", "array", "their names"},
+                                 {"index", "array", "along each axis"},
+                                 {"expected", number, "by the fp64 reference"},
+                                 {"got", number, "null where it is not finite; the feedback says what it is"},
+                                 {"bound", number, "of the difference"},
+                                 {"inputs", "array", "those at the same indices"},
+                                 {"seed", Json::array({"integer", "null"}), "of the inputs; null: kept secret"}});
+  schema["properties"]["inputs"]["items"] = document_schema({{"name", "string", "the input"},
+                                                             {"index", "array", "along each of its axes"},
+                                                             {"value", number, "null where it is not finite"}});
+  schema["type"] = Json::array({"object", "null"});
+  schema["description"] = "the first wrong element, where a gate failed for one";
+  return schema;
+}
+
+Json evaluation_schema() {
+  Json schema = gates_schema({{"variant", "string", "FAMILY/NAME"},
+                              {"verdict", "string", "see above"},
+                              {"score", "number", "a ratio; 0 for a wrong candidate"},
+                              {"incumbent", "string", "what it was judged against"},
+                              {"feedback", "array", "sentences to act on"},
+                              {"wrong", "object", "see its properties"},
+                              {"experiment", Json::array({"object", "null"}), "the whole record"}});
+  schema["properties"]["wrong"] = wrong_element_schema();
+  return schema;
+}
+
 Tool register_tool() {
   return {.name = "register",
           .title = "Check a kernel and keep it as a variant",
@@ -148,12 +181,7 @@ Tool evaluate_tool() {
            {"judge", word_schema("judge preset (default: auto); quick ranks candidates without a "
                                  "decision, in seconds",
                                  kEvaluateJudges)}}),
-      .output_schema = job_schema(gates_schema({{"variant", "string", "FAMILY/NAME"},
-                                                {"verdict", "string", "see above"},
-                                                {"score", "number", "a ratio; 0 for a wrong candidate"},
-                                                {"incumbent", "string", "what it was judged against"},
-                                                {"feedback", "array", "sentences to act on"},
-                                                {"experiment", Json::array({"object", "null"}), "the whole record"}})),
+      .output_schema = job_schema(evaluation_schema()),
       .hints = kMeasures,
       .is_job = true,
       .answers = {0, 1, 3},

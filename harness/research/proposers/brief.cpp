@@ -164,7 +164,7 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
                    {"sources", sources_of(inputs.diagnosis.incumbent)},
                    {"profile", profile_of(inputs.diagnosis.profile)}};
   document.update(to_document(brief));
-  document["ideas"] = to_documents(unwritten_ideas(inputs, brief.bottlenecks));
+  document["ideas"] = to_documents(brief.unwritten);
   document["tried"] = tried_here(inputs);
   document["lessons"] = list_of(inputs.lessons, [](const Lesson& lesson) { return Json(lesson.text); });
   document["hand_kept"] = list_of(

@@ -106,15 +106,19 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::vect
   pid_file_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
 
-ChildProcess::Event ChildProcess::wait(Clock::time_point deadline) {
+ChildProcess::Event ChildProcess::wait(Clock::time_point deadline, const std::stop_token& stop) {
+  const long look_after_ms = stop.stop_possible() ? 20 : 60'000;
   while (true) {
+    if (stop.stop_requested()) {
+      throw Cancelled();
+    }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       return Event::deadline;
     }
     std::array<pollfd, 3> fds = {pollfd{socket_.get(), POLLIN, 0}, pollfd{pid_file_.get(), POLLIN, 0},
                                  pollfd{output_.get(), POLLIN, 0}};
-    if (poll(fds.data(), fds.size(), static_cast<int>(std::min<long>(left, 60'000))) < 0) {
+    if (poll(fds.data(), fds.size(), static_cast<int>(std::min<long>(left, look_after_ms))) < 0) {
       continue;  // interrupted by a signal of ours
     }
     if (fds[2].revents != 0) {

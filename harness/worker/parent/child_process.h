@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   enum class Event : std::uint8_t { message, exited, hung_up, deadline };
-  // Waits for a message on the socket or for the end of the process, and collects its output meanwhile.
-  Event wait(std::chrono::steady_clock::time_point deadline);
+  // Waits for a message on the socket or for the end of the process, and collects its output meanwhile. Throws
+  // Cancelled after a stop.
+  Event wait(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop = {});
 
   // Collects output until the process has ended. Returns false when it has not within `patience`.
   bool wait_for_exit(std::chrono::milliseconds patience);

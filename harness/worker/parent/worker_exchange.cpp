@@ -70,7 +70,8 @@ Result<Reply> Worker::exchange(const Exchange& exchange) {
 }
 
 Result<Reply> Worker::await(const Exchange& exchange) {
-  if (const auto event = process_->wait(Clock::now() + exchange.deadline); event != ChildProcess::Event::message) {
+  const auto event = process_->wait(Clock::now() + exchange.deadline, options_.stop);
+  if (event != ChildProcess::Event::message) {
     return without_message(event != ChildProcess::Event::deadline, exchange);
   }
   const Received received = receive_message(process_->socket(), kMaxReply, false);

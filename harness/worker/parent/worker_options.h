@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct WorkerOptions {
   std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
   // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
+  std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
 

@@ -174,6 +174,7 @@ TEST(Mcp, AWrongKernelIsAnAnswerAndARefusedOneAnError) {
   const Json wrong = client.finished("evaluate", {{"source", kWrong}, {"family", "copy"}, {"workload", "n4k"}});
   EXPECT_FALSE(is_error(wrong));
   EXPECT_EQ(wrong["structuredContent"]["result"]["verdict"], "wrong");
+  EXPECT_EQ(wrong["structuredContent"]["result"]["wrong"]["tensor"], "y") << wrong;
   const Json verified = client.finished("verify", {{"source", kWrong}, {"family", "copy"}});
   EXPECT_EQ(verified["structuredContent"]["result"]["outcome"], "incorrect") << verified;
   EXPECT_FALSE(is_error(verified));

@@ -51,9 +51,11 @@ TEST(EvaluateStream, EachLineGetsItsAnswerInOrderUnderOneCampaign) {
   ASSERT_EQ(answers.size(), 5U) << ran.out;
   EXPECT_EQ(answers[0]["name"], "first");
   EXPECT_EQ(answers[0]["verdict"], "wrong");
+  EXPECT_EQ(answers[0]["wrong"]["tensor"], "y") << answers[0];
   EXPECT_EQ(answers[1]["name"], "second");
   EXPECT_EQ(answers[1]["verdict"], "ranked") << answers[1];
   EXPECT_GT(answers[1]["score"], 0.0);
+  EXPECT_EQ(answers[1]["wrong"], nullptr);
   EXPECT_EQ(answers[2]["name"], "third");
   EXPECT_NE(answers[2]["feedback"].dump().find("'z' was not declared"), std::string::npos);
   EXPECT_TRUE(answers[3]["name"].is_null());

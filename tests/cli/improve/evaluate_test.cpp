@@ -85,11 +85,31 @@ TEST(Evaluate, TheFirstWrongElementIsInTheGatesEvidenceAndInTheBrief) {
   place.write("wrong.cpp", std::string(kHead) + " for (long i = 0; i < n; ++i) y[i] = i < 1000 ? x[i] : x[i] + 1; }\n");
   const Ran ran = place.apo({"evaluate", "wrong.cpp", "--family", "copy", "--workload", "n4k", "--json"}, kPatienceS);
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
-  const std::string evidence = Json::parse(ran.out)["gates"].back()["evidence"];
+  const Json document = Json::parse(ran.out);
+  const std::string evidence = document["gates"].back()["evidence"];
   EXPECT_NE(evidence.find("y[1000] = "), std::string::npos) << evidence;
   EXPECT_NE(evidence.find("; at n=1000 its bound is "), std::string::npos) << evidence;
   const Ran brief = place.apo({"research", "copy", "--workload", "n4k", "--json"}, kPatienceS);
   EXPECT_NE(Json::parse(brief.out)["tried"].dump().find("at n=1000 its bound is "), std::string::npos) << brief.out;
+}
+
+TEST(Evaluate, TheFirstWrongElementHasATypedForm) {
+  const Workplace place;
+  place.write("wrong.cpp", std::string(kHead) + " for (long i = 0; i < n; ++i) y[i] = i < 1000 ? x[i] : x[i] + 1; }\n");
+  const Ran ran = place.apo({"evaluate", "wrong.cpp", "--family", "copy", "--workload", "n4k", "--json"}, kPatienceS);
+  const Json document = only_document(ran);
+  const Json& wrong = document["wrong"];
+  EXPECT_EQ(wrong, document["gates"].back()["wrong"]);
+  const std::string evidence = document["gates"].back()["evidence"];
+  EXPECT_TRUE(evidence.starts_with(wrong["workload"].get<std::string>() + " (" + wrong["regime"].get<std::string>() +
+                                   "): y[1000] = "))
+      << wrong << " and " << evidence;
+  EXPECT_EQ(wrong["tensor"], "y");
+  EXPECT_EQ(wrong["axes"], Json({"n"}));
+  EXPECT_EQ(wrong["index"], Json({1000}));
+  EXPECT_GT(wrong["got"].get<double>() - wrong["expected"].get<double>(), wrong["bound"].get<double>());
+  EXPECT_EQ(wrong["inputs"], Json::array({{{"name", "x"}, {"index", {1000}}, {"value", wrong["expected"]}}}));
+  EXPECT_NE(evidence.find("seed " + wrong["seed"].dump()), std::string::npos) << evidence;
 }
 
 TEST(Evaluate, TheIncumbentsCodeUnderAnotherNameIsNotWrong) {
@@ -111,6 +131,7 @@ TEST(Evaluate, ACompilersWordsNameTheUsersLine) {
   const Json document = only_document(place.apo({"evaluate", "broken.cpp", "--family", "copy", "--json"}));
   EXPECT_EQ(document["verdict"], "wrong");
   EXPECT_NE(document["feedback"].dump().find("broken.cpp:2"), std::string::npos) << document["feedback"];
+  EXPECT_EQ(document["wrong"], nullptr) << "no element was compared";
 }
 
 TEST(Evaluate, AQuickJudgeRanksAndLeavesNothingBehindThatCounts) {

@@ -62,6 +62,26 @@ TEST(RecordsJson, NumbersThatAreNotFiniteAreNull) {
   EXPECT_EQ(to_document(Candidate{.score = kInfinity})["score"], nullptr);
 }
 
+TEST(RecordsJson, AWrongElementIsOneObjectOfItsGate) {
+  GateResult gate{.gate = "correctness", .outcome = Outcome::incorrect};
+  EXPECT_FALSE(to_document(gate).contains("wrong"));
+  gate.wrong = WrongElement{.workload = "n4k",
+                            .regime = "typical",
+                            .tensor = "y",
+                            .axes = {"n"},
+                            .index = {7},
+                            .expected = 2,
+                            .got = kNaN,
+                            .bound = 0.5,
+                            .inputs = {{.tensor = "x", .index = {7}, .value = kInfinity}}};
+  Json wrong = to_document(gate)["wrong"];
+  EXPECT_EQ(wrong["got"], nullptr);
+  EXPECT_EQ(wrong["inputs"][0], (Json{{"name", "x"}, {"index", {7}}, {"value", nullptr}}));
+  EXPECT_EQ(wrong["seed"], nullptr) << "it is secret";
+  gate.wrong->seed = 18446744073709551615U;
+  EXPECT_EQ(to_document(gate)["wrong"]["seed"], 18446744073709551615U);
+}
+
 TEST(RecordsJson, RoundHasWhatItReadAndNothingElse) {
   Round round{.stage = RoundStage::confirm, .void_why = "the clock went down"};
   round.environment = {.layout = Layout::fixed, .second_clock = false, .throttle_bits = 4};

@@ -68,6 +68,22 @@ TEST(Process, ADeadlineEndsTheWholeGroup) {
   EXPECT_TRUE(gone_soon(*grandchild));
 }
 
+TEST(Process, AStopEndsTheWholeGroupAndIsNoResult) {
+  const TemporaryFolder folder;
+  const std::filesystem::path note = folder.path() / "pid";
+  std::stop_source stop;
+  const std::jthread stopping([&] {
+    testing::comes_about([&] { return std::filesystem::exists(note); });
+    stop.request_stop();
+  });
+  EXPECT_THROW(run_process({"sh", "-c", "sleep 600 & echo $! > part; mv part pid; wait"},
+                           {.timeout_s = 600, .working_folder = folder.path(), .stop = stop.get_token()}),
+               Cancelled);
+  const auto grandchild = parse_int(trim(read_file(note)));
+  ASSERT_TRUE(grandchild);
+  EXPECT_TRUE(gone_soon(*grandchild));
+}
+
 TEST(Process, WhatAProgramStartedEndsWhenWeAreKilled) {
   const TemporaryFolder folder;
   const std::filesystem::path note = folder.path() / "pid";

@@ -61,6 +61,7 @@ TEST_F(CompareTest, TheInputsOfAWrongElementAreThoseAtItsIndices) {
   add_inputs(wrong, family, inputs);
   ASSERT_EQ(wrong.inputs.size(), 1u);
   EXPECT_EQ(wrong.inputs[0].tensor, "x");
+  EXPECT_EQ(wrong.inputs[0].index, std::vector<std::int64_t>{997});
   EXPECT_EQ(wrong.inputs[0].value, inputs.values.at("x")[997]);
   wrong.bound = 0.5;
   EXPECT_EQ(wrong.seed, inputs.seed);

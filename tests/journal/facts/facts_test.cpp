@@ -41,7 +41,9 @@ std::int64_t fill(Journal& journal) {
                        .stalls = {{.kernel = "k", .file = "a.cu", .line = 1, .stall = "wait", .samples = 1}},
                        .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
                       {.machine = "cpu-1", .iteration = iteration});
-  journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
+  journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}},
+                                .ranked = {{.configuration = experiment.candidate}},
+                                .unwritten = {{.technique = {.name = "t"}, .attacks = "b"}}});
   journal.add_proposer_call(iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
   const std::int64_t job = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
   journal.implementation().job = job;
@@ -338,7 +340,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
           "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
           "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
           "DROP VIEW workers; DROP TABLE placement_end; DROP TABLE placement; DROP TABLE worker_end; DROP TABLE worker;"
-          "DROP TABLE selftest_evidence; PRAGMA user_version = 7"),
+          "DROP TABLE selftest_evidence; DROP TABLE unwritten_technique; PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);

@@ -430,7 +430,11 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
                   .why = kAwkward,
                   .origin = Origin::tuning},
                  {.configuration = {"e88_backward/simple", {}}}},
-      .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "not in these words", LeftOutKind::refuted}}};
+      .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "not in these words", LeftOutKind::refuted}},
+      .unwritten = {{.technique = {.name = "fast-tanh", .low = 1.1, .high = 1.9, .source = kAwkward},
+                     .attacks = "barriers",
+                     .score = 0.3,
+                     .why_not = "it needs N <= 32"}}};
   journal.add_brief(iteration, brief);
   const ResearchBrief read = journal.brief(iteration);
   ASSERT_EQ(read.bottlenecks.size(), 2u);
@@ -442,6 +446,14 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_TRUE(std::isnan(read.bottlenecks[1].bound));
   EXPECT_EQ(read.bottlenecks[1].kind, BottleneckKind::limit);
   EXPECT_EQ(read.bottlenecks[1].line, 0);
+  ASSERT_EQ(read.unwritten.size(), 1u);
+  EXPECT_EQ(read.unwritten[0].technique.name, "fast-tanh");
+  EXPECT_EQ(read.unwritten[0].technique.low, 1.1);
+  EXPECT_EQ(read.unwritten[0].technique.high, 1.9);
+  EXPECT_EQ(read.unwritten[0].technique.source, kAwkward);
+  EXPECT_EQ(read.unwritten[0].attacks, "barriers");
+  EXPECT_EQ(read.unwritten[0].score, 0.3);
+  EXPECT_EQ(read.unwritten[0].why_not, "it needs N <= 32");
   ASSERT_EQ(read.ranked.size(), 2u);
   EXPECT_EQ(read.ranked[0].configuration, brief.ranked[0].configuration);
   EXPECT_EQ(read.ranked[0].techniques, brief.ranked[0].techniques);

@@ -1,0 +1,35 @@
+// harness/evaluate/gates_beside.h - gates that run beside others, and are cancelled once nobody needs them.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <stop_token>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+class GatesBeside {
+ public:
+  // Throws Cancelled as soon as it can after a stop, with all its processes ended.
+  using Run = std::function<std::vector<GateResult>(const std::stop_token& stop)>;
+
+  // Begins at once, in a thread of its own. An empty `run` has no gates.
+  explicit GatesBeside(Run run);
+  // Cancels what is under way, and waits for its end.
+  ~GatesBeside();
+  GatesBeside(const GatesBeside&) = delete;
+  GatesBeside& operator=(const GatesBeside&) = delete;
+
+  bool is_under_way() const;
+  bool is_taken() const { return !gates_.valid(); }
+  // Waits for the gates, once; throws what `run` throws. A `stop` cancels them.
+  std::vector<GateResult> take(const std::stop_token& stop = {});
+
+ private:
+  std::stop_source stop_;
+  std::future<std::vector<GateResult>> gates_;
+};
+
+}  // namespace apo
