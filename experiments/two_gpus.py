@@ -3,9 +3,12 @@
 
 BUNDLE is from bundle.sh. Parts, taken in this order (default: all):
 
+    starts      what starting a process on a GPU takes: on one GPU, on two at once, and with one connection
+                (CUDA_DEVICE_MAX_CONNECTIONS=1)
+    identical   identical code on all GPUs at once, for SECONDS (150): `apo selftest --parts identical`. What it finds of the noise of each
+                GPU is in the journals of the next part, whose rounds then share processes where they may
     rate        CANDIDATES (20) proposals, judged by one worker and by two: experiments an hour. Each proposal is the incumbent with
                 an instruction of its own that does no work, so that every decision is a whole one, and none should be accepted
-    identical   identical code, on all GPUs at once, COMPARISONS (60) in all: `apo compare --same-code`
     replicate   a campaign whose acceptance has to stand on two GPUs
 
 Every journal is kept in OUT. MINUTES (8) bounds each campaign, WORKLOAD (b8_t128_h83_n32) is that of e88_backward.
@@ -14,15 +17,18 @@ import datetime
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
+import threading
 import time
 
 from throughput import HOME, backward_candidate
 
 CANDIDATES = int(os.environ.get("CANDIDATES", "20"))
-COMPARISONS = int(os.environ.get("COMPARISONS", "60"))
+SECONDS = float(os.environ.get("SECONDS", "150"))
 MINUTES = float(os.environ.get("MINUTES", "8"))
 WORKLOAD = os.environ.get("WORKLOAD", "b8_t128_h83_n32")
 INCUMBENT = "e88_backward/cuda_best[SEQUENCES=1]"
@@ -53,6 +59,13 @@ class Sitting:
                                 stderr=log, env={**self.environment, "APO_JOURNAL": str(place / "journal.db"),
                                                  "APO_CACHE": str(place / "cache"), **environment})
 
+    def begin_with(self, known, name):
+        """The journal of `name` begins as that of `known`, where there is one."""
+        (self.out / name).mkdir(parents=True, exist_ok=True)
+        if (self.out / known / "journal.db").exists():
+            self.rows(known, "select 1")
+            shutil.copy(self.out / known / "journal.db", self.out / name / "journal.db")
+
     def printed(self, name, lines):
         return "\n".join((self.out / name / "log").read_text().splitlines()[-lines:])
 
@@ -68,12 +81,38 @@ def seconds(stamp):
     return datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
 
 
+def started(program, gpu, runs, environment, rows):
+    """Milliseconds of cuInit, of the context, and of the whole process, for each run."""
+    for _ in range(runs):
+        begin = time.monotonic()
+        done = subprocess.run([program], env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpu, **environment), capture_output=True, text=True)
+        rows.append([*map(float, done.stdout.split()), 1000 * (time.monotonic() - begin)])
+
+
+def starts(sitting):
+    program = sitting.out / "process_start"
+    subprocess.run(["g++", "-O2", HOME / "experiments/process_start.cpp", f"-I{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/include", "-ldl",
+                    "-o", program], check=True)
+    print("| GPUs that start processes | connections | cuInit, ms | context, ms | whole process, ms |\n|---|---|---|---|---|")
+    for gpus in (sitting.gpus[:1], sitting.gpus[:2]):
+        for environment in ({}, {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}):
+            rows = []
+            threads = [threading.Thread(target=started, args=(program, gpu, 10, environment, rows)) for gpu in gpus]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+            cells = " | ".join(f"{statistics.median(column):.0f}" for column in zip(*rows))
+            print(f"| {len(gpus)} | {environment.get('CUDA_DEVICE_MAX_CONNECTIONS', 'default')} | {cells} |", flush=True)
+
+
 def rate(sitting):
     print("| workers | experiments | accepted | from the first task to the last answer, s | experiments an hour | whole command, s | "
           "experiments an hour |\n|---|---|---|---|---|---|---|", flush=True)
     rates = []
     for workers in (1, 2):
         name = f"workers-{workers}"
+        sitting.begin_with("identical", name)
         begin = time.monotonic()
         sitting.start(name, "run", "e88_backward", "--target", "cuda", "--workload", WORKLOAD, "--baseline", INCUMBENT, "--iterations", "1",
                       "--candidates", str(CANDIDATES), "--proposals", str(CANDIDATES), "--proposer",
@@ -81,7 +120,8 @@ def rate(sitting):
         whole = time.monotonic() - begin
         answered = sitting.rows(name, "select p.started_at, e.ended_at, e.seconds from placement p join placement_end e "
                                       "on e.placement = p.id where e.state = 'answered'")
-        (accepted,), = sitting.rows(name, "select count(*) from judgement where verdict = 'accepted'")
+        (accepted,), = sitting.rows(name, "select count(*) from experiment e join judgement j on j.experiment = e.id "
+                                              "where e.campaign is not null and j.verdict = 'accepted'")
         if not answered:
             sys.exit(f"no experiment was judged: {sitting.printed(name, 30)}")
         span = max(seconds(row[1]) for row in answered) - min(seconds(row[0]) for row in answered)
@@ -92,28 +132,12 @@ def rate(sitting):
 
 
 def identical(sitting):
-    """Each GPU with a journal of its own; both are busy all the time."""
-    each = -(-COMPARISONS // len(sitting.gpus))
-    done = {gpu: 0 for gpu in sitting.gpus}
-    busy = {}
-    deadline = time.monotonic() + 60 * MINUTES
-    while busy or any(count < each for count in done.values()):
-        for gpu in sitting.gpus:
-            if gpu in busy and busy[gpu].poll() is not None:
-                done[gpu] += 1
-                del busy[gpu]
-            if gpu not in busy and time.monotonic() < deadline and (done[gpu] < each or any(done[g] < each for g in sitting.gpus)):
-                busy[gpu] = sitting.start(f"identical-{gpu}", "compare", INCUMBENT, INCUMBENT, "--quiet", "--same-code",
-                                          "--skip-correctness", "--judge", "standard", "--workload", WORKLOAD,
-                                          CUDA_VISIBLE_DEVICES=gpu)
-        if not busy:
-            break
-        time.sleep(0.05)
-    print("\n| GPU | identical code, judged | accepted | called slower |\n|---|---|---|---|")
-    for gpu in sitting.gpus:
-        verdicts = sitting.rows(f"identical-{gpu}", "select verdict, reason from judgement")
-        slower = sum(verdict == "reverted" and reason == "regression" for verdict, reason in verdicts)
-        print(f"| {gpu} | {len(verdicts)} | {sum(verdict == 'accepted' for verdict, _ in verdicts)} | {slower} |", flush=True)
+    """One journal for all of them, as a campaign with workers on all of them has."""
+    busy = [sitting.start("identical", "selftest", "--target", "cuda", "--quiet", "--kernels", f"{INCUMBENT}@{WORKLOAD}", "--parts",
+                          "identical", "--seconds", f"{SECONDS:.0f}", CUDA_VISIBLE_DEVICES=gpu) for gpu in sitting.gpus]
+    for one in busy:
+        one.wait()
+    print(f"\n```\n{sitting.printed('identical', 60)}\n```", flush=True)
 
 
 def replicate(sitting):
@@ -122,7 +146,7 @@ def replicate(sitting):
     print(f"\n```\n{sitting.printed('replicate', 30)}\n```", flush=True)
 
 
-PARTS = {"rate": rate, "identical": identical, "replicate": replicate}
+PARTS = {"starts": starts, "identical": identical, "rate": rate, "replicate": replicate}
 
 
 def main():

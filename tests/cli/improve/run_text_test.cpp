@@ -52,14 +52,18 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
                      {.why = "no iteration came to them", .variants = {"f/j"}}};
   summary.iterations.back().unwritten = {
       {.technique = {.name = "fast-tanh", .low = 1.2, .high = 1.4, .source = "a paper"},
-       .attacks = "libm-special-functions"}};
+       .attacks = "libm-special-functions"},
+      {.technique = {.name = "chunk-prefetch", .low = 1.1, .high = 1.2, .source = "a guide"},
+       .attacks = "per-step-overhead",
+       .why_not = "it is known of e88_forward alone"}};
   const std::string text = summary_text(summary);
   EXPECT_NE(text.find("not tried\n  8 for target cuda: f/a, f/b, f/c, f/d, f/e, f/g and 2 more\n"
                       "  1 no iteration came to them: f/j\n"),
             std::string::npos)
       << text;
   EXPECT_NE(
-      text.find("nobody has written for this\n  fast-tanh against libm-special-functions, 1.20x to 1.40x: a paper"),
+      text.find("nobody has written for this\n  fast-tanh against libm-special-functions, 1.20x to 1.40x: a paper\n"
+                "  1 more that another family, this incumbent or this workload rules out"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("ended:     f/second is at 93 % of its floor"), std::string::npos) << text;
