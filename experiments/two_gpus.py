@@ -60,9 +60,9 @@ class Sitting:
                                                  "APO_CACHE": str(place / "cache"), **environment})
 
     def begin_with(self, known, name):
-        """The journal of `name` begins as that of `known`, where there is one."""
+        """The journal of `name` begins as that of `known`, where there is one; one that is there goes on."""
         (self.out / name).mkdir(parents=True, exist_ok=True)
-        if (self.out / known / "journal.db").exists():
+        if (self.out / known / "journal.db").exists() and not (self.out / name / "journal.db").exists():
             self.rows(known, "select 1")
             shutil.copy(self.out / known / "journal.db", self.out / name / "journal.db")
 

@@ -1,5 +1,6 @@
 // kernels/e88/backward.cpp - the family `e88_backward`: the six gradients, from the forward's checkpoints and y_cache.
 #include <bit>
+#include <utility>
 
 #include "kernels/e88/e88.h"
 #include "kernels/e88/inputs.h"
@@ -104,13 +105,13 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
     Spread dk(shape, expected, "dk", unit), dq(shape, expected, "dq", unit), dv(shape, expected, "dv", unit),
         dg(shape, expected, "dg", unit), ddecay(shape, expected, "ddecay", unit), ds0(shape, expected, "ds0", unit);
     for (std::uint32_t realisation = 0; realisation < kRealisations; ++realisation) {
-      const BackwardResult<float> result = e88::backward(Perturbed{realisation}, shape, in);
-      dk.add(result.dk);
-      dq.add(result.dq);
-      dv.add(result.dv);
-      dg.add(result.dg);
-      ddecay.add(result.ddecay);
-      ds0.add(result.ds0);
+      BackwardResult<float> result = e88::backward(Perturbed{realisation}, shape, in);
+      dk.add(std::move(result.dk));
+      dq.add(std::move(result.dq));
+      dv.add(std::move(result.dv));
+      dg.add(std::move(result.dg));
+      ddecay.add(std::move(result.ddecay));
+      ds0.add(std::move(result.ds0));
     }
     for (const Spread* spread : {&dk, &dq, &dv, &dg, &ddecay, &ds0}) {
       spread->store(sigma);

@@ -1,4 +1,6 @@
 // kernels/e88/forward.cpp - the family `e88_forward`: outputs, checkpoints, pre-gate outputs and the final state.
+#include <utility>
+
 #include "kernels/e88/e88.h"
 #include "kernels/e88/inputs.h"
 #include "kernels/e88/sequence.h"
@@ -51,11 +53,11 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
     Spread output(shape, expected, "output", unit), checkpoints(shape, expected, "checkpoints", unit),
         y_cache(shape, expected, "y_cache", unit), s_final(shape, expected, "s_final", unit);
     for (std::uint32_t realisation = 0; realisation < kRealisations; ++realisation) {
-      const ForwardResult<float> result = e88::forward(Perturbed{realisation}, shape, in);
-      output.add(result.output);
-      checkpoints.add(result.checkpoints);
-      y_cache.add(result.y_cache);
-      s_final.add(result.s_final);
+      ForwardResult<float> result = e88::forward(Perturbed{realisation}, shape, in);
+      output.add(std::move(result.output));
+      checkpoints.add(std::move(result.checkpoints));
+      y_cache.add(std::move(result.y_cache));
+      s_final.add(std::move(result.s_final));
     }
     for (const Spread* spread : {&output, &checkpoints, &y_cache, &s_final}) {
       spread->store(sigma);

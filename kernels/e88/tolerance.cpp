@@ -39,39 +39,36 @@
 namespace apo::e88 {
 
 Spread::Spread(const Shape& shape, const TensorMap& expected, std::string_view tensor, std::int64_t unit)
-    : shape_(shape),
-      tensor_(tensor),
-      unit_(unit),
-      expected_(gather<double>(shape, expected, tensor, unit)),
-      squares_(expected_.size()) {}
+    : shape_(shape), tensor_(tensor), unit_(unit), expected_(gather<double>(shape, expected, tensor, unit)) {}
 
-void Spread::add(const std::vector<float>& run) {
-  std::vector<float>& errors = errors_.emplace_back(expected_.size());
-  for (std::size_t i = 0; i < squares_.size(); ++i) {
-    const double difference = static_cast<double>(run[i]) - expected_[i];
-    errors[i] = static_cast<float>(difference);
-    squares_[i] += difference * difference;
-  }
+double Spread::squared_error(const std::vector<float>& run, std::size_t i) const {
+  const double difference = static_cast<double>(run[i]) - expected_[i];
+  return difference * difference;
 }
 
 // The largest rms statistic of the runs themselves. 1 where the errors of the elements are independent; where they have
 // a common cause, or a few rare ones, up to the root of the number of runs.
-double Spread::togetherness() const {
+double Spread::togetherness(const std::vector<double>& squares) const {
   double most = 1;
-  for (const std::vector<float>& errors : errors_) {
-    double squares = 0;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      const double error = static_cast<double>(errors[i]);
-      squares += squares_[i] > 0 ? error * error * kRealisations / squares_[i] : 0;
+  for (const std::vector<float>& run : runs_) {
+    double sum = 0;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      sum += squares[i] > 0 ? squared_error(run, i) * kRealisations / squares[i] : 0;
     }
-    most = std::max(most, std::sqrt(squares / static_cast<double>(errors.size())));
+    most = std::max(most, std::sqrt(sum / static_cast<double>(run.size())));
   }
   return most;
 }
 
 void Spread::store(TensorMap& sigma) const {
-  const double scale = togetherness();
-  scatter(shape_, tensor_, unit_, squares_, sigma, [&](double sum) { return scale * std::sqrt(sum / kRealisations); });
+  std::vector<double> squares(expected_.size());
+  for (const std::vector<float>& run : runs_) {
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      squares[i] += squared_error(run, i);
+    }
+  }
+  const double scale = togetherness(squares);
+  scatter(shape_, tensor_, unit_, squares, sigma, [&](double sum) { return scale * std::sqrt(sum / kRealisations); });
 }
 
 Tolerance tolerance(std::string_view tensor, const Axes& axes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/e88/shape.h"
@@ -16,18 +17,18 @@ constexpr std::uint32_t kRealisations = 8;
 class Spread {
  public:
   Spread(const Shape& shape, const TensorMap& expected, std::string_view tensor, std::int64_t unit);
-  void add(const std::vector<float>& run);
+  void add(std::vector<float> run) { runs_.push_back(std::move(run)); }
   void store(TensorMap& sigma) const;
 
  private:
-  double togetherness() const;
+  double squared_error(const std::vector<float>& run, std::size_t i) const;
+  double togetherness(const std::vector<double>& squares) const;
 
   const Shape& shape_;
   std::string_view tensor_;
   std::int64_t unit_;
   std::vector<double> expected_;
-  std::vector<double> squares_;
-  std::vector<std::vector<float>> errors_;  // of each run
+  std::vector<std::vector<float>> runs_;
 };
 
 Tolerance tolerance(std::string_view tensor, const Axes& axes);

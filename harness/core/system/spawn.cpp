@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@
 #include <string_view>
 
 #include "harness/core/error.h"
-#include "harness/core/system/c_strings.h"
+#include "harness/core/system/posix_spawn.h"
 
 extern char** environ;
 
@@ -53,58 +52,13 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   return merged;
 }
 
-void require(int error, const std::string& program) {
-  if (error != 0) {
-    throw EnvironmentError("cannot start '" + program + "': " + std::strerror(error));
-  }
+// What ignores a signal hands that on.
+sigset_t ignored_by_us() {
+  sigset_t ignored;
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGXFSZ);
+  return ignored;
 }
-
-// posix_spawn with its attributes and file actions. `group` is the one to join; 0: a new one.
-class Spawn {
- public:
-  Spawn(std::string program, pid_t group) : program_(std::move(program)) {
-    require(posix_spawn_file_actions_init(&actions_), program_);
-    require(posix_spawnattr_init(&attributes_), program_);
-    require(posix_spawnattr_setpgroup(&attributes_, group), program_);
-  }
-  Spawn(const Spawn&) = delete;
-  Spawn& operator=(const Spawn&) = delete;
-  ~Spawn() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  void redirect(const FileDescriptor& from, int to) {
-    require(posix_spawn_file_actions_adddup2(&actions_, from.get(), to), program_);
-  }
-  void change_folder(const std::string& folder) {
-    require(posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str()), program_);
-  }
-  void block_all_signals() {
-    sigset_t all;
-    sigfillset(&all);
-    require(posix_spawnattr_setsigmask(&attributes_, &all), program_);
-    flags_ |= POSIX_SPAWN_SETSIGMASK;
-  }
-  pid_t start(std::vector<std::string> argv, std::vector<std::string> environment) {
-    sigset_t ignored_by_us;  // what ignores a signal hands that on
-    sigemptyset(&ignored_by_us);
-    sigaddset(&ignored_by_us, SIGXFSZ);
-    require(posix_spawnattr_setsigdefault(&attributes_, &ignored_by_us), program_);
-    require(posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_)), program_);
-    pid_t pid = -1;
-    require(posix_spawn(&pid, program_.c_str(), &actions_, &attributes_, c_strings(argv).data(),
-                        c_strings(environment).data()),
-            argv.front());
-    return pid;
-  }
-
- private:
-  std::string program_;
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-  int flags_ = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
-};
 
 int reap(pid_t process) {
   int status = 0;
@@ -119,12 +73,14 @@ int reap(pid_t process) {
 GroupGuard::GroupGuard() {
   Pipe lifeline = make_pipe();
   const Pipe nothing = make_pipe();
-  Spawn spawn("/bin/sh", 0);
-  spawn.redirect(lifeline.read, 0);
-  spawn.redirect(nothing.write, 1);  // else it would hold ours open
-  spawn.redirect(nothing.write, 2);
-  spawn.block_all_signals();
-  process_ = spawn.start({"sh", "-c", "read -r nothing; kill -KILL 0"}, {});
+  PosixSpawn spawn("'sh'", 0);
+  spawn.redirect(lifeline.read.get(), 0);
+  spawn.redirect(nothing.write.get(), 1);  // else it would hold ours open
+  spawn.redirect(nothing.write.get(), 2);
+  sigset_t all;
+  sigfillset(&all);
+  spawn.set_signal_mask(all);
+  process_ = spawn.start("/bin/sh", {"sh", "-c", "read -r nothing; kill -KILL 0"}, {});
   lifeline_ = std::move(lifeline.write);
 }
 
@@ -141,14 +97,15 @@ SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std
   if (options.guarded) {
     guard_.emplace();
   }
-  Spawn spawn(program, guard_ ? guard_->pid() : 0);
-  spawn.redirect(in.read, 0);
-  spawn.redirect(out.write, 1);
-  spawn.redirect(err.write, 2);
+  PosixSpawn spawn("'" + argv.front() + "'", guard_ ? guard_->pid() : 0);
+  spawn.redirect(in.read.get(), 0);
+  spawn.redirect(out.write.get(), 1);
+  spawn.redirect(err.write.get(), 2);
+  spawn.set_default_signals(ignored_by_us());
   if (!options.working_folder.empty()) {
     spawn.change_folder(options.working_folder);
   }
-  pid_ = spawn.start(argv, merged_environment(options.environment));
+  pid_ = spawn.start(program, argv, merged_environment(options.environment));
   in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <cstring>
 
 #include "harness/core/error.h"
+#include "harness/core/system/posix_spawn.h"
 #include "harness/worker/protocol/protocol.h"
 
 namespace apo {
@@ -40,45 +40,6 @@ FileDescriptor above_standard(int fd) {
   return moved;
 }
 
-struct FileActions {
-  posix_spawn_file_actions_t value;
-  FileActions() { require(posix_spawn_file_actions_init(&value), "file actions"); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-};
-
-struct Attributes {
-  posix_spawnattr_t value;
-  Attributes() { require(posix_spawnattr_init(&value), "attributes"); }
-  ~Attributes() { posix_spawnattr_destroy(&value); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-};
-
-// Own group, no inherited signal mask, no inherited handlers.
-void set_attributes(Attributes& attributes) {
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  require(posix_spawnattr_setpgroup(&attributes.value, 0), "process group");
-  require(posix_spawnattr_setsigmask(&attributes.value, &none), "signal mask");
-  require(posix_spawnattr_setsigdefault(&attributes.value, &all), "signal handlers");
-  require(posix_spawnattr_setflags(&attributes.value,
-                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),
-          "flags");
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (const std::string& text : strings) {
-    result.push_back(const_cast<char*>(text.c_str()));
-  }
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
@@ -91,17 +52,20 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::vect
   const FileDescriptor their_output = above_standard(ends[1]);
   require(fcntl(output_.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "pipe");
 
-  FileActions actions;
-  require(posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0), "stdin");
-  require(posix_spawn_file_actions_adddup2(&actions.value, their_output.get(), 1), "stdout");
-  require(posix_spawn_file_actions_adddup2(&actions.value, their_output.get(), 2), "stderr");
-  require(posix_spawn_file_actions_adddup2(&actions.value, their_socket.get(), kWorkerFd), "socket");
-  require(posix_spawn_file_actions_addclosefrom_np(&actions.value, kWorkerFd + 1), "descriptors");
-  Attributes attributes;
-  set_attributes(attributes);
-  require(posix_spawn(&pid_, argv.front().c_str(), &actions.value, &attributes.value, pointers(argv).data(),
-                      pointers(environment).data()),
-          argv.front().c_str());
+  // Own group, no inherited signal mask, no inherited handlers.
+  PosixSpawn spawn("a worker: " + argv.front(), 0);
+  spawn.open_for_reading("/dev/null", 0);
+  spawn.redirect(their_output.get(), 1);
+  spawn.redirect(their_output.get(), 2);
+  spawn.redirect(their_socket.get(), kWorkerFd);
+  spawn.close_from(kWorkerFd + 1);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  spawn.set_signal_mask(none);
+  spawn.set_default_signals(all);
+  pid_ = spawn.start(argv.front(), argv, environment);
   // Without it (Linux before 5.3) the closed socket tells the same a little later.
   pid_file_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }

@@ -1,0 +1,66 @@
+// harness/core/system/posix_spawn.cpp - one call a line.
+#include "harness/core/system/posix_spawn.h"
+
+#include <fcntl.h>
+
+#include <cstring>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/system/c_strings.h"
+
+namespace apo {
+
+PosixSpawn::PosixSpawn(std::string what, pid_t group) : what_(std::move(what)) {
+  require(posix_spawn_file_actions_init(&actions_));
+  require(posix_spawnattr_init(&attributes_));
+  require(posix_spawnattr_setpgroup(&attributes_, group));
+}
+
+PosixSpawn::~PosixSpawn() {
+  posix_spawn_file_actions_destroy(&actions_);
+  posix_spawnattr_destroy(&attributes_);
+}
+
+void PosixSpawn::require(int error) const {
+  if (error != 0) {
+    throw EnvironmentError("cannot start " + what_ + ": " + std::strerror(error));
+  }
+}
+
+void PosixSpawn::open_for_reading(const std::string& path, int as) {
+  require(posix_spawn_file_actions_addopen(&actions_, as, path.c_str(), O_RDONLY, 0));
+}
+
+void PosixSpawn::redirect(int from, int to) {
+  require(posix_spawn_file_actions_adddup2(&actions_, from, to));
+}
+
+void PosixSpawn::close_from(int first) {
+  require(posix_spawn_file_actions_addclosefrom_np(&actions_, first));
+}
+
+void PosixSpawn::change_folder(const std::string& folder) {
+  require(posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str()));
+}
+
+void PosixSpawn::set_signal_mask(const sigset_t& mask) {
+  require(posix_spawnattr_setsigmask(&attributes_, &mask));
+  flags_ |= POSIX_SPAWN_SETSIGMASK;
+}
+
+void PosixSpawn::set_default_signals(const sigset_t& defaults) {
+  require(posix_spawnattr_setsigdefault(&attributes_, &defaults));
+  flags_ |= POSIX_SPAWN_SETSIGDEF;
+}
+
+pid_t PosixSpawn::start(const std::string& program, std::vector<std::string> argv,
+                        std::vector<std::string> environment) {
+  require(posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_)));
+  pid_t pid = -1;
+  require(posix_spawn(&pid, program.c_str(), &actions_, &attributes_, c_strings(argv).data(),
+                      c_strings(environment).data()));
+  return pid;
+}
+
+}  // namespace apo

@@ -1,0 +1,42 @@
+// harness/core/system/posix_spawn.h - posix_spawn with its file actions and attributes, in a process group.
+#pragma once
+
+#include <spawn.h>
+#include <sys/types.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace apo {
+
+// Errors are EnvironmentError: "cannot start WHAT: ...".
+class PosixSpawn {
+ public:
+  // `group` is the one to join; 0: a new one.
+  PosixSpawn(std::string what, pid_t group);
+  PosixSpawn(const PosixSpawn&) = delete;
+  PosixSpawn& operator=(const PosixSpawn&) = delete;
+  ~PosixSpawn();
+
+  // What the process does before the program begins, in this order.
+  void open_for_reading(const std::string& path, int as);
+  void redirect(int from, int to);
+  void close_from(int first);
+  void change_folder(const std::string& folder);
+
+  void set_signal_mask(const sigset_t& mask);          // else as in this thread
+  void set_default_signals(const sigset_t& defaults);  // what ignores a signal hands that on
+  // `program` is a path. Returns once it runs.
+  pid_t start(const std::string& program, std::vector<std::string> argv, std::vector<std::string> environment);
+
+ private:
+  void require(int error) const;
+
+  std::string what_;
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+  int flags_ = POSIX_SPAWN_SETPGROUP;
+};
+
+}  // namespace apo
