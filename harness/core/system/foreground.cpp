@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -20,8 +19,6 @@
 #include "harness/core/system/orphans.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/spawn.h"
-
-extern char** environ;
 
 namespace apo {
 namespace {
@@ -59,20 +56,6 @@ class SignalsForChild {
   static constexpr std::array<int, 4> kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
   std::array<struct sigaction, 4> before_{};
 };
-
-// Ours, with the additions in place of what has the same name.
-std::vector<std::string> environment_with(const std::vector<std::string>& additions) {
-  std::vector<std::string> all = additions;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::string_view name = text.substr(0, text.find('=') + 1);
-    if (std::none_of(additions.begin(), additions.end(),
-                     [&](const std::string& one) { return one.starts_with(name); })) {
-      all.emplace_back(text);
-    }
-  }
-  return all;
-}
 
 // Only async-signal-safe calls from here to exec, which leaves the errno of a failure in `report`.
 [[noreturn]] void become(const char* program, char* const* argv, char* const* environment, bool output_to_stderr,
@@ -112,7 +95,7 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
                     "give a path, or a name that PATH has; the command stands after '--'");
   }
   std::vector<std::string> arguments = argv;
-  std::vector<std::string> environment = environment_with(options.environment);
+  std::vector<std::string> environment = merged_environment(options.environment);
   const std::vector<char*> argument_pointers = c_strings(arguments);
   const std::vector<char*> environment_pointers = c_strings(environment);
   std::array<int, 2> report{};

@@ -37,21 +37,6 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
-  std::vector<std::string> merged;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto name = text.substr(0, text.find('=') + 1);
-    const bool replaced = std::any_of(additions.begin(), additions.end(),
-                                      [&](const std::string& addition) { return addition.starts_with(name); });
-    if (!replaced) {
-      merged.emplace_back(text);
-    }
-  }
-  merged.insert(merged.end(), additions.begin(), additions.end());
-  return merged;
-}
-
 // What ignores a signal hands that on.
 sigset_t ignored_by_us() {
   sigset_t ignored;
@@ -68,6 +53,21 @@ int reap(pid_t process) {
 }
 
 }  // namespace
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto name = text.substr(0, text.find('=') + 1);
+    const bool replaced = std::any_of(additions.begin(), additions.end(),
+                                      [&](const std::string& addition) { return addition.starts_with(name); });
+    if (!replaced) {
+      merged.emplace_back(text);
+    }
+  }
+  merged.insert(merged.end(), additions.begin(), additions.end());
+  return merged;
+}
 
 // The shell waits for the end of its input, which is our death, and then ends its own group.
 GroupGuard::GroupGuard() {

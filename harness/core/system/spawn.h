@@ -21,6 +21,9 @@ struct SpawnOptions {
   bool guarded = true;
 };
 
+// Our environment, with the additions in place of what has the same name.
+std::vector<std::string> merged_environment(const std::vector<std::string>& additions);
+
 // Leads a group of processes and kills it when this process dies.
 class GroupGuard {
  public:
