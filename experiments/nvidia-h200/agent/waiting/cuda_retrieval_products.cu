@@ -14,7 +14,7 @@
 // apo:technique  multi-head
 // apo:parent     cuda_best
 // apo:idea       The replay retrieves by four fp16 products of the words that the history keeps anyway, whose results land in the lanes that need them; sums of dq and dk are parked.
-// apo:predict    1.05x..1.15x over parent: PREDICT
+// apo:predict    1.03x..1.12x over parent: 195 + 414 instructions in the two loops where 213 + 464 are, 19 more a step around them: some 49 of 760, and 8 shuffles a step where 30 are.
 // apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1
 // apo:scratch    states 16384*B*H

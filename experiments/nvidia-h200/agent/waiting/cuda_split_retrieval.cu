@@ -13,7 +13,7 @@
 // apo:technique  register-owned
 // apo:parent     cuda_split_warps
 // apo:idea       The warps that replay retrieve by two fp16 products of the words that they keep anyway with the upper and lower halves of k: no shuffle in their chain.
-// apo:predict    0.98x..1.15x over parent: PREDICT
+// apo:predict    0.97x..1.08x over parent: replay and reverse share a turn; a replayed step keeps its 106 instructions with 7 shuffles for 9 and a shorter chain, a reverse step its 151.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647 && COLUMNS == 8 && 166496 <= SHARED_MAX
 // apo:tune       COLUMNS 8
 // apo:tune       UNROLL 4,2

@@ -1,5 +1,5 @@
-// half_products.cuh - products of a state in packed fp16 with a few vectors on the tensor cores, one warp. A state of fp16
-// is exact there; of a vector an upper and a lower part are multiplied, 22 bits of it.
+// half_products.cuh - products of a state in packed fp16 with a few vectors on the tensor cores, one warp. A state of
+// fp16 is exact there; of a vector an upper and a lower part are multiplied, 22 bits of it.
 #pragma once
 #include "words.cuh"
 
@@ -14,7 +14,8 @@ inline __device__ void multiply_halves(float (&d)[4], const unsigned (&a)[4], un
   for (int half = 0; half < 2; ++half) {
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
-      const unsigned rows[2] = {__shfl_sync(kAll, a[2 * half], 4 * g + s), __shfl_sync(kAll, a[2 * half + 1], 4 * g + s)};
+      const unsigned rows[2] = {__shfl_sync(kAll, a[2 * half], 4 * g + s),
+                                __shfl_sync(kAll, a[2 * half + 1], 4 * g + s)};
       const unsigned columns[2] = {__shfl_sync(kAll, b[half], 8 * t + s), __shfl_sync(kAll, b[half], 8 * t + 4 + s)};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -57,12 +58,13 @@ struct HalfVector {
     parts[part / 8] = halves;
     parts[part / 8 + 4] = rest;
   }
-  // The right operand of sums over rows, lane % 8 of them: even columns of the product take the upper parts, odd ones the lower.
+  // The right operand of sums over rows, lane % 8 of them: even columns of the product take the upper parts, odd ones
+  // the lower.
   __device__ uint4 operand() const { return parts[threadIdx.x % 8]; }
 };
 
-// Lane (t, g), t = lane % 4 and g = lane / 4, has rows 8t..8t+7 of four columns, which are all its own: pairs of rows in
-// words. sum_i S[i][j] x[i] of these columns, in all four lanes that share them.
+// Lane (t, g), t = lane % 4 and g = lane / 4, has rows 8t..8t+7 of four columns, which are all its own: pairs of rows
+// in words. sum_i S[i][j] x[i] of these columns, in all four lanes that share them.
 inline __device__ void sums_over_rows(const uint4 (&S)[4], const uint4& x, float (&sums)[4]) {
 #pragma unroll
   for (int m = 0; m < 2; ++m) {

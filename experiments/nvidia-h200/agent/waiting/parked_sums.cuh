@@ -1,6 +1,6 @@
-// parked_sums.cuh - backward of a state of 32 x 32 by one warp, a tile of 8 rows and 4 columns a lane. No lane adds up dq^
-// and dk^ of a step with others: it parks its parts where the history of the step stood, and the sums are made when eight
-// steps are done, by the lanes that need them.
+// parked_sums.cuh - backward of a state of 32 x 32 by one warp, a tile of 8 rows and 4 columns a lane. No lane adds up
+// dq^ and dk^ of a step with others: it parks its parts where the history of the step stood, and the sums are made when
+// eight steps are done, by the lanes that need them.
 #pragma once
 #include "e88_tiles.cuh"
 #include "eight_steps.cuh"
@@ -57,8 +57,8 @@ __device__ void back_through(const Tile& S, Tile& D, const float (&q)[8], const 
 }
 
 // S becomes S_{t-1}; dk^ and ddecay take their parts.
-inline __device__ void recall_state(const Packed& before, const float (&d_delta)[4], const Tile& D, Tile& S, float (&dk)[8],
-                             float& d_decay) {
+inline __device__ void recall_state(const Packed& before, const float (&d_delta)[4], const Tile& D, Tile& S,
+                                    float (&dk)[8], float& d_decay) {
   unpack_tile(before, S);
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
@@ -127,8 +127,8 @@ __device__ void finish_parked(const e88_backward_args& a, const Work& w, int lan
   finish_decay(a, w, z);
 }
 
-// What is left where no lane needs the vectors of a step any more: dv in place of dy, and the parts of ddecay in place of
-// delta.
+// What is left where no lane needs the vectors of a step any more: dv in place of dy, and the parts of ddecay in place
+// of delta.
 template <class Work>
 __device__ void leave_values(Work& w, const RowPlace& p, int s, const float (&d_delta)[4], float d_decay) {
   w.delta[s][p.lane] = d_decay;
