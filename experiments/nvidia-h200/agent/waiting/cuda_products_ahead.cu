@@ -15,7 +15,7 @@
 // apo:technique  multi-head
 // apo:parent     cuda_best
 // apo:idea       As cuda_retrieval_products; the reverse asks for the state of a step one step ahead, so that no step waits for the half of the history that lies in memory.
-// apo:predict    1.08x..1.25x over parent: 195 + 418 instructions in the two loops where 213 + 464 are, 21 more a step around them; and the waits for memory, 32% of the samples, lose their largest part.
+// apo:predict    1.08x..1.25x over parent: 195 + 418 instructions in the two loops where 213 + 464 are, 21 more a step around them; of the waits for memory, 32% of the samples, most should go.
 // apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1
 // apo:scratch    states 16384*B*H

@@ -14,7 +14,7 @@
 // apo:technique  register-owned
 // apo:technique  multi-head
 // apo:parent     cuda_best
-// apo:idea       Between two steps dS takes -k d_delta^T and q dy^T at once: eight tf32 products whose inner dimension holds the upper and lower parts of both, 22 bits; and as cuda_retrieval_products.
+// apo:idea       Between two steps dS takes -k d_delta^T and q dy^T at once: eight tf32 products which hold the upper and lower parts of both, 22 bits; else as cuda_retrieval_products.
 // apo:predict    0.93x..1.10x over parent: 195 + 409 instructions in the two loops where 213 + 464 are, 27 more a step around them; products wait some 35 cycles in the chain of the reverse.
 // apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1

@@ -10,7 +10,7 @@
 // apo:technique  fused-gate
 // apo:parent     cuda_split_warps
 // apo:idea       Retrieval and y are fp16 products of the state, packed, with the upper and lower halves of k and q: no shuffle in the chain of a step, and none for y.
-// apo:predict    1.03x..1.25x over parent: no shuffle is left in a step where six are, and its chain is a product, three additions, a tanh and a conversion: some 110 cycles of 254.
+// apo:predict    1.02x..1.22x over parent: no shuffle is left in a step where six are, and its chain is a product, four operations, a tanh and a conversion: some 115 cycles of 254.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647 && COLUMNS == 8
 // apo:tune       COLUMNS 8
 // apo:launch     forward grid=B*H block=1024/COLUMNS+64
@@ -36,11 +36,16 @@ __device__ float product(const uint4& S, const uint4& x) {
   float first[4] = {}, second[4] = {};
   multiply_halves(first, {S.x, 0, S.y, 0}, x.x, x.y);
   multiply_halves(second, {S.z, 0, S.w, 0}, x.z, x.w);
-  return (first[0] + first[1]) + (second[0] + second[1]);
+  return ((first[0] + first[1]) + (second[0] + second[1])) * (1.0f / kHalfScale);
 }
 
 __device__ uint4 packed(const float (&S)[COLUMNS]) {
-  return make_uint4(pack_half(S[0], S[1]), pack_half(S[2], S[3]), pack_half(S[4], S[5]), pack_half(S[6], S[7]));
+  Eight scaled;
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    scaled.x[r] = S[r] * kHalfScale;
+  }
+  return upper_halves(scaled);
 }
 
 // The steps of a chunk; a lane keeps y of every fourth step. Without a store between them the steps' operands are asked

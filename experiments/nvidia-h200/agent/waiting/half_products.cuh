@@ -33,6 +33,9 @@ inline __device__ void multiply_halves(float (&d)[4], const unsigned (&a)[4], un
 }
 #endif
 
+// fp16 ends at 6e-8: what a sum must keep of small states is multiplied before, and the sum divided.
+constexpr float kHalfScale = 256.0f;
+
 // Eight neighbours of a vector, and what fp16 cuts off them.
 inline __device__ uint4 upper_halves(const Eight& v) {
   const float* x = v.x;
