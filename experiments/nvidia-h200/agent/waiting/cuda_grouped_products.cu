@@ -15,9 +15,9 @@
 // apo:parent     cuda_best
 // apo:idea       As cuda_grouped_again; its replays, one and a half a step, retrieve by fp16 products of the words that the history keeps, and sums of dq and dk are parked in that history.
 // apo:predict    1.15x..1.30x over parent: 174 instructions a replayed step where 193 are in cuda_grouped_again (1.142x), and 402 a reverse step where 445 are: some 55 of 820 a step.
-// apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
-// apo:tune       SEQUENCES 1,2,11
-// apo:tune       BLOCKS 8,10,1
+// apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647 && SEQUENCES*BLOCKS <= 8
+// apo:tune       SEQUENCES 1,2
+// apo:tune       BLOCKS 8,4
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
 #include "e88_backward.args.h"
 #include "product_steps.cuh"

@@ -14,10 +14,10 @@
 // apo:technique  multi-head
 // apo:parent     cuda_best
 // apo:idea       As cuda_grouped_products; dq of eight steps are fp16 products of the history, read back transposed by ldmatrix, with the two halves of dy: no sum of theirs is left in the reverse.
-// apo:predict    1.10x..1.28x over parent: 370 instructions a reverse step where 402 are in cuda_grouped_products, 27 for dq of a step beside it and 8 around: no fewer, but none of these waits in a chain.
-// apo:requires   N == 32 && V == 32 && SEQUENCES*24704 <= SHARED_MAX && B*H <= 2147483647
-// apo:tune       SEQUENCES 1,2,9
-// apo:tune       BLOCKS 8,10,1
+// apo:predict    1.10x..1.28x over parent: 370 instructions a reverse step where 402 are in cuda_grouped_products, 27 for dq beside it, 8 around: no fewer, but out of the chain.
+// apo:requires   N == 32 && V == 32 && SEQUENCES*24704 <= SHARED_MAX && B*H <= 2147483647 && SEQUENCES*BLOCKS <= 8
+// apo:tune       SEQUENCES 1,2
+// apo:tune       BLOCKS 8,4
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*24704
 #include "e88_backward.args.h"
 #include "product_steps.cuh"

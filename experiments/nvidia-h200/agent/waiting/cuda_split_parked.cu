@@ -13,7 +13,7 @@
 // apo:technique  register-owned
 // apo:parent     cuda_split_warps
 // apo:idea       As cuda_split_retrieval; parts of dq and dk go to shared memory after one exchange, those of dk where the history stood; helpers sum them.
-// apo:predict    1.05x..1.25x over parent: 132 instructions a reverse step where 151 are, 89 a replayed one where 106 are, 10 shuffles in both where 18 are; the warps issue in order and wait for each.
+// apo:predict    1.05x..1.25x over parent: 132 instructions a reverse step where 151 are, 89 a replayed one where 106 are, 10 shuffles in both where 18 are; warps wait for each.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647 && COLUMNS == 8 && 227584 <= SHARED_MAX
 // apo:tune       COLUMNS 8
 // apo:tune       UNROLL 4,2
