@@ -71,7 +71,7 @@ Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
   const bool is_new = !kept || age_ == 0;
   // A new one starts while the shared tensors is filled and the code is linked.
   std::unique_ptr<Worker> worker =
-      is_new ? workers_.take(RoundSession::options(runtime_, draw.layout_seed)) : kept->take_worker();
+      is_new ? workers_.take(RoundSession::options(runtime_, timed, draw.layout_seed)) : kept->take_worker();
   kept.reset();  // before the next: they share the shared tensors' memory
   if (is_new) {
     start_workers_ahead(opened);
@@ -95,7 +95,7 @@ void OpenSessions::start_workers_ahead(const Opening& opened) {
   Opening next = opened;
   for (int i = 0; i < kAhead && runtime_.worker.target == Target::cuda; ++i) {
     next = after(next, options_.rounds_per_process);
-    workers_.start(RoundSession::options(runtime_, draw_session(next).layout_seed));
+    workers_.start(RoundSession::options(runtime_, workloads_[workload_of(next)], draw_session(next).layout_seed));
   }
 }
 

@@ -39,9 +39,12 @@ RoundSession::RoundSession(const Runtime& runtime, const TimedWorkload& workload
   lay_out_code(runtime);
 }
 
-WorkerOptions RoundSession::options(const Runtime& runtime, std::uint64_t layout_seed) {
+WorkerOptions RoundSession::options(const Runtime& runtime, const TimedWorkload& workload, std::uint64_t layout_seed) {
   WorkerOptions options = runtime.worker;
   options.layout_seed = derive_seed(layout_seed, "environment");
+  if (options.target == Target::cuda && !workload.has_host_code()) {
+    options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=1");
+  }
   return options;
 }
 

@@ -25,8 +25,9 @@ class RoundSession {
   RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
                std::unique_ptr<SharedTensors> shared_tensors, std::unique_ptr<Worker> process, bool is_new);
 
-  // Options of a worker for a session with this layout.
-  static WorkerOptions options(const Runtime& runtime, std::uint64_t layout_seed);
+  // Options of a worker for a session with this layout. Device variants run on one stream: a context with one hardware
+  // queue is made in half the time (experiments/nvidia-h200/two-gpus.md), and a library's streams keep theirs.
+  static WorkerOptions options(const Runtime& runtime, const TimedWorkload& workload, std::uint64_t layout_seed);
 
   // Waits for the worker, loads both slots, attaches the tensors.
   Result<Done> prepare();

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "harness/evaluate/rounds/session.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
@@ -50,6 +53,17 @@ TEST_F(NextTensorsTest, AreTheSameAheadAndWhenTheyAreNeeded) {
   ahead.start(timed, {.layout_seed = 12, .sets = {1, 2}});
   EXPECT_EQ(described(*first), expected) << "the next one is in memory of its own";
   EXPECT_FALSE(first->check_guards());
+}
+
+// A library may have streams of its own, which one queue would put in a row.
+TEST_F(NextTensorsTest, ProcessesAskForOneHardwareQueueUnlessALibraryRunsInThem) {
+  const std::string queue = "CUDA_DEVICE_MAX_CONNECTIONS=1";
+  const auto asks = [&] {
+    return std::ranges::count(RoundSession::options(runtime, timed, 1).environment, queue) == 1;
+  };
+  EXPECT_TRUE(asks());
+  timed.candidate.build.plan.launches.clear();
+  EXPECT_FALSE(asks());
 }
 
 TEST_F(NextTensorsTest, OfAnotherDrawAreLaidOutAnew) {
