@@ -85,6 +85,13 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   return add_gate(evaluation, std::move(gate));
 }
 
+// Of the inputs of large workloads that the correctness gates of several experiments share.
+std::uint64_t shared_seed(const Evaluation& evaluation) {
+  const Axes& axes = evaluation.plan.workloads.front()->axes;
+  return derive_seed(evaluation.plan.seed, "shared",
+                     inputs_group(*evaluation.runtime.family, axes, evaluation.experiment.id));
+}
+
 // What the CPU says stands before what the GPU says: it has the line of a race or a stray access.
 bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
   const Runtime& runtime = evaluation.runtime;
@@ -96,9 +103,7 @@ bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
   }
   // What a wrong candidate is told of its inputs must not tell the next one what it will get.
   const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
-  const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
-  const auto cases =
-      correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));
+  const auto cases = correctness_plan(runtime, candidate, names_of(plan.workloads), seed, shared_seed(evaluation));
   std::vector<GateResult> on_device;
   run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
     on_device.push_back(std::move(gate));
@@ -124,20 +129,15 @@ std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
 void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   const Runtime& runtime = evaluation.runtime;
   const EvaluatePlan& plan = evaluation.plan;
-  const auto group_of = [&](const Workload& workload) {
-    return inputs_group(*runtime.family, workload.axes, evaluation.experiment.id);
-  };
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const Workload& workload = *plan.workloads[i];
     const StageRange drawing("inputs of " + workload.name);
     evaluation.observer.progress({.what = "inputs of " + workload.name});
     if (pairs[i].has_host_code() && !plan.trusted) {
-      pairs[i].other_regime =
-          make_other_regime(runtime, workload, derive_seed(plan.seed, "shared", group_of(*plan.workloads.front())));
+      pairs[i].other_regime = make_other_regime(runtime, workload, shared_seed(evaluation));
     }
-    // On a host they serve the whole campaign: no process outlives a round, so none can remember them.
-    const std::uint64_t group = runtime.worker.target == Target::host ? 0 : group_of(workload);
-    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", group));
+    // They serve the whole campaign: no process outlives a round, so none can remember them.
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool"));
   }
 }
 

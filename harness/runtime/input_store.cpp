@@ -12,8 +12,9 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kKept = std::size_t{4} << 30;
-constexpr std::size_t kPartOfMemory = 8;  // at most this part of it
+constexpr std::size_t kMostOfLarge = std::size_t{16} << 30;  // six sets of the largest workloads, and a second group
+constexpr std::size_t kMostOfSmall = std::size_t{1} << 30;
+constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
@@ -22,13 +23,11 @@ std::string key_of(const Family& family, const Workload& workload, std::uint64_t
                      describe_axes(workload.axes));
 }
 
-// A stream of candidates fills whatever may be kept.
-std::size_t most_kept() {
+std::size_t part_of_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
-  const std::size_t memory =
-      pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
-  return memory > 0 ? std::min(kKept, memory / kPartOfMemory) : kKept;
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / kPartOfMemory
+                               : kMostOfSmall;
 }
 
 std::size_t size_of(const CheckedInputs& checked) {
@@ -88,29 +87,48 @@ std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t 
   return static_cast<std::uint64_t>(shares_inputs(family, axes) ? experiment / kSharing : experiment);
 }
 
+CheckedPointer InputStore::Shelf::find(const std::string& key) {
+  const auto found = places.find(key);
+  if (found == places.end()) {
+    return nullptr;
+  }
+  entries.splice(entries.begin(), entries, found->second);
+  return entries.front().checked;
+}
+
+void InputStore::Shelf::add(Entry entry) {
+  kept += entry.bytes;
+  entries.push_front(std::move(entry));
+  places[entries.front().key] = entries.begin();
+  while (kept > most && entries.size() > 1) {
+    kept -= entries.back().bytes;
+    places.erase(entries.back().key);
+    entries.pop_back();
+  }
+}
+
+InputStore::InputStore()
+    : InputStore(std::min(kMostOfLarge, part_of_memory()), std::min(kMostOfSmall, part_of_memory())) {}
+
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
                                const std::string& regime, int threads) {
   const std::string key = key_of(family, workload, seed, regime);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = places_.find(key); found != places_.end()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-      return entries_.front().checked;
+    for (Shelf* shelf : {&large_, &small_}) {
+      if (CheckedPointer found = shelf->find(key)) {
+        return found;
+      }
     }
   }
   const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads);
   const std::lock_guard lock(mutex_);
-  if (const auto found = places_.find(key); found != places_.end()) {
-    return found->second->checked;  // somebody else was faster
+  const std::size_t bytes = size_of(*checked);
+  Shelf& shelf = bytes >= static_cast<std::size_t>(kLarge) ? large_ : small_;
+  if (CheckedPointer found = shelf.find(key)) {
+    return found;  // somebody else was faster
   }
-  entries_.push_front({.key = key, .bytes = size_of(*checked), .checked = checked});
-  places_[key] = entries_.begin();
-  static const std::size_t most = most_kept();
-  for (kept_ += entries_.front().bytes; kept_ > most && entries_.size() > 1;) {
-    kept_ -= entries_.back().bytes;
-    places_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
+  shelf.add({.key = key, .bytes = bytes, .checked = checked});
   return checked;
 }
 

@@ -41,8 +41,13 @@ bool shares_inputs(const Family& family, const Axes& axes);
 // The origin of the seed of an experiment's inputs: the experiment, or the group that shares them.
 std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t experiment);
 
+// What a stream of candidates draws for itself fills a shelf of its own, and pushes out nothing that they share.
 class InputStore {
  public:
+  InputStore();
+  // At most so many bytes of each kind, but for the newest.
+  InputStore(std::size_t most_of_large, std::size_t most_of_small)
+      : large_{.most = most_of_large}, small_{.most = most_of_small} {}
   // Made on the first request. `regime` is one of the family's. May be called from several threads.
   CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                      int threads);
@@ -53,10 +58,18 @@ class InputStore {
     std::size_t bytes = 0;
     CheckedPointer checked;
   };
+  struct Shelf {
+    std::size_t most = 0;  // bytes; the last one is kept in any case
+    std::size_t kept = 0;
+    std::list<Entry> entries = {};  // the last used one first
+    std::map<std::string, std::list<Entry>::iterator, std::less<>> places = {};
+
+    CheckedPointer find(const std::string& key);
+    void add(Entry entry);
+  };
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the last used one first
-  std::map<std::string, std::list<Entry>::iterator, std::less<>> places_;
-  std::size_t kept_ = 0;  // bytes
+  Shelf large_;  // of workloads whose inputs are shared
+  Shelf small_;
 };
 
 }  // namespace apo

@@ -248,6 +248,20 @@ TEST(InputStore, KeepsWhatWasDrawnUntilItHoldsTooMuch) {
   EXPECT_EQ(first->inputs.bytes, make_inputs(family, kAxes, 1, "typical", 1).bytes);
 }
 
+TEST(InputStore, WhatExperimentsShareIsNotPushedOutByWhatEachDrawsForItself) {
+  const Family& family = *find_family("copy");
+  const Workload large{.name = "large", .axes = {{"n", std::int64_t{1} << 24}}};
+  const Workload small{.name = "small", .axes = kAxes};
+  InputStore store(std::size_t{100} << 20, 10'000);
+  const CheckedPointer kept = store.get(family, large, 1, "typical", 2);
+  const CheckedPointer first = store.get(family, small, 1, "typical", 1);
+  for (std::uint64_t seed = 2; seed < 6; ++seed) {
+    store.get(family, small, seed, "typical", 1);
+  }
+  EXPECT_EQ(store.get(family, large, 1, "typical", 2), kept);
+  EXPECT_NE(store.get(family, small, 1, "typical", 1), first) << "4004 bytes of 10000 for each";
+}
+
 TEST(InputStore, OnlyLargeWorkloadsShareInputsAmongExperiments) {
   const Family& family = *find_family("copy");
   EXPECT_NE(inputs_group(family, {{"n", 1000}}, 1), inputs_group(family, {{"n", 1000}}, 2));
