@@ -116,10 +116,14 @@ std::string recovery_command(const std::filesystem::path& path);
 // A connection that cannot write, even to a file in a folder where nobody can. nullptr when there is none.
 sqlite3* open_read_only(const std::filesystem::path& path);
 
+// When a commit is safe from a loss of power: at once, or with the next one that is, which waits for the disk for both.
+// A process that is killed loses neither.
+enum class Durable : std::uint8_t { at_once, with_the_next };
+
 // All or nothing: rolls back unless committed. Inside another one it is a savepoint.
 class Transaction {
  public:
-  explicit Transaction(Database& database);
+  explicit Transaction(Database& database, Durable durable = Durable::at_once);
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction();
@@ -128,6 +132,7 @@ class Transaction {
  private:
   Database& database_;
   bool outermost_;
+  bool relaxed_;
   bool open_ = true;
 };
 

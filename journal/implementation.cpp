@@ -61,11 +61,15 @@ void check_path(const std::filesystem::path& path, Access access) {
     return;
   }
   check_header(path);
-  // Looked at as a reader first, so that a file that is not ours is left as it is.
-  Database database(path, Database::Mode::read);
-  const int newest = static_cast<int>(migrations().size());
-  const int version = checked_version(database, newest);
-  if (access == Access::read_only && version == 0) {
+  if (access == Access::read_write) {
+    // Looked at as a reader first, so that a file that is not ours is left as it is.
+    Database database(path, Database::Mode::read);
+    checked_version(database, newest_journal_schema());
+  }
+}
+
+void check_filled(Database& database, const std::filesystem::path& path) {
+  if (checked_version(database, newest_journal_schema()) == 0) {
     throw UserError("the journal '" + path.string() + "' was never filled",
                     "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");
   }
@@ -97,7 +101,7 @@ std::int64_t job_of_this_process() {
 }
 
 std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
-  return access == Access::read_write ? std::optional<WriterLock>(std::in_place, path) : std::nullopt;
+  return access == Access::read_only ? std::nullopt : std::optional<WriterLock>(std::in_place, path);
 }
 
 }  // namespace
@@ -124,14 +128,16 @@ std::string time_or_now(const std::string& time) {
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
     : path(prepared(file, access)),
       lock(lock_for(path, access)),
-      database(path, access == Access::read_write ? Database::Mode::create : Database::Mode::read),
+      database(path, access == Access::read_only ? Database::Mode::read : Database::Mode::create),
       job(job_of_this_process()) {
-  if (access == Access::read_write) {
-    checked_version(database, static_cast<int>(migrations().size()));
-    database.execute("PRAGMA journal_mode = WAL");
-    migrate(database, migrations());
-  } else {
+  if (access == Access::read_only) {
+    check_filled(database, path);
     stand_in_for(database, migrations());
+  } else {
+    checked_version(database, newest_journal_schema());
+    database.execute(access == Access::temporary ? "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
+                                                 : "PRAGMA journal_mode = WAL");
+    migrate(database, migrations());
   }
 }
 
@@ -141,7 +147,7 @@ Journal& Journal::operator=(Journal&& other) noexcept = default;
 Journal::~Journal() = default;
 
 Journal Journal::open(const std::filesystem::path& path, Access access) {
-  if (access == Access::read_write && !guards_off().empty()) {
+  if (access != Access::read_only && !guards_off().empty()) {
     throw UserError("a journal takes nothing from a program with guards switched off",
                     "leave --ablate away, or give 'apo compare' --no-journal");
   }

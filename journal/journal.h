@@ -22,7 +22,8 @@
 
 namespace apo {
 
-enum class Access : std::uint8_t { read_write, read_only };
+// `temporary`: to be written by one process that deletes it soon; nothing of it waits for the disk.
+enum class Access : std::uint8_t { read_write, read_only, temporary };
 
 // The version of the schema that this program writes.
 int newest_journal_schema();

@@ -41,6 +41,37 @@ TEST(Open, CreatesFoldersAndFile) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
 }
 
+TEST(Open, WhatIsLeftToTheNextCommitDoesNotWaitForTheDiskAndTheNextOneDoes) {
+  Scratch scratch;
+  scratch.create();
+  Database database(scratch.path, Database::Mode::write);
+  const auto level = [&] {
+    Statement row = database.query("PRAGMA synchronous");
+    return row.step() ? row.integer() : -1;
+  };
+  constexpr std::int64_t kNormal = 1;
+  constexpr std::int64_t kFull = 2;
+  {
+    Transaction transaction(database, Durable::with_the_next);
+    EXPECT_EQ(level(), kNormal);
+    Transaction inner(database, Durable::with_the_next);
+    inner.commit();
+    transaction.commit();
+  }
+  EXPECT_EQ(level(), kFull);
+  const Transaction outer(database);
+  { Transaction(database, Durable::with_the_next).commit(); }
+  EXPECT_EQ(level(), kFull) << "the outer one decides";
+}
+
+TEST(Open, ATemporaryJournalIsOneFileThatOthersCanRead) {
+  Scratch scratch;
+  Journal journal = Journal::open(scratch.path, Access::temporary);
+  journal.add_variant(a_variant("simple"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
+  EXPECT_TRUE(scratch.open(Access::read_only).newest_variant("e88_backward/simple"));
+}
+
 TEST(Open, ReaderNeedsAJournal) {
   Scratch scratch;
   EXPECT_TRUE(tells(open_error(scratch.path, Access::read_only), "there is no journal"));

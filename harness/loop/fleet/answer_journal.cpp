@@ -33,7 +33,7 @@ void fill(Journal& journal, const JudgedTask& judged) {
 
 std::string empty_journal() {
   const TemporaryFolder folder("apo-answer");
-  Journal::open(folder.path() / "whole.db", Access::read_write).write_compact_copy(folder.path() / "empty.db");
+  Journal::open(folder.path() / "whole.db", Access::temporary).write_compact_copy(folder.path() / "empty.db");
   return read_file(folder.path() / "empty.db");
 }
 
@@ -54,7 +54,7 @@ std::string answer_journal(const JudgedTask& judged) {
   static const std::string empty = empty_journal();
   const TemporaryFolder folder("apo-answer");
   std::ofstream(folder.path() / "judged.db", std::ios::binary) << empty;
-  Journal journal = Journal::open(folder.path() / "judged.db", Access::read_write);
+  Journal journal = Journal::open(folder.path() / "judged.db", Access::temporary);
   fill(journal, judged);
   journal.write_compact_copy(folder.path() / "answer.db");
   return read_file(folder.path() / "answer.db");

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
@@ -34,6 +36,24 @@ void Connection::watch(std::vector<pollfd>& descriptors) {
   }
 }
 
+void Connection::wait(const std::vector<Connection*>& connections, std::chrono::milliseconds longest) {
+  std::vector<pollfd> descriptors;
+  std::vector<std::size_t> ends;
+  for (Connection* connection : connections) {
+    if (!connection->is_over()) {
+      connection->watch(descriptors);
+    }
+    ends.push_back(descriptors.size());
+  }
+  poll(descriptors.data(), descriptors.size(), static_cast<int>(longest.count()));  // EINTR: the next look
+  auto at = descriptors.begin();
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const auto end = descriptors.begin() + static_cast<std::ptrdiff_t>(ends[i]);
+    connections[i]->ready_ |= std::any_of(at, end, [](const pollfd& one) { return one.revents != 0; });
+    at = end;
+  }
+}
+
 void Connection::send(const std::string& line) {
   unsent_ += line;
   unsent_ += '\n';
@@ -54,6 +74,9 @@ void Connection::write_some() {
 }
 
 std::vector<std::string> Connection::move() {
+  if (!std::exchange(ready_, false)) {
+    return {};
+  }
   write_some();
   std::string text;
   over_ = over_ || !drain(process_.out(), text);
@@ -75,6 +98,7 @@ std::vector<std::string> Connection::move() {
 }
 
 std::string Connection::end() {
+  ready_ = true;
   move();
   const int status = process_.end_within(over_ ? kFarewell : std::chrono::milliseconds(0));
   const std::string how = WIFSIGNALED(status)        ? "ended by " + signal_name(WTERMSIG(status))

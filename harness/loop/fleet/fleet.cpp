@@ -209,13 +209,13 @@ std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
 }
 
 void Fleet::poll_all(std::chrono::milliseconds longest) {
-  std::vector<pollfd> descriptors;
+  std::vector<Connection*> connections;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->connection != nullptr && !worker->connection->is_over()) {
-      worker->connection->watch(descriptors);
+    if (worker->connection != nullptr) {
+      connections.push_back(worker->connection.get());
     }
   }
-  poll(descriptors.data(), descriptors.size(), static_cast<int>(longest.count()));  // EINTR: the next look
+  Connection::wait(connections, longest);
 }
 
 // What it has said comes before what it should have said by now.

@@ -33,7 +33,7 @@ void check_headers_of_others(const Variant& variant) {
 struct TaskJudge::Running {
   Task task;  // the first
   TemporaryFolder folder{"apo-judged"};
-  Journal journal = Journal::open(folder.path() / "journal.db", Access::read_write);
+  Journal journal = Journal::open(folder.path() / "journal.db", Access::temporary);
   std::optional<CampaignFrame> frame;  // of that journal
   std::optional<CampaignProgress> state;
   int iterations = 0;

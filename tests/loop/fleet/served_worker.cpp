@@ -70,9 +70,7 @@ std::optional<Message> ServedWorker::next(const std::vector<std::string>& types,
       return message;
     }
     heard_.clear();
-    std::vector<pollfd> descriptors;
-    connection_.watch(descriptors);
-    poll(descriptors.data(), descriptors.size(), 100);
+    Connection::wait({&connection_}, std::chrono::milliseconds(100));
     for (const std::string& line : connection_.move()) {
       heard_.push_back(Message::parse(line));
     }
