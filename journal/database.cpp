@@ -58,6 +58,19 @@ sqlite3* open_for_reading(const std::filesystem::path& path) {
   return open_read_only(path);
 }
 
+const char* safety_of(Database::Mode mode) {
+  switch (mode) {
+    case Database::Mode::read:
+      return "PRAGMA query_only = ON;";
+    case Database::Mode::temporary:
+      return "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
+    case Database::Mode::create:
+    case Database::Mode::write:
+      break;
+  }
+  return "PRAGMA synchronous = FULL;";
+}
+
 }  // namespace
 
 // .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
@@ -81,8 +94,8 @@ sqlite3* open_read_only(const std::filesystem::path& path) {
   return open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
-  const int create = mode == Mode::create ? SQLITE_OPEN_CREATE : 0;
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
+  const int create = mode == Mode::create || mode == Mode::temporary ? SQLITE_OPEN_CREATE : 0;
   handle_ = mode == Mode::read ? open_for_reading(path) : open_handle(path.string(), SQLITE_OPEN_READWRITE | create);
   if (handle_ == nullptr) {
     throw UserError("cannot open the journal '" + path.string() + "': " + std::strerror(errno),
@@ -99,7 +112,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     execute("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY;");
-    execute(mode == Mode::read ? "PRAGMA query_only = ON;" : "PRAGMA synchronous = FULL;");
+    execute(safety_of(mode));
   } catch (...) {
     sqlite3_close(handle_);
     throw;
@@ -269,7 +282,7 @@ std::string Statement::text() {
 Transaction::Transaction(Database& database, Durable durable)
     : database_(database),
       outermost_(sqlite3_get_autocommit(database.handle()) != 0),
-      relaxed_(outermost_ && durable == Durable::with_the_next) {
+      relaxed_(outermost_ && durable == Durable::with_the_next && database.waits_for_disk()) {
   if (relaxed_) {
     database_.execute("PRAGMA synchronous = NORMAL;");
   }

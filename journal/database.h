@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "journal/durable.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -81,7 +83,8 @@ class Statement {
 
 class Database {
  public:
-  enum class Mode { create, write, read };
+  // `temporary` creates too, and waits for the disk at no commit: the file dies with its process.
+  enum class Mode { create, write, read, temporary };
 
   // Throws UserError when the file cannot be opened in that mode.
   Database(const std::filesystem::path& path, Mode mode);
@@ -99,6 +102,7 @@ class Database {
   [[noreturn]] void fail();  // throws what the last SQLite error means to a person
   sqlite3* handle() { return handle_; }
   const std::filesystem::path& path() const { return path_; }
+  bool waits_for_disk() const { return mode_ == Mode::create || mode_ == Mode::write; }
 
  private:
   friend class Statement;
@@ -106,6 +110,7 @@ class Database {
   void bind(sqlite3_stmt* statement, int index, const Value& value);
 
   std::filesystem::path path_;
+  Mode mode_;
   sqlite3* handle_ = nullptr;
   std::multimap<std::string, sqlite3_stmt*, std::less<>> idle_;  // prepared statements that nobody runs
 };
@@ -115,10 +120,6 @@ std::string recovery_command(const std::filesystem::path& path);
 
 // A connection that cannot write, even to a file in a folder where nobody can. nullptr when there is none.
 sqlite3* open_read_only(const std::filesystem::path& path);
-
-// When a commit is safe from a loss of power: at once, or with the next one that is, which waits for the disk for both.
-// A process that is killed loses neither.
-enum class Durable : std::uint8_t { at_once, with_the_next };
 
 // All or nothing: rolls back unless committed. Inside another one it is a savepoint.
 class Transaction {

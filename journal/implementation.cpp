@@ -100,6 +100,18 @@ std::int64_t job_of_this_process() {
   return job == nullptr ? 0 : parse_int(job).value_or(0);
 }
 
+Database::Mode mode_for(Access access) {
+  switch (access) {
+    case Access::read_only:
+      return Database::Mode::read;
+    case Access::temporary:
+      return Database::Mode::temporary;
+    case Access::read_write:
+      break;
+  }
+  return Database::Mode::create;
+}
+
 std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
   return access == Access::read_only ? std::nullopt : std::optional<WriterLock>(std::in_place, path);
 }
@@ -128,15 +140,16 @@ std::string time_or_now(const std::string& time) {
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
     : path(prepared(file, access)),
       lock(lock_for(path, access)),
-      database(path, access == Access::read_only ? Database::Mode::read : Database::Mode::create),
+      database(path, mode_for(access)),
       job(job_of_this_process()) {
   if (access == Access::read_only) {
     check_filled(database, path);
     stand_in_for(database, migrations());
   } else {
     checked_version(database, newest_journal_schema());
-    database.execute(access == Access::temporary ? "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
-                                                 : "PRAGMA journal_mode = WAL");
+    if (access == Access::read_write) {
+      database.execute("PRAGMA journal_mode = WAL");
+    }
     migrate(database, migrations());
   }
 }
@@ -162,7 +175,8 @@ struct Journal::Batch::Hidden {
   Transaction transaction;
 };
 
-Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal.self_->database)}) {}
+Journal::Batch::Batch(Journal& journal, Durable durable)
+    : hidden_(new Hidden{Transaction(journal.self_->database, durable)}) {}
 Journal::Batch::~Batch() = default;
 void Journal::Batch::commit() {
   hidden_->transaction.commit();

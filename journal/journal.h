@@ -18,6 +18,7 @@
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
+#include "journal/durable.h"
 #include "journal/workers.h"
 
 namespace apo {
@@ -224,7 +225,7 @@ class Journal {
   // undoes them.
   class Batch {
    public:
-    explicit Batch(Journal& journal);
+    explicit Batch(Journal& journal, Durable durable = Durable::at_once);
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
     ~Batch();

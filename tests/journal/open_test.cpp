@@ -41,27 +41,43 @@ TEST(Open, CreatesFoldersAndFile) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
 }
 
+// SQLite's numbers of PRAGMA synchronous.
+constexpr std::int64_t kOff = 0;
+constexpr std::int64_t kNormal = 1;
+constexpr std::int64_t kFull = 2;
+
+std::int64_t synchronous(Database& database) {
+  Statement row = database.query("PRAGMA synchronous");
+  return row.step() ? row.integer() : -1;
+}
+
 TEST(Open, WhatIsLeftToTheNextCommitDoesNotWaitForTheDiskAndTheNextOneDoes) {
   Scratch scratch;
   scratch.create();
   Database database(scratch.path, Database::Mode::write);
-  const auto level = [&] {
-    Statement row = database.query("PRAGMA synchronous");
-    return row.step() ? row.integer() : -1;
-  };
-  constexpr std::int64_t kNormal = 1;
-  constexpr std::int64_t kFull = 2;
   {
     Transaction transaction(database, Durable::with_the_next);
-    EXPECT_EQ(level(), kNormal);
+    EXPECT_EQ(synchronous(database), kNormal);
     Transaction inner(database, Durable::with_the_next);
     inner.commit();
     transaction.commit();
   }
-  EXPECT_EQ(level(), kFull);
+  EXPECT_EQ(synchronous(database), kFull);
   const Transaction outer(database);
   { Transaction(database, Durable::with_the_next).commit(); }
-  EXPECT_EQ(level(), kFull) << "the outer one decides";
+  EXPECT_EQ(synchronous(database), kFull) << "the outer one decides";
+}
+
+TEST(Open, ATemporaryDatabaseNeverWaitsForTheDisk) {
+  Scratch scratch;
+  Database database(scratch.path, Database::Mode::temporary);
+  EXPECT_EQ(synchronous(database), kOff);
+  {
+    Transaction transaction(database, Durable::with_the_next);
+    EXPECT_EQ(synchronous(database), kOff);
+    transaction.commit();
+  }
+  EXPECT_EQ(synchronous(database), kOff);
 }
 
 TEST(Open, ATemporaryJournalIsOneFileThatOthersCanRead) {

@@ -314,9 +314,19 @@ void PlacedExperiments::store_replica(const Job& job, const Answer& answer, std:
   end_answered(answer, again.id);
 }
 
+// Answers of one moment wait for the disk once: what a loss of power takes is judged again.
+Durable PlacedExperiments::durability() {
+  constexpr double kMoment_s = 0.2;
+  if (seconds_since(durable_at_) < kMoment_s) {
+    return Durable::with_the_next;
+  }
+  durable_at_ = Clock::now();
+  return Durable::at_once;
+}
+
 // All that one candidate leaves behind, in one transaction: it counts once or not at all.
 Experiment PlacedExperiments::store(const Job& job) {
-  Journal::Batch batch(frame_.journal);
+  Journal::Batch batch(frame_.journal, durability());
   const Catalogue& catalogue = frame_.workspace.catalogue();
   const Answer& first = job.answers.front();
   Experiment experiment = record_of(job, first);

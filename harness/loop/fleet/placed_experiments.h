@@ -78,6 +78,7 @@ class PlacedExperiments {
   std::optional<Experiment> settle(const std::shared_ptr<Job>& job);
   std::optional<Experiment> settle_unreplicated();
   Experiment store(const Job& job);
+  Durable durability();
   Experiment store_killer(const Job& job, const FleetEvent& last);
   void store_device(const Answer& answer);
   void store_replica(const Job& job, const Answer& answer, std::int64_t original);
@@ -93,6 +94,7 @@ class PlacedExperiments {
   std::string given_up_;
   int placed_ = 0;
   int settled_ = 0;
+  Clock::time_point durable_at_;  // when an answer last waited for the disk
 };
 
 }  // namespace apo
