@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -22,29 +25,39 @@ struct Gathered {
   std::vector<std::int64_t> index;
 };
 
-class TensorComparer {
+// Some units of an output in a row.
+struct Part {
+  const TensorSpec* tensor = nullptr;
+  std::vector<std::int64_t> units;
+  std::size_t first =
+      0;  // where the first one's elements are in the reference, which has those of compared units alone
+};
+
+// What was found of a part, with what the tensor's relative error needs.
+struct PartComparison {
+  TensorComparison found;
+  double error_square = 0;
+  double reference_square = 0;
+};
+
+class PartComparer {
  public:
-  TensorComparer(const Family& family, const Axes& axes, const TensorSpec& tensor, const Expected& expected,
-                 std::span<const std::byte> bytes)
+  PartComparer(const Family& family, const Axes& axes, const Part& part, const Expected& expected,
+               std::span<const std::byte> bytes)
       : family_(family),
         axes_(axes),
-        tensor_(tensor),
-        tolerance_(family.tolerance(tensor.name, axes)),
-        reference_(expected.reference.at(tensor.name)),
-        noise_(expected.noise.at(tensor.name)),
-        bytes_(bytes) {
-    result_.tensor = tensor.name;
-    result_.evidence = tensor.name + " is right";
-  }
+        tensor_(*part.tensor),
+        tolerance_(family.tolerance(tensor_.name, axes)),
+        reference_(expected.reference.at(tensor_.name)),
+        noise_(expected.noise.at(tensor_.name)),
+        bytes_(bytes),
+        next_(part.first) {}
 
-  TensorComparison run(const std::vector<std::int64_t>& units) {
-    const std::int64_t count = units.empty() ? family_.unit_count(axes_) : static_cast<std::int64_t>(units.size());
-    for (std::int64_t i = 0; i < count; ++i) {
-      compare_unit(units.empty() ? i : units[static_cast<std::size_t>(i)]);
+  PartComparison run(const std::vector<std::int64_t>& units) {
+    for (const std::int64_t unit : units) {
+      compare_unit(unit);
     }
-    result_.correct = result_.wrong_units == 0;
-    result_.relative_error = reference_square_ > 0 ? std::sqrt(error_square_ / reference_square_) : 0;
-    return std::move(result_);
+    return {.found = std::move(result_), .error_square = error_square_, .reference_square = reference_square_};
   }
 
  private:
@@ -132,12 +145,54 @@ class TensorComparer {
   const std::vector<double>& reference_;
   const std::vector<double>& noise_;
   std::span<const std::byte> bytes_;
-  std::size_t next_ = 0;  // in reference_ and noise_
+  std::size_t next_;  // in reference_ and noise_
   Gathered gathered_;
   TensorComparison result_;
   double error_square_ = 0;
   double reference_square_ = 0;
 };
+
+// Of parts in the order of their units; the first wrong one is told.
+TensorComparison sum_of(const std::string& tensor, std::span<PartComparison> parts) {
+  TensorComparison sum{.tensor = tensor, .evidence = tensor + " is right"};
+  double error_square = 0;
+  double reference_square = 0;
+  for (PartComparison& part : parts) {
+    if (sum.wrong_units == 0 && part.found.wrong_units > 0) {
+      sum.evidence = std::move(part.found.evidence);
+      sum.wrong = std::move(part.found.wrong);
+    }
+    sum.compared += part.found.compared;
+    sum.non_finite += part.found.non_finite;
+    sum.wrong_units += part.found.wrong_units;
+    sum.closeness = std::max(sum.closeness, part.found.closeness);
+    merge(sum.errors, part.found.errors);
+    error_square += part.error_square;
+    reference_square += part.reference_square;
+  }
+  sum.correct = sum.wrong_units == 0;
+  sum.relative_error = reference_square > 0 ? std::sqrt(error_square / reference_square) : 0;
+  return sum;
+}
+
+// Enough parts for as many threads, of whole units.
+std::vector<Part> parts_of(const Family& family, const Axes& axes, const TensorSpec& tensor,
+                           const std::vector<std::int64_t>& units, int threads) {
+  const std::int64_t count = units.empty() ? family.unit_count(axes) : std::ssize(units);
+  const std::int64_t of_part = (count + std::max(1, threads) - 1) / std::max(1, threads);
+  std::vector<Part> parts;
+  std::size_t first = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (i % of_part == 0) {
+      parts.push_back({.tensor = &tensor, .units = {}, .first = first});
+    }
+    parts.back().units.push_back(units.empty() ? i : units[static_cast<std::size_t>(i)]);
+    for (const ElementRun& run : family.unit_elements(axes, tensor.name, parts.back().units.back())) {
+      first += static_cast<std::size_t>(run.count);
+    }
+  }
+  return parts;
+}
 
 std::string summary(const std::vector<TensorComparison>& tensors) {
   std::int64_t compared = 0;
@@ -171,22 +226,30 @@ std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_
 
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
                            int threads) {
-  std::vector<const TensorSpec*> written;
-  std::vector<std::int64_t> places;
+  std::vector<Part> parts;
+  std::vector<std::pair<std::string, std::size_t>> written;  // each with the number of its parts
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
-      places.push_back(std::ssize(written));
-      written.push_back(&tensor);
+      APO_CHECK(std::ssize(outputs.at(tensor.name)) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
+      std::vector<Part> of_tensor = parts_of(family, axes, tensor, expected.units, threads);
+      written.emplace_back(tensor.name, of_tensor.size());
+      std::ranges::move(of_tensor, std::back_inserter(parts));
     }
   }
-  Comparison comparison{.correct = true, .evidence = "", .tensors = std::vector<TensorComparison>(written.size())};
+  std::vector<std::int64_t> places(parts.size());
+  std::iota(places.begin(), places.end(), std::int64_t{0});
+  std::vector<PartComparison> compared(parts.size());
   for_each_unit(places, threads, [&](std::int64_t place) {
-    const TensorSpec& tensor = *written[static_cast<std::size_t>(place)];
-    const std::span<const std::byte> bytes = outputs.at(tensor.name);
-    APO_CHECK(std::ssize(bytes) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
-    comparison.tensors[static_cast<std::size_t>(place)] =
-        TensorComparer(family, axes, tensor, expected, bytes).run(expected.units);
+    const Part& part = parts[static_cast<std::size_t>(place)];
+    compared[static_cast<std::size_t>(place)] =
+        PartComparer(family, axes, part, expected, outputs.at(part.tensor->name)).run(part.units);
   });
+  Comparison comparison{.correct = true, .evidence = "", .tensors = {}};
+  std::span<PartComparison> left = compared;
+  for (const auto& [tensor, count] : written) {
+    comparison.tensors.push_back(sum_of(tensor, left.first(count)));
+    left = left.subspan(count);
+  }
   for (const TensorComparison& tensor : comparison.tensors) {
     if (!tensor.correct && comparison.correct) {
       comparison.correct = false;

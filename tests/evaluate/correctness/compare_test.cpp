@@ -56,6 +56,33 @@ TEST_F(CompareTest, TheFirstWrongElementIsNamedAndNotTheWorst) {
   EXPECT_LT(wrong.bound, 1e-6) << "its own rounding";
 }
 
+TEST(CompareThreads, ChangeNothingOfWhatIsFound) {
+  const Family& family = *find_family("e88_backward");
+  const Axes& axes = find_workload(family, "b2_t17_h3_n8_v16")->axes;
+  const InputSet inputs = make_inputs(family, axes, 5, "typical", 1);
+  const Expected expected = expect(family, inputs, {0, 2, 3, 5}, 1);
+  std::map<std::string, std::vector<std::byte>> outputs;
+  OutputViews views;
+  for (const auto& [name, values] : family.honest(axes, inputs.values, {}, 1)) {
+    std::vector<double> wrong = values;
+    wrong[wrong.size() - 1] += 1;
+    wrong[wrong.size() / 2] = NAN;
+    views[name] = outputs[name] = encode(find_tensor(family, name)->dtype, wrong);
+  }
+  const Comparison one = compare_outputs(family, axes, expected, views, 1);
+  const Comparison several = compare_outputs(family, axes, expected, views, 3);
+  EXPECT_EQ(one.evidence, several.evidence);
+  ASSERT_EQ(one.tensors.size(), several.tensors.size());
+  for (std::size_t i = 0; i < one.tensors.size(); ++i) {
+    EXPECT_EQ(one.tensors[i].tensor, several.tensors[i].tensor);
+    EXPECT_EQ(one.tensors[i].evidence, several.tensors[i].evidence);
+    EXPECT_EQ(one.tensors[i].compared, several.tensors[i].compared);
+    EXPECT_EQ(one.tensors[i].wrong_units, several.tensors[i].wrong_units);
+    EXPECT_EQ(one.tensors[i].non_finite, several.tensors[i].non_finite);
+    EXPECT_EQ(one.tensors[i].errors.max_absolute, several.tensors[i].errors.max_absolute);
+  }
+}
+
 TEST_F(CompareTest, TheInputsOfAWrongElementAreThoseAtItsIndices) {
   WrongElement wrong = wrong_element(*find_tensor(family, "y"), kAxes, 997);
   add_inputs(wrong, family, inputs);
