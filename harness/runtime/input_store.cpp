@@ -2,11 +2,11 @@
 #include "harness/runtime/input_store.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "harness/core/system/machine.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -24,10 +24,7 @@ std::string key_of(const Family& family, const Workload& workload, std::uint64_t
 }
 
 std::size_t part_of_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / kPartOfMemory
-                               : kMostOfSmall;
+  return static_cast<std::size_t>(physical_memory_bytes()) / kPartOfMemory;
 }
 
 std::size_t size_of(const CheckedInputs& checked) {

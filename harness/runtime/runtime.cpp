@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <functional>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -20,23 +19,6 @@ void add_scratch(SharedTensorsSpec& spec, const std::vector<std::int64_t>& bytes
     spec.buffers.push_back(
         {.name = fmt::format("scratch {}", i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
   }
-}
-
-// The tensor of the workload's axes, of which `bytes` are the part that was drawn.
-InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<const std::byte> bytes) {
-  InputView view{.tile = bytes};
-  const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
-  const std::vector<std::int64_t> whole = tensor.shape(inputs.axes);
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    if (drawn[i] != whole[i]) {
-      view.outer = std::accumulate(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(i), std::int64_t{1},
-                                   std::multiplies<>());
-      view.period = drawn[i];
-      view.count = whole[i];
-      break;
-    }
-  }
-  return view;
 }
 
 }  // namespace
@@ -91,8 +73,20 @@ void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs
 }
 
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs, int threads) {
-  for (const auto& [name, bytes] : inputs.bytes) {
-    shared_tensors.share_input(set, name, view_of(*find_tensor(family, name), inputs, bytes), threads);
+  for (const NamedView& input : input_views(family, inputs)) {
+    shared_tensors.share_input(set, input.name, input.view, threads);
+  }
+}
+
+void bring_inputs(const Runtime& runtime, SharedTensors& shared_tensors, int set, const CheckedInputs& checked,
+                  int threads) {
+  const KeptInputs kept = runtime.device_inputs->find(checked);
+  if (kept.handle.empty()) {
+    share_inputs(shared_tensors, set, *runtime.family, checked.inputs, threads);
+    return;
+  }
+  for (const NamedView& input : input_views(*runtime.family, checked.inputs)) {
+    shared_tensors.keep_input(set, input.name, input.view, kept);
   }
 }
 

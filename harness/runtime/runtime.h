@@ -10,6 +10,7 @@
 
 #include "harness/core/records/records.h"
 #include "harness/core/system/device_turns.h"
+#include "harness/runtime/device_inputs.h"
 #include "harness/runtime/input_store.h"
 #include "harness/runtime/loaded_code.h"
 #include "harness/runtime/tensor_data.h"
@@ -45,6 +46,7 @@ struct Runtime {
   WorkerOptions worker;  // template for every process that is started; its target is the runtime's
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
+  std::shared_ptr<DeviceInputs> device_inputs = std::make_shared<DeviceInputs>();
   std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();
   std::shared_ptr<DeviceTurns> turns;  // with other processes that time on this device; nullptr: there are none
   std::string sanitizer_runtime;       // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
@@ -76,6 +78,9 @@ void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs
 // The same without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs,
                   int threads = 1);
+// The same on a GPU: without the bytes where it keeps them.
+void bring_inputs(const Runtime& runtime, SharedTensors& shared_tensors, int set, const CheckedInputs& checked,
+                  int threads);
 TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& family);
 // The same in the memory that the worker writes to.
 OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -82,6 +83,23 @@ TensorMap gather_units(const Family& family, const InputSet& inputs, const std::
     }
   }
   return gathered;
+}
+
+// The tensor of the workload's axes, of which `bytes` are the part that was drawn.
+InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<const std::byte> bytes) {
+  InputView view{.tile = bytes};
+  const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
+  const std::vector<std::int64_t> whole = tensor.shape(inputs.axes);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i] != whole[i]) {
+      view.outer = std::accumulate(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(i), std::int64_t{1},
+                                   std::multiplies<>());
+      view.period = drawn[i];
+      view.count = whole[i];
+      break;
+    }
+  }
+  return view;
 }
 
 }  // namespace
@@ -184,6 +202,16 @@ std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std:
     drawn.insert(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(count))));
   }
   return {drawn.begin(), drawn.end()};
+}
+
+std::vector<NamedView> input_views(const Family& family, const InputSet& inputs) {
+  std::vector<NamedView> views;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role != Role::output) {
+      views.push_back({tensor.name, view_of(tensor, inputs, inputs.bytes.at(tensor.name))});
+    }
+  }
+  return views;
 }
 
 }  // namespace apo

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/worker/protocol/shared_tensors.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -54,5 +55,12 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
 // Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The
 // first and the last unit are always included, because kernels often go wrong at borders.
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed);
+
+struct NamedView {
+  std::string name;
+  InputView view;
+};
+// The inputs, derived ones too, in the order of the contract. They have to outlive the views.
+std::vector<NamedView> input_views(const Family& family, const InputSet& inputs);
 
 }  // namespace apo

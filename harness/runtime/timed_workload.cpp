@@ -7,16 +7,23 @@
 #include <vector>
 
 #include "harness/core/guards.h"
+#include "harness/core/system/machine.h"
 #include "kernels/random.h"
 
 namespace apo {
 
+std::size_t drawn_together(std::int64_t bytes, std::int64_t memory) {
+  constexpr std::int64_t kDrawing = 8;  // times a set: bf16 inputs as doubles, and outputs with their noise
+  constexpr std::int64_t kPart = 3;     // of the memory, which others use too
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(1, memory / kPart / std::max<std::int64_t>(1, kDrawing * bytes)));
+}
+
 void InputPool::draw(std::size_t count, bool with_expected) const {
-  // Drawing takes five times the memory that is left in the end.
-  constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
-  const bool together = tensor_bytes(*runtime_->family, workload_->axes) < kMany;
   const std::size_t missing = count > size() ? count - size() : 0;
-  const std::size_t drawers = together ? std::min(missing, static_cast<std::size_t>(runtime_->threads)) : 1;
+  const std::size_t drawers =
+      std::min({missing, static_cast<std::size_t>(std::max(1, runtime_->threads)),
+                drawn_together(tensor_bytes(*runtime_->family, workload_->axes), physical_memory_bytes())});
   const int threads = std::max(1, runtime_->threads / static_cast<int>(std::max<std::size_t>(1, drawers)));
   std::atomic<std::size_t> next{size()};
   drawn_->resize(size() + missing);

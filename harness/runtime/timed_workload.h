@@ -15,6 +15,10 @@
 
 namespace apo {
 
+// How many sets of so many bytes may be drawn side by side on a machine of so much memory: one at least. The reference
+// of a few units keeps few threads busy, so that one after the other takes twice as long.
+std::size_t drawn_together(std::int64_t bytes, std::int64_t memory);
+
 // Typical inputs from secret seeds: inputs of different regimes take the same path through a kernel. Copies share what
 // was drawn; runtime and workload have to outlive them.
 class InputPool {

@@ -17,7 +17,7 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kElements = 10'000;
+constexpr std::int64_t kElements = 10'001;  // 16 bytes do not divide them
 constexpr int kSets = 3;
 constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
 
@@ -187,6 +187,93 @@ TEST_F(Gpu, ChangedInputsAreFound) {
   const auto change = shared_tensors_->check_inputs();
   ASSERT_TRUE(change);
   EXPECT_EQ(change->element, 3);
+}
+
+// A worker that keeps the inputs of all sets in one piece of the GPU's memory, and the shared tensors without them.
+class KeptInputsOnGpu : public Gpu {
+ protected:
+  static constexpr std::int64_t kBytes = 4 * kElements;
+  void keep() {
+    MemoryFile file;
+    file.reserve(kSets * kBytes);
+    for (int set = 0; set < kSets; ++set) {
+      for (std::int64_t i = 0; i < kElements; ++i) {
+        inputs_.push_back(value(set, i));
+      }
+    }
+    std::memcpy(file.data(), inputs_.data(), static_cast<std::size_t>(kSets * kBytes));
+    keeper_ = std::make_unique<Worker>(testing::cuda_worker());
+    const auto handle = keeper_->keep(kSets * kBytes, file.fd());
+    ASSERT_TRUE(handle) << handle.failure().evidence;
+    for (int set = 0; set < kSets; ++set) {
+      where_.push_back({.handle = *handle, .offsets = {set * kBytes}});
+    }
+    for (int set = 0; set < 2; ++set) {
+      refer(set, set);
+    }
+  }
+  // Has the set of the shared tensors be the kept one.
+  void refer(int set, int kept) {
+    const auto all = std::as_bytes(std::span(inputs_));
+    shared_tensors_->keep_input(
+        set, "x", {.tile = all.subspan(static_cast<std::size_t>(kept * kBytes), static_cast<std::size_t>(kBytes))},
+        where_.at(static_cast<std::size_t>(kept)));
+  }
+  // One call on the set, after which the element of the output was looked at.
+  float seen(int set, std::size_t element, const KeptInputs* fresh = nullptr) {
+    float found = -1;
+    RunRequest request{.order = {0}, .sets = {set}, .verify_after = 0};
+    if (fresh != nullptr) {
+      request.refresh_set = set;
+      request.refresh_from = *fresh;
+    }
+    const auto called = worker_->run(request, [&](int) -> std::optional<Failure> {
+      found = outputs()[element];
+      return std::nullopt;
+    });
+    EXPECT_TRUE(called) << called.failure().evidence;
+    return found;
+  }
+
+  std::unique_ptr<Worker> keeper_;
+  std::vector<float> inputs_;
+  std::vector<KeptInputs> where_;
+};
+
+TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
+  keep();
+  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  for (const int set : {1, 0}) {
+    EXPECT_EQ(seen(set, kElements - 1), value(set, kElements - 1));
+    EXPECT_TRUE(worker_->inputs_unchanged());
+  }
+  EXPECT_FALSE(shared_tensors_->check_guards());
+  refer(1, 2);
+  EXPECT_EQ(seen(1, 7, &where_.at(2)), value(2, 7)) << "another set in its place";
+  EXPECT_TRUE(worker_->inputs_unchanged());
+  EXPECT_EQ(seen(2, 7), value(2, 7)) << "one that the file has";
+  EXPECT_FALSE(worker_->inputs_unchanged());
+  EXPECT_FALSE(shared_tensors_->check_inputs(2));
+}
+
+TEST_F(KeptInputsOnGpu, OneElementThatChangedIsFoundWhereverItIs) {
+  keep();
+  for (const std::int64_t element : {std::int64_t{0}, kElements / 2, kElements - 1}) {
+    ASSERT_TRUE(load(build("if (i == " + std::to_string(element) + ") const_cast<float*>(a.x)[i] = -1;")));
+    seen(0, 0);
+    EXPECT_FALSE(worker_->inputs_unchanged());
+    const auto change = shared_tensors_->check_inputs(0);
+    ASSERT_TRUE(change) << element;
+    EXPECT_EQ(change->element, element);
+  }
+}
+
+TEST_F(KeptInputsOnGpu, AProcessThatIsGoneIsNamed) {
+  keep();
+  keeper_->stop();
+  const auto attached = load(build("if (i < a.n) a.y[i] = a.x[i];"));
+  ASSERT_FALSE(attached);
+  EXPECT_NE(attached.failure().evidence.find("kept on the GPU"), std::string::npos) << attached.failure().evidence;
 }
 
 TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {

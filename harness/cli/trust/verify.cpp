@@ -105,7 +105,7 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
     }
     call.comparison =
         compare_outputs(*runtime.family, inputs.axes, expected, view_outputs(shared_tensors, *runtime.family));
-    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected);
+    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected, 0);
   }
   return call;
 }

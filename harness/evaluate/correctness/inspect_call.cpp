@@ -12,7 +12,7 @@ std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const F
   if (const auto damage = guard_is_on(Guard::guard_zones) ? shared_tensors.check_guards() : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
-  if (const auto change = guard_is_on(Guard::inputs) ? shared_tensors.check_inputs(set) : std::nullopt) {
+  if (const auto change = set && guard_is_on(Guard::inputs) ? shared_tensors.check_inputs(set) : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
   }
   const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(shared_tensors, family), threads);

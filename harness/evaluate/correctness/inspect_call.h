@@ -14,10 +14,10 @@ struct CallFindings {
   std::optional<WrongElement> wrong;  // the first, without what is known of the inputs
 };
 
-// Checks that guards are whole, inputs (of one set, or all) unchanged and outputs right. Returns nullopt, or
-// Outcome::incorrect with the first finding. Compares tensors on up to `threads` threads.
+// Checks that guards are whole, inputs of `set` unchanged (none: they have been compared already) and outputs right.
+// Returns nullopt, or Outcome::incorrect with the first finding. Compares tensors on up to `threads` threads.
 std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
-                                    const Expected& expected, std::optional<int> set = {}, int threads = 1,
+                                    const Expected& expected, std::optional<int> set, int threads = 1,
                                     CallFindings* findings = nullptr);
 
 }  // namespace apo

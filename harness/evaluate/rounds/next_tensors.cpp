@@ -24,7 +24,7 @@ std::unique_ptr<SharedTensors> NextTensors::lay_out(const TimedWorkload& workloa
   auto shared_tensors = std::make_unique<SharedTensors>(spec_of(workload, draw), std::move(memory));
   for (int set = 0; set < kSetsInRound; ++set) {
     const CheckedPointer& drawn = workload.pool[draw.sets.at(static_cast<std::size_t>(set))];
-    share_inputs(*shared_tensors, set, *runtime_.family, drawn->inputs, threads);
+    bring_inputs(runtime_, *shared_tensors, set, *drawn, threads);
   }
   return shared_tensors;
 }

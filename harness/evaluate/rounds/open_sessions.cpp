@@ -17,7 +17,25 @@ OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorklo
       cache_(cache),
       options_(options),
       tensors_(runtime_),
-      sessions_(workloads_.size()) {}
+      sessions_(workloads_.size()) {
+  for (const TimedWorkload& timed : workloads_) {
+    if (runtime_.worker.target == Target::cuda && !timed.has_host_code()) {
+      keep_inputs(timed);
+    }
+  }
+}
+
+void OpenSessions::keep_inputs(const TimedWorkload& timed) const {
+  const StageRange range("keep inputs on the GPU");
+  std::vector<CheckedPointer> sets;
+  for (std::size_t i = 0; i < timed.pool.size(); ++i) {
+    sets.push_back(timed.pool[i]);
+  }
+  if (timed.other_regime != nullptr) {
+    sets.push_back(timed.other_regime);
+  }
+  runtime_.device_inputs->keep(*runtime_.family, runtime_.worker, sets, runtime_.threads);
+}
 
 void OpenSessions::begin_round(RoundStage stage) {
   if (stage != stage_) {

@@ -49,6 +49,7 @@ class OpenSessions {
   // Returns the place that comes next if the comparison goes on as it is; in another round, that many later.
   Opening after(const Opening& opening, int rounds) const;
   std::size_t workload_of(const Opening& opening) const;
+  void keep_inputs(const TimedWorkload& timed) const;
   SessionDraw draw_session(const Opening& opening) const;
   void start_workers_ahead(const Opening& opened);
 

@@ -27,7 +27,8 @@ constexpr const char* kFreshCall = "call on inputs made right before it";
 RoundSession::RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
                            CachePolicy cache, std::unique_ptr<SharedTensors> shared_tensors,
                            std::unique_ptr<Worker> process, bool is_new)
-    : family_(*runtime.family),
+    : runtime_(runtime),
+      family_(*runtime.family),
       timed_(workload),
       draw_(draw),
       cache_(cache),
@@ -83,7 +84,11 @@ Result<Done> RoundSession::prepare() {
       return failure;
     }
   }
-  return worker_->attach(*shared_tensors_);
+  auto attached = worker_->attach(*shared_tensors_);
+  if (!attached) {
+    runtime_.device_inputs->require_process();
+  }
+  return attached;
 }
 
 void RoundSession::begin_round_again() {
@@ -154,7 +159,8 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const auto at = static_cast<std::size_t>(sample);
     const int set = request.sets[at];
     const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
-    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected(), set, threads_);
+    const std::optional<int> to_check = worker_->inputs_unchanged() ? std::nullopt : std::optional(set);
+    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected(), to_check, threads_);
     if (failure) {
       failure->evidence = what + ": " + failure->evidence;
       failure->slot = request.order[at];
@@ -190,7 +196,12 @@ Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs,
 void RoundSession::write_fresh(std::size_t inputs, int set) {
   draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
   worker_->freeze();
-  share_inputs(*shared_tensors_, set, family_, inputs_at(inputs).inputs, threads_);
+  bring_inputs(runtime_, *shared_tensors_, set, inputs_at(inputs), threads_);
+}
+
+void RoundSession::refresh(RunRequest& request, int set) const {
+  request.refresh_set = set;
+  request.refresh_from = shared_tensors_->layout().kept.at(static_cast<std::size_t>(set));
 }
 
 const CheckedInputs& RoundSession::inputs_at(std::size_t index) const {
@@ -204,8 +215,8 @@ Result<Done> RoundSession::calls_of_other_regime() {
   }
   write_fresh(timed_.pool.size(), 0);
   for (const int slot : {0, 1}) {
-    const RunRequest request{
-        .order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0, .refresh_set = 0};
+    RunRequest request{.order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0};
+    refresh(request, 0);
     if (const auto called = worker_->run(request, inspection(request, "call on '" + timed_.other_regime->inputs.regime +
                                                                           "' inputs behind the timed ones"));
         !called) {
@@ -220,13 +231,10 @@ Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, in
   if (write) {
     write_fresh(inputs, set);
   }
-  const auto called = take({.order = {slot, slot},
-                            .sets = {1 - set, set},
-                            .repetitions = 1,
-                            .cache = cache_,
-                            .verify_after = 1,
-                            .refresh_set = set},
-                           kFreshCall);
+  RunRequest request{
+      .order = {slot, slot}, .sets = {1 - set, set}, .repetitions = 1, .cache = cache_, .verify_after = 1};
+  refresh(request, set);
+  const auto called = take(request, kFreshCall);
   if (!called) {
     return called.failure();
   }
@@ -244,7 +252,7 @@ Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, 
   write_fresh(inputs, set);
   request.sets = {set};
   request.verify_after = 0;
-  request.refresh_set = set;
+  refresh(request, set);
   const auto called = take(request, kFreshCall);
   if (!called) {
     return called.failure();

@@ -75,6 +75,8 @@ class RoundSession {
   Result<std::vector<RawSample>> take(const RunRequest& request, const std::string& what = "timed call");
   const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
   void write_fresh(std::size_t inputs, int set);
+  // Has the last sample of the request see the inputs that write_fresh() brought.
+  void refresh(RunRequest& request, int set) const;
   Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
   // Returns the check of the outputs of the sample that the request names.
@@ -82,6 +84,7 @@ class RoundSession {
   // A time below the floor is a Failure.
   std::optional<Failure> check_floor(const RawSample& sample, int repetitions) const;
 
+  const Runtime& runtime_;
   const Family& family_;
   const TimedWorkload& timed_;
   SessionDraw draw_;  // with the sets as they are now

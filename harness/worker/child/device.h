@@ -26,8 +26,13 @@ class Device {
   virtual std::optional<Failure> run_window() { return Failure{Outcome::refused, "only host code runs in windows"}; }
 
   // Operations of a device with memory of its own. Copies the outputs, the inputs of `set` and the guards, as the last
-  // sample left them, back into the shared tensors.
-  virtual std::optional<Failure> read_back(int /*set*/) { return std::nullopt; }
+  // sample left them, back into the shared tensors; without the inputs where it returns true: they are kept, and
+  // unchanged.
+  virtual Result<bool> read_back(int /*set*/) { return false; }
+  // Copies the file to the device and keeps it there. Returns a handle of it for other processes.
+  virtual Result<std::string> keep(std::int64_t /*bytes*/, const FileDescriptor& /*file*/) {
+    return Failure{Outcome::refused, "only a GPU has a memory of its own"};
+  }
   virtual Result<std::vector<std::int64_t>> copy(const CopyRequest&) {
     return Failure{Outcome::refused, "only a GPU has a memory of its own"};
   }

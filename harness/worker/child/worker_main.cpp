@@ -163,7 +163,9 @@ class Session {
   Reply answer(const HelloRequest& hello, const FileDescriptor& attached);
   Reply answer(const LoadRequest& load, const FileDescriptor& attached);
   Reply answer(const AttachRequest& attach, const FileDescriptor& attached);
+  Reply answer(const KeepRequest& keep, const FileDescriptor& attached);
   Reply answer(const RunRequest& run, const FileDescriptor& attached);
+  bool read_back(Reply& reply);
   Reply answer(const ContinueRequest& request, const FileDescriptor& attached);
   Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
   Reply answer(const CountRequest& count, const FileDescriptor& attached);
@@ -272,6 +274,25 @@ Reply Session::answer(const AttachRequest& attach, const FileDescriptor& attache
   return {.base = *base};
 }
 
+Reply Session::answer(const KeepRequest& keep, const FileDescriptor& attached) {
+  const auto kept = device().keep(keep.bytes, attached);
+  if (!kept) {
+    return {.failure = kept.failure()};
+  }
+  return {.kept = *kept};
+}
+
+// Of the set of the last sample.
+bool Session::read_back(Reply& reply) {
+  const auto unchanged = device().read_back(reply.samples.back().set);
+  if (!unchanged) {
+    reply.failure = unchanged.failure();
+    return false;
+  }
+  reply.inputs_unchanged = *unchanged;
+  return true;
+}
+
 Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
   Reply reply;
   for (std::size_t i = 0; i < run.order.size(); ++i) {
@@ -282,10 +303,7 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
     }
     reply.samples.push_back(*sample);
     const bool verified = static_cast<int>(i) == run.verify_after;
-    if (verified || (run.read_back && i + 1 == run.order.size())) {
-      reply.failure = device().read_back(sample->set);
-    }
-    if (reply.failure) {
+    if ((verified || (run.read_back && i + 1 == run.order.size())) && !read_back(reply)) {
       return reply;
     }
     if ((verified || run.pause_each) && !pause(reply)) {
@@ -329,7 +347,9 @@ Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
 Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
   Reply reply = left_in_file(device().count(count), attached);
   if (!reply.failure && count.read_back) {
-    reply.failure = device().read_back(0);
+    if (const auto back = device().read_back(0); !back) {
+      reply.failure = back.failure();
+    }
   }
   return reply;
 }
@@ -366,8 +386,7 @@ bool Session::pause(Reply& reply) {
     if (!go_on->read_back) {
       return true;
     }
-    reply.failure = device().read_back(reply.samples.back().set);
-  } while (!reply.failure);
+  } while (read_back(reply));
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "harness/core/system/files.h"
 #include "harness/worker/code/module_watch.h"
 #include "harness/worker/cuda/facts.h"
+#include "harness/worker/cuda/kept_inputs.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/nvml.h"
 #include "harness/worker/cuda/profiler.h"
@@ -43,7 +44,8 @@ class CudaDevice : public Device {
   std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
   Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) override;
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
-  std::optional<Failure> read_back(int set) override;
+  Result<bool> read_back(int set) override;
+  Result<std::string> keep(std::int64_t bytes, const FileDescriptor& file) override;
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override { return timer_.copy(request); }
   Result<CounterReport> count(const CountRequest& request) override { return profiler_.count(request); }
   Result<SampleReport> sample_stalls(const SampleRequest& request) override { return profiler_.sample_stalls(request); }
@@ -143,7 +145,15 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   return timer_.sample(request, index);
 }
 
-std::optional<Failure> CudaDevice::read_back(int set) {
+Result<std::string> CudaDevice::keep(std::int64_t bytes, const FileDescriptor& file) {
+  Mapping mapping;
+  if (!mapping.map(file.get(), bytes)) {
+    return Failure{Outcome::out_of_memory, "cannot map the inputs to keep"};
+  }
+  return keep_on_gpu(*driver_, mapping.memory(), mapping.size());
+}
+
+Result<bool> CudaDevice::read_back(int set) {
   const StageRange range("read back");
   return slots_.tensors().read_back(slots_.last_image, set);
 }

@@ -67,6 +67,9 @@ void find_memory_functions(Finder& finder, Driver& driver) {
   finder.find(driver.copy_to_host, "cuMemcpyDtoH_v2");
   finder.find(driver.copy_on_device, "cuMemcpyDtoDAsync_v2");
   finder.find(driver.fill, "cuMemsetD8Async");
+  finder.find(driver.ipc_handle, "cuIpcGetMemHandle");
+  finder.find(driver.ipc_open, "cuIpcOpenMemHandle_v2");
+  finder.find(driver.ipc_close, "cuIpcCloseMemHandle");
 }
 
 void find_stream_functions(Finder& finder, Driver& driver) {

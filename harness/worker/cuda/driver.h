@@ -80,11 +80,16 @@ inline constexpr int kFunctionNonPortableCluster = 14;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kStreamWaitGreaterOrEqual = 0;
 inline constexpr unsigned kHostAllocDeviceMap = 2;
+inline constexpr unsigned kIpcLazyPeer = 1;
 inline constexpr int kPropertyStreaming = 1;
 inline constexpr int kPropertyPersisting = 2;
 
 struct Uuid {
   std::array<unsigned char, 16> bytes;
+};
+
+struct IpcHandle {
+  std::array<unsigned char, 64> bytes;
 };
 
 struct AccessPolicyWindow {
@@ -146,6 +151,9 @@ struct Driver {
   Result (*copy_to_host)(void* to, Pointer from, std::size_t bytes);
   Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes, Stream stream);
   Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream);
+  Result (*ipc_handle)(IpcHandle* handle, Pointer pointer);
+  Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags);
+  Result (*ipc_close)(Pointer pointer);
   Result (*create_stream)(Stream* stream, unsigned flags);
   Result (*synchronize)(Stream stream);
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value, unsigned flags);

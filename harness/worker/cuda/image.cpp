@@ -44,9 +44,13 @@ bool is_input(const BufferPlace& place) {
   return place.role == BufferRole::input;
 }
 
-// True for tensors that a call on `set` read or had to write.
-bool belongs_to_call(const BufferPlace& place, int set) {
-  return place.role == BufferRole::output || (is_input(place) && place.owner == set);
+bool is_in_file(const SharedTensorsLayout& layout, const BufferPlace& place) {
+  return is_input(place) && !layout.is_kept(place.owner);
+}
+
+// True for what is looked at after a call on `set`.
+bool is_looked_at(const BufferPlace& place, int set, bool with_inputs) {
+  return place.role == BufferRole::output || (with_inputs && is_input(place) && place.owner == set);
 }
 
 }  // namespace
@@ -73,7 +77,8 @@ std::optional<Failure> CudaImage::make(const cuda::Driver& driver, const SharedT
   for (const BufferPlace& place : layout.buffers) {
     addresses_.push_back(whole + static_cast<std::uint64_t>(place.offset));
   }
-  for (const Stretch& stretch : stretches(layout, is_input)) {
+  for (const Stretch& stretch :
+       stretches(layout, [&](const BufferPlace& place) { return is_in_file(layout, place); })) {
     const auto* from = static_cast<const std::byte*>(memory) + stretch.begin;
     const cuda::Pointer to = whole + static_cast<std::uint64_t>(stretch.begin);
     if (auto failure = cuda_failure(driver, driver.copy_to_device(to, from, stretch.bytes()), kCopyThere)) {
@@ -93,7 +98,7 @@ std::optional<Failure> CudaImage::make_pieces(const cuda::Driver& driver, const 
       }
     }
     addresses_.push_back(piece);
-    if (place.bytes == 0 || place.role != BufferRole::input) {
+    if (place.bytes == 0 || !is_in_file(layout, place)) {
       continue;
     }
     if (auto failure = cuda_failure(
@@ -122,9 +127,9 @@ std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const 
 }
 
 std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
-                                            int set) const {
+                                            int set, bool with_inputs) const {
   if (form_ == Form::whole) {
-    const auto looked_at = [&](const BufferPlace& place) { return belongs_to_call(place, set); };
+    const auto looked_at = [&](const BufferPlace& place) { return is_looked_at(place, set, with_inputs); };
     for (const Stretch& stretch : stretches(layout, looked_at)) {
       auto* to = static_cast<std::byte*>(memory) + stretch.begin;
       const cuda::Pointer from = allocations_.at(0) + static_cast<std::uint64_t>(stretch.begin);
@@ -136,7 +141,7 @@ std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const Sh
   }
   for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
     const BufferPlace& place = layout.buffers[i];
-    if (place.bytes == 0 || !belongs_to_call(place, set)) {
+    if (place.bytes == 0 || !is_looked_at(place, set, with_inputs)) {
       continue;
     }
     if (auto failure = cuda_failure(driver,

@@ -19,16 +19,17 @@ class CudaImage {
  public:
   enum class Form : std::uint8_t { whole, pieces };
 
-  // `memory` holds the shared tensors as the parent wrote them. A failure keeps the allocations made so far; free()
-  // removes them.
+  // `memory` holds the shared tensors as the parent wrote them, without the inputs that are kept elsewhere, for which
+  // there is only room then. A failure keeps the allocations made so far; free() removes them.
   std::optional<Failure> make(const cuda::Driver& driver, const SharedTensorsLayout& layout, const void* memory,
                               Form form);
   // Copies the inputs of `set` again from the current shared tensors.
   std::optional<Failure> copy_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout, const void* memory,
                                      int set) const;
-  // Copies the outputs, the inputs of `set` and, in a whole image, the guards back into the shared tensors.
-  std::optional<Failure> copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
-                                   int set) const;
+  // Copies the outputs, in a whole image the guards, and the inputs of `set` where asked for, back into the shared
+  // tensors.
+  std::optional<Failure> copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory, int set,
+                                   bool with_inputs) const;
   void free(const cuda::Driver& driver);
 
   // The address of layout.buffers[index]; 0 for an empty buffer in pieces.

@@ -12,6 +12,7 @@ namespace apo {
 namespace {
 
 constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
+constexpr const char* kKept = "cannot copy the inputs that are kept on the GPU";
 
 }  // namespace
 
@@ -45,6 +46,35 @@ std::optional<Failure> CudaTensors::attach(const SharedTensorsLayout& layout, co
   return make_images(1);
 }
 
+template <class Work>
+cuda::Result CudaTensors::for_each_input(int set, Work work) const {
+  cuda::Result error = cuda::kSuccess;
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < layout_.buffers.size() && error == cuda::kSuccess; ++i) {
+    const BufferPlace& place = layout_.buffers[i];
+    if (place.role == BufferRole::input && place.owner == set) {
+      error = place.bytes > 0 ? work(i, input) : cuda::kSuccess;
+      ++input;
+    }
+  }
+  return error;
+}
+
+// The copies have ended when the kept memory is closed.
+std::optional<Failure> CudaTensors::copy_inputs(const CudaImage& image, int set) const {
+  if (!layout_.is_kept(set)) {
+    return image.copy_inputs(driver_, layout_, mapping_.memory(), set);
+  }
+  const OpenKept kept(driver_, layout_.kept.at(static_cast<std::size_t>(set)));
+  cuda::Result error = kept.error();
+  error = error != 0 ? error : for_each_input(set, [&](std::size_t i, std::size_t input) {
+    return driver_.copy_on_device(image.address(i), kept.input(input),
+                                  static_cast<std::size_t>(layout_.buffers[i].bytes), nullptr);
+  });
+  error = error != 0 ? error : driver_.synchronize_context();
+  return cuda_failure(driver_, error, kKept);
+}
+
 std::optional<Failure> CudaTensors::make_images(std::size_t count) {
   const bool outdated = count > 1 && !outdated_sets_.empty();
   if (images_.size() >= count && !outdated) {
@@ -52,7 +82,7 @@ std::optional<Failure> CudaTensors::make_images(std::size_t count) {
   }
   for (std::size_t image = 1; image < images_.size() && outdated; ++image) {
     for (const int set : outdated_sets_) {
-      if (auto failure = images_[image].copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+      if (auto failure = copy_inputs(images_[image], set)) {
         return failure;
       }
     }
@@ -66,6 +96,11 @@ std::optional<Failure> CudaTensors::make_images(std::size_t count) {
     if (auto failure = images_.back().make(driver_, layout_, mapping_.memory(), form_)) {
       return failure;
     }
+    for (int set = 0; set < input_sets(); ++set) {
+      if (auto failure = layout_.is_kept(set) ? copy_inputs(images_.back(), set) : std::nullopt) {
+        return failure;
+      }
+    }
   }
   return wait_for_copies();
 }
@@ -75,8 +110,11 @@ std::optional<Failure> CudaTensors::wait_for_copies() const {
   return cuda_failure(driver_, driver_.synchronize_context(), "cannot copy the tensors to the GPU");
 }
 
-std::optional<Failure> CudaTensors::refresh(int set) {
-  if (auto failure = images_.at(0).copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+std::optional<Failure> CudaTensors::refresh(int set, const KeptInputs& kept) {
+  if (static_cast<std::size_t>(set) < layout_.kept.size()) {
+    layout_.kept[static_cast<std::size_t>(set)] = kept;
+  }
+  if (auto failure = copy_inputs(images_.at(0), set)) {
     return failure;
   }
   if (images_.size() > 1) {
@@ -85,8 +123,31 @@ std::optional<Failure> CudaTensors::refresh(int set) {
   return wait_for_copies();
 }
 
-std::optional<Failure> CudaTensors::read_back(std::size_t image, int set) const {
-  return images_.at(image).copy_back(driver_, layout_, mapping_.memory(), set);
+Result<bool> CudaTensors::is_unchanged(const CudaImage& image, int set) {
+  const OpenKept kept(driver_, layout_.kept.at(static_cast<std::size_t>(set)));
+  cuda::Result error = kept.error();
+  error = error != 0 ? error : comparison_.begin();
+  error = error != 0 ? error : for_each_input(set, [&](std::size_t i, std::size_t input) {
+    return comparison_.compare(image.address(i), kept.input(input), static_cast<std::size_t>(layout_.buffers[i].bytes));
+  });
+  bool same = false;
+  error = error != 0 ? error : comparison_.end(same);
+  if (auto failure = cuda_failure(driver_, error, kKept)) {
+    return *failure;
+  }
+  return same;
+}
+
+Result<bool> CudaTensors::read_back(std::size_t image, int set) {
+  const CudaImage& from = images_.at(image);
+  const auto unchanged = layout_.is_kept(set) ? is_unchanged(from, set) : Result<bool>(false);
+  if (!unchanged) {
+    return unchanged.failure();
+  }
+  if (auto failure = from.copy_back(driver_, layout_, mapping_.memory(), set, !*unchanged)) {
+    return *failure;
+  }
+  return *unchanged;
 }
 
 std::int64_t CudaTensors::call_bytes(int slot, int set) const {

@@ -11,6 +11,7 @@
 #include "harness/core/system/files.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cuda/image.h"
+#include "harness/worker/cuda/kept_inputs.h"
 #include "harness/worker/protocol/mapping.h"
 #include "harness/worker/protocol/result.h"
 #include "harness/worker/protocol/shared_tensors.h"
@@ -21,7 +22,7 @@ namespace apo {
 class CudaTensors {
  public:
   // `driver` has to outlive it.
-  CudaTensors(const cuda::Driver& driver, CudaImage::Form form) : driver_(driver), form_(form) {}
+  CudaTensors(const cuda::Driver& driver, CudaImage::Form form) : driver_(driver), form_(form), comparison_(driver) {}
   CudaTensors(const CudaTensors&) = delete;
   CudaTensors& operator=(const CudaTensors&) = delete;
 
@@ -32,11 +33,12 @@ class CudaTensors {
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
   // Makes at least this many copies, each with the inputs as the parent wrote them last.
   std::optional<Failure> make_images(std::size_t count);
-  // Updates the inputs of `set`, which the parent has just written: in the first copy now, in the others when they are
-  // needed.
-  std::optional<Failure> refresh(int set);
-  // Copies the outputs, the inputs of `set` and the guards of a copy back into the shared tensors.
-  std::optional<Failure> read_back(std::size_t image, int set) const;
+  // Updates the inputs of `set`, which the parent has just written, or which are kept there: in the first copy now, in
+  // the others when they are needed.
+  std::optional<Failure> refresh(int set, const KeptInputs& kept);
+  // Copies the outputs, the inputs of `set` and the guards of a copy back into the shared tensors; without the inputs
+  // where it returns true: they are kept, and unchanged.
+  Result<bool> read_back(std::size_t image, int set);
 
   // Bytes of all tensors of a call.
   std::int64_t call_bytes(int slot, int set) const;
@@ -51,6 +53,11 @@ class CudaTensors {
 
  private:
   void free_images();
+  std::optional<Failure> copy_inputs(const CudaImage& image, int set) const;
+  Result<bool> is_unchanged(const CudaImage& image, int set);
+  // Calls work(index of the buffer, index among the set's inputs) for each input of the set that has bytes.
+  template <class Work>
+  cuda::Result for_each_input(int set, Work work) const;
   std::optional<Failure> wait_for_copies() const;
   static bool belongs_to(const BufferPlace& place, int slot, int set) {
     return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
@@ -58,6 +65,7 @@ class CudaTensors {
 
   const cuda::Driver& driver_;
   CudaImage::Form form_;
+  GpuComparison comparison_;
   Mapping mapping_;
   SharedTensorsLayout layout_;
   std::vector<CudaImage> images_;

@@ -158,7 +158,7 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
   const std::size_t images = images_for(request, slot, set);
   const bool refresh = request.refresh_set >= 0 && index + 1 == request.order.size();
-  if (auto failure = refresh ? slots_.tensors().refresh(request.refresh_set) : std::nullopt) {
+  if (auto failure = refresh ? slots_.tensors().refresh(request.refresh_set, request.refresh_from) : std::nullopt) {
     return *failure;
   }
   if (auto failure = slots_.tensors().make_images(images)) {

@@ -72,6 +72,8 @@ class Worker {
     return attach(shared_tensors.layout(), shared_tensors.fd(), deadline);
   }
   Result<Done> attach(const SharedTensorsLayout& layout, int fd, Deadline deadline = {});
+  // Copies the memory file to the GPU, where it is kept as long as this process lives. Returns the handle for others.
+  Result<std::string> keep(std::int64_t bytes, int fd, Deadline deadline = {});
   // Takes all samples of the request. Calls `inspect` after sample request.verify_after; the deadline restarts after
   // that pause.
   Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
@@ -101,6 +103,10 @@ class Worker {
   // Stops every thread of the worker, so that outputs do not change while they are read. The next request lets it
   // continue.
   void freeze();
+
+  // Whether the GPU found the inputs of the sample at the last look as they are kept: the shared tensors do not have
+  // them then.
+  bool inputs_unchanged() const { return inputs_unchanged_; }
 
   bool alive() const;
   int pid() const;  // of the watcher where there is one; -1 when it has ended
@@ -143,6 +149,7 @@ class Worker {
   Failure without_message(bool in_time, const Exchange& exchange);
   Failure forged(const std::string& how);
   Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);
+  std::chrono::milliseconds copying(std::int64_t bytes) const;  // a deadline
   std::int64_t address_space_limit() const;
   void limit_memory() const;
   std::filesystem::path neutral_path(int slot);
@@ -169,6 +176,7 @@ class Worker {
   std::optional<DeviceFacts> device_;
   std::optional<DeviceState> state_;
   std::string activity_missing_;
+  bool inputs_unchanged_ = false;
 };
 
 }  // namespace apo

@@ -64,14 +64,27 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   return Done{};
 }
 
+// Our own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
+std::chrono::milliseconds Worker::copying(std::int64_t bytes) const {
+  constexpr std::int64_t kBytesPerMs = 1'000'000;
+  return options_.deadline + std::chrono::milliseconds(bytes / kBytesPerMs);
+}
+
+Result<std::string> Worker::keep(std::int64_t bytes, int fd, Deadline deadline) {
+  Exchange keep = prepare(KeepRequest{.bytes = bytes}, "keeping inputs on the GPU", deadline.value_or(copying(bytes)));
+  keep.attached_fd = fd;
+  const auto reply = exchange(std::move(keep));
+  if (!reply) {
+    return reply.failure();
+  }
+  return reply->kept;
+}
+
 Result<Done> Worker::attach(const SharedTensorsLayout& layout, int fd, Deadline deadline) {
   tensors_bytes_ = layout.file_bytes();
   limit_memory();
-  // Its own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
-  constexpr std::int64_t kBytesPerMs = 1'000'000;
   Exchange attach =
-      prepare(AttachRequest{.layout = layout}, "attaching the tensors",
-              deadline.value_or(options_.deadline + std::chrono::milliseconds(tensors_bytes_ / kBytesPerMs)));
+      prepare(AttachRequest{.layout = layout}, "attaching the tensors", deadline.value_or(copying(tensors_bytes_)));
   attach.attached_fd = fd;
   const auto reply = exchange(std::move(attach));
   if (!reply) {

@@ -21,12 +21,24 @@ std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Json to_json(const KeptInputs& kept) {
+  return {kept.handle, kept.offsets};
+}
+
+KeptInputs kept_from(const Json& json) {
+  return {.handle = json.at(0), .offsets = json.at(1)};
+}
+
 Json to_json(const SharedTensorsLayout& layout) {
   Json buffers = Json::array();
   for (const BufferPlace& place : layout.buffers) {
     buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes, place.poison});
   }
-  return {{"bytes", layout.bytes},   {"buffers", buffers},      {"words", layout.words},
+  Json kept = Json::array();
+  for (const KeptInputs& set : layout.kept) {
+    kept.push_back(to_json(set));
+  }
+  return {{"bytes", layout.bytes},   {"buffers", buffers},      {"words", layout.words},  {"kept", kept},
           {"fenced", layout.fenced}, {"copies", layout.copies}, {"stride", layout.stride}};
 }
 
@@ -42,6 +54,9 @@ SharedTensorsLayout layout_from(const Json& json) {
                               .offset = place.at(2),
                               .bytes = place.at(3),
                               .poison = place.at(4)});
+  }
+  for (const Json& set : json.at("kept")) {
+    layout.kept.push_back(kept_from(set));
   }
   return layout;
 }
@@ -169,6 +184,9 @@ Json body_of(const Request& request) {
           [](const AttachRequest& attach) -> Json {
             return {{"op", "attach"}, {"layout", to_json(attach.layout)}};
           },
+          [](const KeepRequest& keep) -> Json {
+            return {{"op", "keep"}, {"bytes", keep.bytes}};
+          },
           [](const RunRequest& run) -> Json {
             return {{"op", "run"},
                     {"order", run.order},
@@ -179,6 +197,7 @@ Json body_of(const Request& request) {
                     {"pause_each", run.pause_each},
                     {"read_back", run.read_back},
                     {"refresh_set", run.refresh_set},
+                    {"refresh_from", to_json(run.refresh_from)},
                     {"activity", run.activity}};
           },
           [](const ContinueRequest& go_on) -> Json {
@@ -241,6 +260,12 @@ std::string encode(const Reply& reply) {
   }
   if (reply.base != 0) {
     json["base"] = reply.base;
+  }
+  if (!reply.kept.empty()) {
+    json["kept"] = reply.kept;
+  }
+  if (reply.inputs_unchanged) {
+    json["inputs_unchanged"] = true;
   }
   if (!reply.confinement.empty()) {
     json["confinement"] = reply.confinement;
@@ -316,6 +341,8 @@ Request decode_request(std::string_view text) {
     request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
   } else if (op == "attach") {
     request.body = AttachRequest{.layout = layout_from(json.at("layout"))};
+  } else if (op == "keep") {
+    request.body = KeepRequest{.bytes = json.at("bytes")};
   } else if (op == "run") {
     request.body = RunRequest{.order = json.at("order"),
                               .sets = json.at("sets"),
@@ -325,6 +352,7 @@ Request decode_request(std::string_view text) {
                               .pause_each = json.at("pause_each"),
                               .read_back = json.at("read_back"),
                               .refresh_set = json.at("refresh_set"),
+                              .refresh_from = kept_from(json.at("refresh_from")),
                               .activity = json.at("activity")};
   } else if (op == "copy") {
     request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};
@@ -364,6 +392,8 @@ std::optional<Reply> decode_reply(std::string_view text) {
     }
     reply.paused = json.value("paused", false);
     reply.base = json.value("base", std::uint64_t{0});
+    reply.kept = json.value("kept", "");
+    reply.inputs_unchanged = json.value("inputs_unchanged", false);
     reply.confinement = json.value("confinement", "");
     if (json.contains("device")) {
       reply.device = facts_from(json.at("device"));

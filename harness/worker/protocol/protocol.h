@@ -51,6 +51,7 @@ struct RunRequest {
   // Target cuda: reads the inputs of this set from the shared tensors again right before the last sample, because the
   // parent has written new ones that no call may see earlier. -1: none.
   int refresh_set = -1;
+  KeptInputs refresh_from;  // where they are, when the shared tensors do not have them
   // Target cuda: records each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;
 };
@@ -95,6 +96,10 @@ struct LoadRequest {
 struct AttachRequest {  // carries the shared tensors' memory file
   SharedTensorsLayout layout;
 };
+// Target cuda: copies the memory file that it carries to the GPU and keeps it there as long as this process lives.
+struct KeepRequest {
+  std::int64_t bytes = 0;
+};
 struct ContinueRequest {
   bool read_back = false;  // bring the tensors back into the shared tensors, and pause once more
 };
@@ -135,8 +140,8 @@ struct InstructionRequest {
 
 struct Request {
   std::string nonce;
-  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
-               SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
+  std::variant<HelloRequest, LoadRequest, AttachRequest, KeepRequest, RunRequest, ContinueRequest, CopyRequest,
+               CountRequest, SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
       body;
 };
 
@@ -146,6 +151,8 @@ struct Reply {
   std::vector<RawSample> samples;     // run: those taken so far
   bool paused = false;                // run: waits for `continue`
   std::uint64_t base = 0;             // attach: where the shared tensors lies in the worker
+  std::string kept;                   // keep: the handle
+  bool inputs_unchanged = false;      // run that read back: the GPU has compared the inputs with those that are kept
   std::string confinement;            // load: what holds the candidate, e.g. "seccomp+landlock"
   std::optional<DeviceFacts> device;  // hello, target cuda
   std::optional<DeviceState> state;   // run, target cuda with NVML

@@ -85,17 +85,19 @@ std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64
   return at;
 }
 
-void copy_input(const InputView& view, std::span<std::byte> target, int threads) {
+}  // namespace
+
+void InputView::copy_to(std::byte* target, int threads) const {
   constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
-  if (threads <= 1 || view.bytes() <= kPiece || view.block_bytes() < kPiece) {
-    view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
-      std::memcpy(target.data() + offset, block.data(), block.size());
+  if (threads <= 1 || bytes() <= kPiece || block_bytes() < kPiece) {
+    for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+      std::memcpy(target + offset, block.data(), block.size());
       return true;
     });
     return;
   }
   std::vector<std::pair<std::int64_t, std::span<const std::byte>>> pieces;
-  view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+  for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
     for (std::int64_t at = 0; at < std::ssize(block); at += kPiece) {
       const std::int64_t bytes = std::min(kPiece, std::ssize(block) - at);
       pieces.emplace_back(offset + at, block.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(bytes)));
@@ -106,11 +108,9 @@ void copy_input(const InputView& view, std::span<std::byte> target, int threads)
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   for_each_unit(indices, threads, [&](std::int64_t i) {
     const auto& [offset, bytes] = pieces[static_cast<std::size_t>(i)];
-    std::memcpy(target.data() + offset, bytes.data(), bytes.size());
+    std::memcpy(target + offset, bytes.data(), bytes.size());
   });
 }
-
-}  // namespace
 
 std::string GuardDamage::sentence() const {
   return fmt::format("wrote outside its buffers: {} bytes {} of '{}'", offset,
@@ -126,6 +126,7 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.words = spec.words;
+  layout_.kept.resize(static_cast<std::size_t>(spec.input_sets));
   layout_.fenced = spec.fenced;
   place(spec);
   const bool used_before = memory_->bytes() >= offset + layout_.bytes;
@@ -220,8 +221,14 @@ void SharedTensors::write_input(int set, std::string_view name, std::span<const 
 void SharedTensors::share_input(int set, std::string_view name, const InputView& view, int threads) {
   const std::size_t index = find(BufferRole::input, set, name);
   APO_CHECK(view.bytes() == std::ssize(bytes_of(index)));
-  copy_input(view, bytes_of(index), threads);
+  view.copy_to(bytes_of(index).data(), threads);
   entries_[index].pristine = view;
+  layout_.kept.at(static_cast<std::size_t>(set)) = {};
+}
+
+void SharedTensors::keep_input(int set, std::string_view name, const InputView& view, const KeptInputs& kept) {
+  entries_[find(BufferRole::input, set, name)].pristine = view;
+  layout_.kept.at(static_cast<std::size_t>(set)) = kept;
 }
 
 void SharedTensors::poison_outputs() {

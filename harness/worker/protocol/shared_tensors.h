@@ -51,14 +51,22 @@ struct BufferPlace {
   std::uint8_t poison = 0xFF;
 };
 
+// One set of inputs in the memory of a GPU, where another process keeps them.
+struct KeptInputs {
+  std::string handle;                 // of its memory, for other processes; empty: nobody keeps them
+  std::vector<std::int64_t> offsets;  // of each input in that memory, in the order of the contract
+};
+
 struct SharedTensorsLayout {
   std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
   std::vector<std::int64_t> words;
+  std::vector<KeptInputs> kept;  // of each set: where its inputs are if the file does not have them
   bool fenced = false;
   // A window has several copies of the whole layout, `stride` bytes apart.
   int copies = 1;
   std::int64_t stride = 0;
+  bool is_kept(int set) const { return set < std::ssize(kept) && !kept[static_cast<std::size_t>(set)].handle.empty(); }
   // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
 };
@@ -73,6 +81,7 @@ struct InputView {
 
   std::int64_t block_bytes() const { return std::ssize(tile) / (outer * period); }
   std::int64_t bytes() const { return outer * count * block_bytes(); }
+  void copy_to(std::byte* target, int threads) const;
   // Calls work(offset in the tensor, bytes) for every block in order, until one call returns false.
   template <class Work>
   void for_each_block(Work work) const;
@@ -108,6 +117,8 @@ class SharedTensors {
   void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
   // The same without the copy: the tile has to outlive the shared tensors, unchanged.
   void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
+  // Nor with the bytes: a GPU gets them from where they are kept. The set's other inputs are kept there too.
+  void keep_input(int set, std::string_view name, const InputView& view, const KeptInputs& kept);
   // Fills each output with its poison.
   void poison_outputs();
   // Returns a copy, so that nothing can change it while it is compared.
@@ -116,7 +127,7 @@ class SharedTensors {
   std::span<const std::byte> output(std::string_view name) const;
 
   std::optional<GuardDamage> check_guards() const;
-  // Checks the inputs of one set, or of all sets.
+  // Checks the inputs of one set, or of all sets. Those that are kept elsewhere are compared there first: Worker.
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const SharedTensorsLayout& layout() const { return layout_; }

@@ -64,6 +64,7 @@ TEST(CudaDeclarations, AreThoseOfTheHeader) {
   EXPECT_EQ(sizeof(cuda::AccessPolicyWindow), sizeof(CUaccessPolicyWindow));
   EXPECT_EQ(offsetof(cuda::AccessPolicyWindow, miss_property), offsetof(CUaccessPolicyWindow, missProp));
   EXPECT_EQ(sizeof(cuda::Pointer), sizeof(CUdeviceptr));
+  EXPECT_EQ(sizeof(cuda::IpcHandle), sizeof(CUipcMemHandle));
 }
 
 TEST(CudaDeclarations, ValuesAreThoseOfTheHeader) {
@@ -88,6 +89,7 @@ TEST(CudaDeclarations, ValuesAreThoseOfTheHeader) {
   EXPECT_EQ(cuda::kStreamNonBlocking, unsigned{CU_STREAM_NON_BLOCKING});
   EXPECT_EQ(cuda::kStreamWaitGreaterOrEqual, unsigned{CU_STREAM_WAIT_VALUE_GEQ});
   EXPECT_EQ(cuda::kHostAllocDeviceMap, unsigned{CU_MEMHOSTALLOC_DEVICEMAP});
+  EXPECT_EQ(cuda::kIpcLazyPeer, unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
   EXPECT_EQ(cuda::kPropertyStreaming, int{CU_ACCESS_PROPERTY_STREAMING});
   EXPECT_EQ(cuda::kPropertyPersisting, int{CU_ACCESS_PROPERTY_PERSISTING});
   EXPECT_EQ(cuda::kAccessPolicyWindow, int{CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW});

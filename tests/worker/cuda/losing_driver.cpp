@@ -211,6 +211,11 @@ APO_DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2, copy_on_device, (Pointer to, Pointer f
                     kSuccess, to, from, bytes, stream)
 APO_DRIVER_FUNCTION(cuMemsetD8Async, fill, (Pointer to, unsigned char value, std::size_t bytes, Stream stream),
                     (std::memset(at(to), value, bytes), kSuccess), to, value, bytes, stream)
+APO_DRIVER_FUNCTION(cuIpcGetMemHandle, ipc_handle, (IpcHandle * handle, Pointer pointer), kNotSupported, handle,
+                    pointer)
+APO_DRIVER_FUNCTION(cuIpcOpenMemHandle_v2, ipc_open, (Pointer * pointer, IpcHandle handle, unsigned flags),
+                    kNotSupported, pointer, handle, flags)
+APO_DRIVER_FUNCTION(cuIpcCloseMemHandle, ipc_close, (Pointer pointer), kNotSupported, pointer)
 APO_DRIVER_FUNCTION(cuStreamCreate, create_stream, (Stream * stream, unsigned flags), put(stream, Stream{nullptr}),
                     stream, flags)
 APO_DRIVER_FUNCTION(cuStreamWaitValue32_v2, wait_value,

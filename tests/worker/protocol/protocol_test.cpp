@@ -38,7 +38,16 @@ TEST(Protocol, RequestsKeepEveryField) {
   EXPECT_EQ(hello.target, Target::cuda);
   EXPECT_EQ(hello.device, 3);
   EXPECT_TRUE(sent(RunRequest{.read_back = true}).read_back);
-  EXPECT_EQ(sent(RunRequest{.refresh_set = 1}).refresh_set, 1);
+  const RunRequest refresh = sent(RunRequest{.refresh_set = 1, .refresh_from = {.handle = "ab", .offsets = {0, 256}}});
+  EXPECT_EQ(refresh.refresh_set, 1);
+  EXPECT_EQ(refresh.refresh_from.handle, "ab");
+  EXPECT_EQ(refresh.refresh_from.offsets, (std::vector<std::int64_t>{0, 256}));
+  EXPECT_EQ(sent(KeepRequest{.bytes = 1 << 20}).bytes, 1 << 20);
+  const SharedTensorsLayout kept =
+      sent(AttachRequest{.layout = {.kept = {{}, {.handle = "cd", .offsets = {512}}}}}).layout;
+  EXPECT_FALSE(kept.is_kept(0));
+  EXPECT_TRUE(kept.is_kept(1));
+  EXPECT_FALSE(kept.is_kept(2));
   EXPECT_TRUE(sent(ContinueRequest{.read_back = true}).read_back);
   EXPECT_EQ(sent(HelloRequest{.guards_off = {"poison"}}).guards_off, (std::vector<std::string>{"poison"}));
   EXPECT_TRUE(sent(RunRequest{.activity = true}).activity);
@@ -77,6 +86,8 @@ TEST(Protocol, RepliesKeepEveryField) {
                                  .activity_kernels = 11}},
                     .paused = true,
                     .base = 0x7fff12345678,
+                    .kept = "0badcafe",
+                    .inputs_unchanged = true,
                     .confinement = "seccomp",
                     .device = DeviceFacts{.index = 1,
                                           .name = "NVIDIA H200",
@@ -103,6 +114,8 @@ TEST(Protocol, RepliesKeepEveryField) {
   EXPECT_EQ(decoded->samples, reply.samples);
   EXPECT_TRUE(decoded->paused);
   EXPECT_EQ(decoded->base, reply.base);
+  EXPECT_EQ(decoded->kept, "0badcafe");
+  EXPECT_TRUE(decoded->inputs_unchanged);
   EXPECT_EQ(decoded->confinement, "seccomp");
   EXPECT_EQ(decoded->device, reply.device);
   ASSERT_TRUE(decoded->state);

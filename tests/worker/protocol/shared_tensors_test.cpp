@@ -260,6 +260,18 @@ TEST(SharedTensors, ASharedInputThatRepeatsIsComparedBlockByBlock) {
   EXPECT_FALSE(shared_tensors.check_inputs(1));
 }
 
+TEST(SharedTensors, AnInputThatIsKeptElsewhereIsInTheLayoutAndNotInTheFileUntilItIsShared) {
+  SharedTensors shared_tensors(spec(1));
+  const std::vector<std::byte> bytes(1000, std::byte{9});
+  shared_tensors.keep_input(0, "k", {.tile = bytes}, {.handle = "ab", .offsets = {0}});
+  EXPECT_TRUE(shared_tensors.layout().is_kept(0));
+  EXPECT_EQ(shared_tensors.layout().kept.at(0).handle, "ab");
+  ASSERT_TRUE(shared_tensors.check_inputs(0)) << "the file has no such bytes";
+  shared_tensors.share_input(0, "k", {.tile = bytes});
+  EXPECT_FALSE(shared_tensors.layout().is_kept(0));
+  EXPECT_FALSE(shared_tensors.check_inputs(0));
+}
+
 TEST(SharedTensors, OutputSnapshotDoesNotFollowLaterWrites) {
   const SharedTensors shared_tensors(spec(2));
   const std::vector<std::byte> before = shared_tensors.read_output("out");

@@ -1,0 +1,151 @@
+// harness/worker/cuda/kept_inputs.cpp - handles as text, and the kernel that compares, as PTX for every GPU.
+#include "harness/worker/cuda/kept_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/worker/cuda/module.h"
+
+namespace apo {
+namespace {
+
+// Thread i compares the 16 bytes at 16 (i + k threads), k = 0, 1, ..., and the bytes behind the last 16 at i + k
+// threads.
+constexpr const char* kComparisonCode = R"(.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry apo_compare(.param .u64 left, .param .u64 right, .param .u64 count, .param .u64 differ)
+{
+  .reg .pred done, other, some;
+  .reg .b32 block, threads, thread, blocks, a<4>, b<4>, byte<2>;
+  .reg .b64 x, y, z, end, whole, at, step, p, q;
+  mov.u32 block, %ctaid.x;
+  mov.u32 threads, %ntid.x;
+  mov.u32 thread, %tid.x;
+  mov.u32 blocks, %nctaid.x;
+  mad.lo.u32 thread, block, threads, thread;
+  mul.lo.u32 threads, threads, blocks;
+  ld.param.u64 x, [left];
+  ld.param.u64 y, [right];
+  ld.param.u64 end, [count];
+  ld.param.u64 z, [differ];
+  cvta.to.global.u64 x, x;
+  cvta.to.global.u64 y, y;
+  cvta.to.global.u64 z, z;
+  setp.ne.u32 some, 0, 0;
+  and.b64 whole, end, 0xFFFFFFFFFFFFFFF0;
+  mul.wide.u32 at, thread, 16;
+  mul.wide.u32 step, threads, 16;
+words:
+  setp.ge.u64 done, at, whole;
+  @done bra bytes;
+  add.u64 p, x, at;
+  add.u64 q, y, at;
+  ld.global.v4.u32 {a0, a1, a2, a3}, [p];
+  ld.global.v4.u32 {b0, b1, b2, b3}, [q];
+  setp.ne.or.u32 other, a0, b0, some;
+  setp.ne.or.u32 other, a1, b1, other;
+  setp.ne.or.u32 other, a2, b2, other;
+  setp.ne.or.u32 some, a3, b3, other;
+  add.u64 at, at, step;
+  bra words;
+bytes:
+  cvt.u64.u32 at, thread;
+  add.u64 at, at, whole;
+  cvt.u64.u32 step, threads;
+next:
+  setp.ge.u64 done, at, end;
+  @done bra finished;
+  add.u64 p, x, at;
+  add.u64 q, y, at;
+  ld.global.u8 byte0, [p];
+  ld.global.u8 byte1, [q];
+  setp.ne.or.u32 some, byte0, byte1, some;
+  add.u64 at, at, step;
+  bra next;
+finished:
+  mov.u32 a0, 1;
+  @some st.global.u32 [z], a0;
+  ret;
+}
+)";
+
+std::string hexadecimal(const cuda::IpcHandle& handle) {
+  std::string text;
+  for (const unsigned char byte : handle.bytes) {
+    text += fmt::format("{:02x}", byte);
+  }
+  return text;
+}
+
+cuda::IpcHandle handle_from(const std::string& text) {
+  cuda::IpcHandle handle{};
+  for (std::size_t i = 0; i < handle.bytes.size() && 2 * i + 2 <= text.size(); ++i) {
+    handle.bytes.at(i) = static_cast<unsigned char>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
+  }
+  return handle;
+}
+
+}  // namespace
+
+Result<std::string> keep_on_gpu(const cuda::Driver& driver, const void* from, std::size_t bytes) {
+  cuda::Pointer memory = 0;
+  cuda::IpcHandle handle{};
+  cuda::Result error = driver.allocate(&memory, bytes);
+  error = error != 0 ? error : driver.copy_to_device(memory, from, bytes);
+  error = error != 0 ? error : driver.ipc_handle(&handle, memory);
+  if (auto failure = cuda_failure(driver, error, fmt::format("cannot keep {} bytes of inputs on the GPU", bytes))) {
+    return *failure;
+  }
+  return hexadecimal(handle);
+}
+
+OpenKept::OpenKept(const cuda::Driver& driver, const KeptInputs& kept)
+    : driver_(driver), kept_(kept), error_(driver.ipc_open(&memory_, handle_from(kept.handle), cuda::kIpcLazyPeer)) {}
+
+OpenKept::~OpenKept() {
+  if (error_ == cuda::kSuccess) {
+    driver_.ipc_close(memory_);  // fails only after a sticky error, which the next call reports
+  }
+}
+
+cuda::Pointer OpenKept::input(std::size_t index) const {
+  return memory_ + static_cast<std::uint64_t>(kept_.offsets.at(index));
+}
+
+cuda::Result GpuComparison::begin() {
+  cuda::Result error = cuda::kSuccess;
+  if (kernel_ == nullptr) {
+    cuda::Module module = nullptr;
+    error = driver_.allocate(&differ_, sizeof(std::uint32_t));
+    error = error != 0 ? error : driver_.load_module(&module, kComparisonCode);
+    error = error != 0 ? error : driver_.get_function(&kernel_, module, "apo_compare");
+  }
+  return error != 0 ? error : driver_.fill(differ_, 0, sizeof(std::uint32_t), nullptr);
+}
+
+cuda::Result GpuComparison::compare(cuda::Pointer a, cuda::Pointer b, std::size_t bytes) const {
+  constexpr unsigned kThreads = 256;
+  constexpr unsigned kBlocks = 1024;
+  const cuda::LaunchConfig config{.grid = {kBlocks, 1, 1},
+                                  .block = {kThreads, 1, 1},
+                                  .shared_bytes = 0,
+                                  .stream = nullptr,
+                                  .attributes = nullptr,
+                                  .attribute_count = 0};
+  std::uint64_t count = bytes;
+  cuda::Pointer differ = differ_;
+  std::array<void*, 4> parameters = {&a, &b, &count, &differ};
+  return driver_.launch(&config, kernel_, parameters.data(), nullptr);
+}
+
+cuda::Result GpuComparison::end(bool& same) const {
+  std::uint32_t differ = 1;
+  const cuda::Result error = driver_.copy_to_host(&differ, differ_, sizeof differ);
+  same = error == cuda::kSuccess && differ == 0;
+  return error;
+}
+
+}  // namespace apo
