@@ -20,7 +20,7 @@
 // apo:tune       BLOCKS 8,12,1
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
 #include "e88_backward.args.h"
-#include "lane_tiles.cuh"
+#include "grouped_loads.cuh"
 
 namespace {
 
@@ -30,51 +30,6 @@ struct Work {
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
   float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
 };
-
-// Inputs of eight steps on their way from memory, eight elements a lane.
-struct Keys {
-  uint4 k, v;
-  float decay;
-};
-
-struct Others {
-  uint4 q, dy, g, y;
-};
-
-__device__ Keys fetch_keys(const e88_backward_args& a, const Slice& z) {
-  return {load_words(a.k + z.at, z.there), load_words(a.v + z.at, z.there), z.there ? load(a.decay[z.row]) : 0.0f};
-}
-
-__device__ Others fetch_others(const e88_backward_args& a, const Slice& z) {
-  return {load_words(a.q + z.at, z.there), load_words(a.d_output + z.at, z.there),
-          load_words(a.g + z.at, z.there && kGATE), load_words(a.y_cache + z.at, z.there && kGATE)};
-}
-
-__device__ void deposit(const Keys& in, Work& w, const Slice& z) {
-  Eight k = unpack(in.k);
-  w.k_factor[z.step] = normalise(k);
-  store_eight(k, &w.k[z.step][z.part]);
-  store_eight(unpack(in.v), &w.delta[z.step][z.part]);
-  w.decay[z.step] = in.decay;
-}
-
-// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g)
-__device__ void deposit(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
-  Eight q = unpack(in.q), dy = unpack(in.dy), dg = {};
-  w.q_factor[z.step] = normalise(q);
-  store_eight(q, &w.q[z.step][z.part]);
-  if (kGATE) {
-    const Eight g = unpack(in.g), y = unpack(in.y);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float sigmoid = logistic(g.x[i]);
-      dg.x[i] = dy.x[i] * y.x[i] * sigmoid * (1.0f + g.x[i] * (1.0f - sigmoid));
-      dy.x[i] *= g.x[i] * sigmoid;
-    }
-  }
-  store_eight(dy, &w.dy[z.step][z.part]);
-  store_eight(dg, a.dg + z.at, z.there);
-}
 
 // dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon)
 __device__ void finish_gradient(const uint4& x, const float* gradient, float factor, bf16* dx, const Slice& z) {
@@ -95,30 +50,6 @@ __device__ void finish(const e88_backward_args& a, const Work& w, const uint4& k
   finish_gradient(q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
   finish_values(a, w, z);
   finish_decay(a, w, z);
-}
-
-// A state on its way from memory.
-struct RawTile {
-  uint2 rows[8];
-};
-
-__device__ RawTile fetch_tile(const TilePlace& p, const bf16* from) {
-  RawTile raw;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
-  }
-  return raw;
-}
-
-__device__ void unpack(const RawTile& raw, Tile& S) {
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    S[r][0] = low(raw.rows[r].x);
-    S[r][1] = high(raw.rows[r].x);
-    S[r][2] = low(raw.rows[r].y);
-    S[r][3] = high(raw.rows[r].y);
-  }
 }
 
 // One of the three exchanges that sum x[r] over the eight lanes that share the rows: kLeft values are left. After the

@@ -24,21 +24,13 @@
 
 namespace {
 
-// What a warp keeps in shared memory for half a segment.
-struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it; then parts of dq^ and dk^
-  float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
-};
-
-struct Steps {
-  static __device__ void prepare(const e88_backward_args& a, Work& w, const Slice& z) { prepare_keys(a, w, z); }
-  static __device__ void replay(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S) {
-    replay_parked(w, p, below, steps, resident, S);
-  }
-  static __device__ void reverse(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S,
-                                 Tile& D) {
-    reverse_all_parked(w, p, below, steps, resident, S, D);
+struct Steps : ParkedReverse {
+  static __device__ void prepare(const e88_backward_args& a, ParkedWork& w, const Slice& z) { prepare_keys(a, w, z); }
+  static __device__ void replay(ParkedWork& w, const RowPlace& p, const Below& below, int steps, bool resident,
+                                Tile& S) {
+    replay_parked(w, p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
+      keep_step(w, p, below, s, resident, states, delta);
+    });
   }
 };
 
@@ -46,5 +38,5 @@ struct Steps {
 
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  backward_parked<Steps>(a, reinterpret_cast<Work*>(shared)[threadIdx.x / 32]);
+  backward_parked<Steps>(a, reinterpret_cast<ParkedWork*>(shared)[threadIdx.x / 32]);
 }

@@ -26,33 +26,9 @@
 
 namespace {
 
-// What a warp keeps in shared memory for half a segment.
-struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it; then parts of dq^ and dk^
-  float k[kHalf][kSide];
-  alignas(16) float q[kHalf][kSide];  // while steps are replayed: k^ in fp16
-  float dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
-  __device__ HalfVector* units() { return reinterpret_cast<HalfVector*>(q); }
-};
-static_assert(sizeof(HalfVector) == sizeof(float[kSide]));
-
-struct Steps {
-  static __device__ void prepare(const e88_backward_args& a, Work& w, const Slice& z) {
-    prepare_keys(a, w, z);
-    prepare_products(w, w.units(), z);
-  }
-  static __device__ void replay(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S) {
-    replay_products(w, w.units(), p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
-      if (resident) {
-        keep_packed(w.history[s], w.delta[s], p, states, delta);
-      } else {
-        keep_packed(below.states[s], below.deltas[s], p, states, delta);
-      }
-    });
-  }
-  static __device__ void reverse(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S,
-                                 Tile& D) {
+struct Steps : ProductSteps {
+  static __device__ void reverse(ProductWork& w, const RowPlace& p, const Below& below, int steps, bool resident,
+                                 Tile& S, Tile& D) {
     const uint4(*const from)[4][32] = resident ? w.history : below.states;
     Packed next;
     load_packed(from[steps - 1], p.lane, next);
@@ -69,5 +45,5 @@ struct Steps {
 
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  backward_parked<Steps>(a, reinterpret_cast<Work*>(shared)[threadIdx.x / 32]);
+  backward_parked<Steps>(a, reinterpret_cast<ProductWork*>(shared)[threadIdx.x / 32]);
 }

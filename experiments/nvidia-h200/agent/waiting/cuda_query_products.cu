@@ -20,6 +20,7 @@
 // apo:tune       BLOCKS 8,4
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*24704
 #include "e88_backward.args.h"
+#include "grouped_kernel.cuh"
 #include "product_steps.cuh"
 
 namespace {
@@ -53,34 +54,6 @@ __device__ void keep_state(uint4* to, const RowPlace& p, const Packed& states) {
   }
 }
 
-// Inputs of eight steps on their way from memory, eight elements a lane.
-struct Keys {
-  uint4 k, v;
-  float decay;
-};
-
-struct Others {
-  uint4 q, dy, g, y;
-};
-
-__device__ Keys fetch_keys(const e88_backward_args& a, const Slice& z) {
-  return {load_words(a.k + z.at, z.there), load_words(a.v + z.at, z.there), z.there ? load(a.decay[z.row]) : 0.0f};
-}
-
-__device__ Others fetch_others(const e88_backward_args& a, const Slice& z) {
-  return {load_words(a.q + z.at, z.there), load_words(a.d_output + z.at, z.there),
-          load_words(a.g + z.at, z.there && kGATE), load_words(a.y_cache + z.at, z.there && kGATE)};
-}
-
-__device__ void deposit(const Keys& in, Work& w, const Slice& z) {
-  Eight k = unpack(in.k);
-  w.k_factor[z.step] = normalise(k);
-  store_eight(k, &w.k[z.step][z.part]);
-  w.units()[z.step].store(k, z.part);
-  store_eight(unpack(in.v), &w.delta[z.step][z.part]);
-  w.decay[z.step] = in.decay;
-}
-
 // The power of two that brings the largest of the row's entries to 2^13..2^14, and its inverse.
 __device__ float half_scale(const Eight& x, float& inverse) {
   float largest = 0;
@@ -93,67 +66,6 @@ __device__ float half_scale(const Eight& x, float& inverse) {
   const int exponent = min(267 - static_cast<int>(__float_as_uint(largest) >> 23), 253);
   inverse = __uint_as_float(static_cast<unsigned>(254 - exponent) << 23);
   return __uint_as_float(static_cast<unsigned>(exponent) << 23);
-}
-
-// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g)
-__device__ void deposit(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
-  Eight q = unpack(in.q), dy = unpack(in.dy), dg = {};
-  w.q_factor[z.step] = normalise(q);
-  store_eight(q, &w.q[z.step][z.part]);
-  if (kGATE) {
-    const Eight g = unpack(in.g), y = unpack(in.y);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float sigmoid = logistic(g.x[i]);
-      dg.x[i] = dy.x[i] * y.x[i] * sigmoid * (1.0f + g.x[i] * (1.0f - sigmoid));
-      dy.x[i] *= g.x[i] * sigmoid;
-    }
-  }
-  store_eight(dy, &w.dy[z.step][z.part]);
-  scale(dy, half_scale(dy, w.dy_unit[z.step]));
-  w.half_dy[z.step].store(dy, z.part);
-  store_eight(dg, a.dg + z.at, z.there);
-}
-
-// A state on its way from memory.
-struct RawTile {
-  uint2 rows[8];
-};
-
-__device__ RawTile fetch_tile(const RowPlace& p, const bf16* from) {
-  RawTile raw;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
-  }
-  return raw;
-}
-
-__device__ void unpack(const RawTile& raw, Tile& S) {
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    S[r][0] = low(raw.rows[r].x);
-    S[r][1] = high(raw.rows[r].x);
-    S[r][2] = low(raw.rows[r].y);
-    S[r][3] = high(raw.rows[r].y);
-  }
-}
-
-// Leaves S_{t-1} and delta of each step in shared memory where it `keeps`.
-__device__ void replay(Work& w, const RowPlace& p, int steps, bool keeps, Tile& S) {
-  replay_products(w, w.units(), p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
-    if (keeps) {
-      keep_state(w.history[s], p, states);
-      if (p.group == 0) {
-        *reinterpret_cast<float4*>(&w.delta[s][4 * p.column]) = make_float4(delta[0], delta[1], delta[2], delta[3]);
-      }
-    }
-  });
-  if (keeps) {
-    Packed states;
-    pack_tile(S, states);
-    keep_state(w.history[steps], p, states);
-  }
 }
 
 __device__ void load_transposed_halves(unsigned (&to)[4], const uint4* row) {
@@ -223,94 +135,66 @@ __device__ void reverse_step(Work& w, const RowPlace& p, int s, Tile& S, Tile& D
   leave_values(w, p, s, d_delta, d_decay);
 }
 
-__device__ void reverse(Work& w, const RowPlace& p, int steps, Tile& S, Tile& D) {
-  sum_queries(w, p, steps);
-  __syncwarp();  // the history is read
-#pragma unroll 1
-  for (int s = steps - 1; s >= 0; --s) {
-    reverse_step(w, p, s, S, D);
+struct Steps {
+  static __device__ void deposit_keys(const Keys& in, Work& w, const Slice& z) {
+    w.units()[z.step].store(deposit(in, w, z), z.part);
   }
-}
-
-__device__ void finish(const e88_backward_args& a, const Work& w, int lane, const Slice& z) {
-  const uint4* const step = w.history[z.there ? z.step : 0];  // what no step has written is not read
-  Eight dk = {};
-#pragma unroll
-  for (int c = 0; c < 8; ++c) {
-    const int column = c ^ (lane / 4 % 2);  // neighbouring steps start in other banks
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const float4 x = reinterpret_cast<const float4&>(step[place_of(i, column, lane % 4)]);
-      dk.x[4 * i] += x.x;
-      dk.x[4 * i + 1] += x.y;
-      dk.x[4 * i + 2] += x.z;
-      dk.x[4 * i + 3] += x.w;
+  static __device__ void deposit_others(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
+    Eight dy = deposit(a, in, w, z);
+    scale(dy, half_scale(dy, w.dy_unit[z.step]));
+    w.half_dy[z.step].store(dy, z.part);
+  }
+  // Leaves S_{t-1} and delta of each step in shared memory where it `keeps`.
+  static __device__ void replay(Work& w, const RowPlace& p, int steps, bool keeps, Tile& S) {
+    replay_products(w, w.units(), p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
+      if (keeps) {
+        keep_state(w.history[s], p, states);
+        if (p.group == 0) {
+          *reinterpret_cast<float4*>(&w.delta[s][4 * p.column]) = make_float4(delta[0], delta[1], delta[2], delta[3]);
+        }
+      }
+    });
+    if (keeps) {
+      Packed states;
+      pack_tile(S, states);
+      keep_state(w.history[steps], p, states);
     }
   }
-  finish_unit(&w.k[z.step][z.part], dk, w.k_factor[z.step], a.dk, z);
-  finish_unit(&w.q[z.step][z.part], load_eight(&w.dq[z.there ? z.step : 0][z.part]), w.q_factor[z.step], a.dq, z);
-  finish_values(a, w, z);
-  finish_decay(a, w, z);
-}
+
+  static __device__ void reverse(Work& w, const RowPlace& p, int steps, Tile& S, Tile& D) {
+    sum_queries(w, p, steps);
+    __syncwarp();  // the history is read
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {
+      reverse_step(w, p, s, S, D);
+    }
+  }
+
+  static __device__ void finish(const e88_backward_args& a, const Work& w, int lane, const Slice& z) {
+    const uint4* const step = w.history[z.there ? z.step : 0];  // what no step has written is not read
+    Eight dk = {};
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+      const int column = c ^ (lane / 4 % 2);  // neighbouring steps start in other banks
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float4 x = reinterpret_cast<const float4&>(step[place_of(i, column, lane % 4)]);
+        dk.x[4 * i] += x.x;
+        dk.x[4 * i + 1] += x.y;
+        dk.x[4 * i + 2] += x.z;
+        dk.x[4 * i + 3] += x.w;
+      }
+    }
+    finish_unit(&w.k[z.step][z.part], dk, w.k_factor[z.step], a.dk, z);
+    finish_unit(&w.q[z.step][z.part], load_eight(&w.dq[z.there ? z.step : 0][z.part]), w.q_factor[z.step], a.dq, z);
+    finish_values(a, w, z);
+    finish_decay(a, w, z);
+  }
+};
 
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES, BLOCKS) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  Work& w = reinterpret_cast<Work*>(shared)[threadIdx.x / 32];
-  const RowPlace p(threadIdx.x);
-  const long long sequence = blockIdx.x * SEQUENCES + threadIdx.x / 32, b = sequence / a.H, h = sequence % a.H;
-  if (sequence >= a.B * a.H) {
-    return;  // warps never wait for one another
-  }
-  Tile S, D;
-  load_tile(p, a.d_s_final + sequence * kState, D);
-  const long long last = (a.T - 1) / kSegment * kSegment;
-  const auto slice_of = [&](long long first) {
-    return Slice(a, p.lane, (b * a.T + first) * a.H + h, min(static_cast<long long>(kHalf), a.T - first));
-  };
-  const auto checkpoint = [&](long long first) {
-    return a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState;
-  };
-  RawTile raw = fetch_tile(p, checkpoint(last));
-  Keys keys = fetch_keys(a, slice_of(last));
-  Others others;
-  for (long long first = last; first >= 0; first -= kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    if (first > 0) {
-      prefetch_segment(a, p.lane, (b * a.T + first - kSegment) * a.H + h, checkpoint(first - kSegment));
-    }
-    // Shared memory holds the states of half a segment; those of the lower half are replayed again.
-    const int top = steps > kHalf ? 1 : 0;
-#pragma unroll 1
-    for (int half = top; half >= 0; --half) {
-      const int count = min(kHalf, steps - half * kHalf);
-      const Slice slice = slice_of(first + half * kHalf);
-      unpack(raw, S);
-#pragma unroll 1
-      for (int part = 0; part <= half; ++part) {
-        deposit(keys, w, slice_of(first + part * kHalf));
-        __syncwarp();
-        if (part < half) {
-          keys = fetch_keys(a, slice);
-        } else {
-          others = fetch_others(a, slice);
-        }
-        replay(w, p, min(kHalf, steps - part * kHalf), part == half, S);
-        __syncwarp();
-      }
-      deposit(a, others, w, slice);
-      __syncwarp();
-      reverse(w, p, count, S, D);
-      __syncwarp();
-      const long long next = half > 0 ? first : first - kSegment;
-      if (next >= 0) {
-        raw = fetch_tile(p, checkpoint(next));
-        keys = fetch_keys(a, slice_of(next));
-      }
-      finish(a, w, p.lane, slice);
-      __syncwarp();
-    }
-  }
-  store_tile(p, D, a.ds0 + sequence * kState);
+  backward_grouped<Steps>(a, reinterpret_cast<Work*>(shared)[threadIdx.x / 32]);
 }

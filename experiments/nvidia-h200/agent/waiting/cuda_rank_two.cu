@@ -26,17 +26,6 @@
 
 namespace {
 
-// What a warp keeps in shared memory for half a segment.
-struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it; then parts of dq^ and dk^
-  float k[kHalf][kSide];
-  alignas(16) float q[kHalf][kSide];  // while steps are replayed: k^ in fp16
-  float dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
-  __device__ HalfVector* units() { return reinterpret_cast<HalfVector*>(q); }
-};
-static_assert(sizeof(HalfVector) == sizeof(float[kSide]));
-
 // d += a b by mma.m16n8k8
 __device__ void multiply(float& d0, float& d1, float& d2, float& d3, const float (&a)[4], float b0, float b1) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -73,7 +62,7 @@ __device__ void add_products(const RowPlace& p, const float (&x1)[4], const floa
 }
 
 // Turns D = dL/dS_t + q^_t dy_t^T into the same of the step before, whose q^ dy^T is left out at the first of a half.
-__device__ void reverse_step(Work& w, const RowPlace& p, int s, const Packed& before, Tile& S, Tile& D,
+__device__ void reverse_step(ProductWork& w, const RowPlace& p, int s, const Packed& before, Tile& S, Tile& D,
                              float (&dy)[4]) {
   float k[8], delta[4], earlier_dy[4];
   load_rows(p, w.k[s], k);
@@ -104,22 +93,9 @@ __device__ void reverse_step(Work& w, const RowPlace& p, int s, const Packed& be
   leave_values(w, p, s, d_delta, d_decay);
 }
 
-struct Steps {
-  static __device__ void prepare(const e88_backward_args& a, Work& w, const Slice& z) {
-    prepare_keys(a, w, z);
-    prepare_products(w, w.units(), z);
-  }
-  static __device__ void replay(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S) {
-    replay_products(w, w.units(), p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
-      if (resident) {
-        keep_packed(w.history[s], w.delta[s], p, states, delta);
-      } else {
-        keep_packed(below.states[s], below.deltas[s], p, states, delta);
-      }
-    });
-  }
-  static __device__ void reverse(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S,
-                                 Tile& D) {
+struct Steps : ProductSteps {
+  static __device__ void reverse(ProductWork& w, const RowPlace& p, const Below& below, int steps, bool resident,
+                                 Tile& S, Tile& D) {
     float q[8], dy[4];
     load_rows(p, w.q[steps - 1], q);
     load_columns(p, w.dy[steps - 1], dy);
@@ -133,11 +109,7 @@ struct Steps {
 #pragma unroll 1
     for (int s = steps - 1; s >= 0; --s) {
       Packed before;
-      if (resident) {
-        load_packed(w.history[s], p.lane, before);
-      } else {
-        load_packed(below.states[s], p.lane, before);
-      }
+      load_step(w, p, below, s, resident, before);
       reverse_step(w, p, s, before, S, D, dy);
     }
   }
@@ -147,5 +119,5 @@ struct Steps {
 
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  backward_parked<Steps>(a, reinterpret_cast<Work*>(shared)[threadIdx.x / 32]);
+  backward_parked<Steps>(a, reinterpret_cast<ProductWork*>(shared)[threadIdx.x / 32]);
 }

@@ -39,6 +39,13 @@ inline __device__ void unpack_tile(const Packed& from, Tile& S) {
   }
 }
 
+// What a warp keeps in shared memory for half a segment.
+struct ParkedWork {
+  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it; then parts of dq^ and dk^
+  float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
+  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
+};
+
 // P' = (D + q^ dy^T) (1 - S_t^2) in place of D, where `kAdds`; else D has q^ dy^T already. Parts of dq^ and dk^.
 template <bool kAdds>
 __device__ void back_through(const Tile& S, Tile& D, const float (&q)[8], const float (&dy)[4], const float (&delta)[4],
@@ -176,6 +183,17 @@ inline __device__ void keep_packed(uint4 (*to)[32], float* delta, const RowPlace
   }
 }
 
+// S_{t-1} and delta of step s, for the reverse: in shared memory where `resident`.
+template <class Work>
+__device__ void keep_step(Work& w, const RowPlace& p, const Below& below, int s, bool resident, const Packed& states,
+                          const float (&deltas)[4]) {
+  if (resident) {
+    keep_packed(w.history[s], w.delta[s], p, states, deltas);
+  } else {
+    keep_packed(below.states[s], below.deltas[s], p, states, deltas);
+  }
+}
+
 inline __device__ void load_packed(const uint4 (*from)[32], int lane, Packed& to) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -183,10 +201,33 @@ inline __device__ void load_packed(const uint4 (*from)[32], int lane, Packed& to
   }
 }
 
-// The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
-// `resident`. What the next step retrieves is summed as soon as tanh delivers.
 template <class Work>
-__device__ void replay_parked(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S) {
+__device__ void load_step(const Work& w, const RowPlace& p, const Below& below, int s, bool resident, Packed& to) {
+  if (resident) {
+    load_packed(w.history[s], p.lane, to);
+  } else {
+    load_packed(below.states[s], p.lane, to);
+  }
+}
+
+// The reverse steps of half a segment, which most variants share.
+struct ParkedReverse {
+  template <class Work>
+  static __device__ void reverse(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S,
+                                 Tile& D) {
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {
+      Packed before;
+      load_step(w, p, below, s, resident, before);
+      reverse_parked(w, p, s, before, S, D);
+    }
+  }
+};
+
+// The steps of half a segment; keep(step, S_{t-1}, delta) is called before each. What the next step retrieves is summed
+// as soon as tanh delivers.
+template <class Work, class Keep>
+__device__ void replay_parked(Work& w, const RowPlace& p, int steps, Tile& S, Keep keep) {
   float k[8], retrieved[4];
   load_rows(p, w.k[0], k);
   partial_sums(S, k, retrieved);
@@ -207,11 +248,7 @@ __device__ void replay_parked(Work& w, const RowPlace& p, const Below& below, in
     Packed states;
     pack_tile(S, states);
     __syncwarp();  // every lane has read its v
-    if (resident) {
-      keep_packed(w.history[s], w.delta[s], p, states, delta);
-    } else {
-      keep_packed(below.states[s], below.deltas[s], p, states, delta);
-    }
+    keep(s, states, delta);
 #pragma unroll
     for (int r = 0; r < 8; ++r) {
 #pragma unroll
@@ -270,21 +307,6 @@ __device__ void backward_parked(const Args& a, Work& w) {
     }
   }
   store_tile(p, D, a.ds0 + sequence * kState);
-}
-
-template <class Work>
-__device__ void reverse_all_parked(Work& w, const RowPlace& p, const Below& below, int steps, bool resident, Tile& S,
-                                   Tile& D) {
-#pragma unroll 1
-  for (int s = steps - 1; s >= 0; --s) {
-    Packed before;
-    if (resident) {
-      load_packed(w.history[s], p.lane, before);
-    } else {
-      load_packed(below.states[s], p.lane, before);
-    }
-    reverse_parked(w, p, s, before, S, D);
-  }
 }
 
 }  // namespace

@@ -44,4 +44,29 @@ __device__ void replay_products(Work& w, const HalfVector* units, const RowPlace
   }
 }
 
+// What a warp keeps in shared memory for half a segment.
+struct ProductWork {
+  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it; then parts of dq^ and dk^
+  float k[kHalf][kSide];
+  alignas(16) float q[kHalf][kSide];  // while steps are replayed: k^ in fp16
+  float dy[kHalf][kSide], delta[kHalf][kSide];
+  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
+  __device__ HalfVector* units() { return reinterpret_cast<HalfVector*>(q); }
+};
+static_assert(sizeof(HalfVector) == sizeof(float[kSide]));
+
+// For backward_parked.
+struct ProductSteps : ParkedReverse {
+  static __device__ void prepare(const e88_backward_args& a, ProductWork& w, const Slice& z) {
+    prepare_keys(a, w, z);
+    prepare_products(w, w.units(), z);
+  }
+  static __device__ void replay(ProductWork& w, const RowPlace& p, const Below& below, int steps, bool resident,
+                                Tile& S) {
+    replay_products(w, w.units(), p, steps, S, [&](int s, const Packed& states, const float(&delta)[4]) {
+      keep_step(w, p, below, s, resident, states, delta);
+    });
+  }
+};
+
 }  // namespace

@@ -1,0 +1,84 @@
+// grouped_loads.cuh - inputs that are asked for together and long before they are needed, and go into shared memory
+// when the work before them is done.
+#pragma once
+#include "eight_steps.cuh"
+#include "lane_tiles.cuh"
+
+namespace {
+
+// Inputs of eight steps on their way from memory, eight elements a lane.
+struct Keys {
+  uint4 k, v;
+  float decay;
+};
+
+struct Others {
+  uint4 q, dy, g, y;
+};
+
+inline __device__ Keys fetch_keys(const e88_backward_args& a, const Slice& z) {
+  return {load_words(a.k + z.at, z.there), load_words(a.v + z.at, z.there), z.there ? load(a.decay[z.row]) : 0.0f};
+}
+
+inline __device__ Others fetch_others(const e88_backward_args& a, const Slice& z) {
+  return {load_words(a.q + z.at, z.there), load_words(a.d_output + z.at, z.there),
+          load_words(a.g + z.at, z.there && kGATE), load_words(a.y_cache + z.at, z.there && kGATE)};
+}
+
+// Returns k^.
+template <class Work>
+__device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
+  Eight k = unpack(in.k);
+  w.k_factor[z.step] = normalise(k);
+  store_eight(k, &w.k[z.step][z.part]);
+  store_eight(unpack(in.v), &w.delta[z.step][z.part]);
+  w.decay[z.step] = in.decay;
+  return k;
+}
+
+// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g). Returns dy.
+template <class Work>
+__device__ Eight deposit(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
+  Eight q = unpack(in.q), dy = unpack(in.dy), dg = {};
+  w.q_factor[z.step] = normalise(q);
+  store_eight(q, &w.q[z.step][z.part]);
+  if (kGATE) {
+    const Eight g = unpack(in.g), y = unpack(in.y);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float sigmoid = logistic(g.x[i]);
+      dg.x[i] = dy.x[i] * y.x[i] * sigmoid * (1.0f + g.x[i] * (1.0f - sigmoid));
+      dy.x[i] *= g.x[i] * sigmoid;
+    }
+  }
+  store_eight(dy, &w.dy[z.step][z.part]);
+  store_eight(dg, a.dg + z.at, z.there);
+  return dy;
+}
+
+// A state on its way from memory.
+struct RawTile {
+  uint2 rows[8];
+};
+
+template <class Place>
+__device__ RawTile fetch_tile(const Place& p, const bf16* from) {
+  RawTile raw;
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
+  }
+  return raw;
+}
+
+inline __device__ void unpack(const RawTile& raw, Tile& S) {
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    S[r][0] = low(raw.rows[r].x);
+    S[r][1] = high(raw.rows[r].x);
+    S[r][2] = low(raw.rows[r].y);
+    S[r][3] = high(raw.rows[r].y);
+  }
+}
+
+}  // namespace
