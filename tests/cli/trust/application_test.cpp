@@ -342,8 +342,8 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   }
   fs::remove(place.path("kernels/row_softmax.h"));
   place.write("kernels/row_softmax.h",  // with a workload whose calls are short
-              replaced(replaced(read_file(kSource / "kernels/row_softmax.h"), "r256_c4096", "r16_c600  "),
-                       "rows=256 cols=4096", "rows=16 cols=600"));
+              replaced(replaced(read_file(kSource / "kernels/row_softmax.h"), "r256_c4096", "r128_c600 "),
+                       "rows=256 cols=4096", "rows=128 cols=600"));
   place.write("variants/row_softmax/slow.cpp", variant("slow", replaced(kSlow, "i < 12", "i < 1")));
   place.write(
       "variants/row_softmax/tuned.cpp",
@@ -352,7 +352,7 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   declare("prepare", "sh '" + kExample + "/prepare.sh'");
   Json campaign = Json::parse(read_file(place.path("application.json")));
   campaign.update(Json{{"family", "row_softmax"},
-                       {"workloads", {"r16_c600"}},
+                       {"workloads", {"r128_c600"}},
                        {"baseline", "row_softmax/slow"},
                        {"judge_preset", "standard"},
                        {"target", "host"}});
