@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
@@ -37,13 +38,17 @@ void check_extents(const FamilyFile& file, const FileTensor& tensor) {
   }
 }
 
-bool mentions(const FamilyFile& file, const std::string& extent, const std::string& axis) {
-  if (extent.find(axis) == std::string::npos) {
-    return false;
+// Is the axis a whole word of the extent?
+bool mentions(const std::string& extent, const std::string& axis) {
+  const auto in_word = [&](std::size_t i) {
+    return i < extent.size() && (std::isalnum(static_cast<unsigned char>(extent[i])) != 0 || extent[i] == '_');
+  };
+  for (std::size_t at = extent.find(axis); at != std::string::npos; at = extent.find(axis, at + 1)) {
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + axis.size())) {
+      return true;
+    }
   }
-  std::vector<std::string> others = axis_names(file);
-  std::erase(others, axis);
-  return !check_expression(extent, others).empty();
+  return false;
 }
 
 bool is_split(const FileTensor& tensor, const FileUnitAxis& unit) {
@@ -74,14 +79,14 @@ void check_units(const FamilyFile& file) {
       fail(1, fmt::format("apo:unit names '{}', which is no axis", unit.axis));
     }
     for (const FileTensor& tensor : file.tensors) {
-      const auto extents = std::ranges::count_if(
-          tensor.extents, [&](const std::string& extent) { return mentions(file, extent, unit.axis); });
+      const auto extents =
+          std::ranges::count_if(tensor.extents, [&](const std::string& extent) { return mentions(extent, unit.axis); });
       if (is_split(tensor, unit) && extents == 0) {
         fail(tensor.line, fmt::format("output {} has no extent '{}', the axis of apo:unit", tensor.name, unit.axis));
       }
       for (const std::string& extent : tensor.extents) {
         const bool is_plain = std::ranges::any_of(file.workloads, [&](const Workload& workload) {
-          return !mentions(file, extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
+          return !mentions(extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
         });
         if (!is_plain) {
           fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
@@ -110,7 +115,7 @@ std::string axis_of_extent(const FamilyFile& file, const std::string& extent, co
     return extent;
   }
   for (const FileUnitAxis& unit : file.units) {
-    if (mentions(file, extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
+    if (mentions(extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
       return unit.axis;
     }
   }

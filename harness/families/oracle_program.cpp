@@ -340,7 +340,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
             std::move(recipe));
   if (own.outcome != Outcome::valid) {
     throw UserError(
-        "the family " + file_.name + " does not compile: " + own.evidence,
+        "the family " + file_.name + " does not compile: " + in_familys_words(own.evidence, file_),
         "write the reference as 'template <class Real> void reference(" +
             std::string(
                 "int64_t AXIS..., Real SCALAR..., const Real* INPUT..., Real* OUTPUT...)', integers as int64_t"));
@@ -366,11 +366,11 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                  reinterpret_cast<double*>(shared.data() + contract.tensors[t].offset));
     }
   }
-  const ProcessResult result =
-      run_process({program(kind), shared.path()}, {.timeout_s = options_.timeout_s,
-                                                   .working_folder = "",
-                                                   .environment = {"ASAN_OPTIONS=detect_leaks=0"},
-                                                   .input = ""});
+  ProcessResult result = run_process({program(kind), shared.path()}, {.timeout_s = options_.timeout_s,
+                                                                      .working_folder = "",
+                                                                      .environment = {"ASAN_OPTIONS=detect_leaks=0"},
+                                                                      .input = ""});
+  result.error = in_familys_words(std::move(result.error), file_);
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");

@@ -11,6 +11,11 @@
 namespace apo {
 namespace {
 
+// Absolute, so that no tool puts the build's folder before it.
+std::string name_in_source(const FamilyFile& file) {
+  return "/family/" + file.name + ".h";
+}
+
 bool any_doubles(const FamilyFile& file) {
   return std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
 }
@@ -72,7 +77,7 @@ std::string oracle_source(const FamilyFile& file) {
   const bool derives =
       std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.role == Role::derived_input; });
   std::string text = "#include \"kernels/oracle/number.h\"\n";
-  text += fmt::format("#line 1 \"{}\"\n{}\n", file.path, code_of(file));
+  text += fmt::format("#line 1 \"{}\"\n{}\n", name_in_source(file), code_of(file));
   text += "#line 1 \"calls of " + file.name + "\"\n";
   text += "#include \"kernels/oracle/call.h\"\nnamespace {\nstruct Functions {\n";
   // What is computed in double needs a reference that is more precise.
@@ -90,6 +95,14 @@ std::string oracle_source(const FamilyFile& file) {
   return text +
          "};\n}  // namespace\nconst apo::oracle::Program apo::oracle::program = "
          "apo::oracle::program_of<Functions>();\n";
+}
+
+std::string in_familys_words(std::string said, const FamilyFile& file) {
+  const std::string name = name_in_source(file);
+  for (std::size_t at = said.find(name); at != std::string::npos; at = said.find(name, at + file.path.size())) {
+    said.replace(at, name.size(), file.path);
+  }
+  return said;
 }
 
 }  // namespace apo

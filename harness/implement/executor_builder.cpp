@@ -48,11 +48,15 @@ Words checked_compile_flags(const ExecutorBuildOptions& options) {
                  "-fdiagnostics-color=never",
                  "-frandom-seed=apo",
                  "-ffp-contract=off"};
-  const Words mode =
-      options.sanitize
-          ? Words{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
-          : Words{"-Og", "-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all",
-                  "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1"};
+  // Most runs are small: compiling takes most of the time, and with -fno-inline a quarter of it.
+  const Words mode = options.sanitize ? Words{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                                              "-fno-omit-frame-pointer"}
+                                      : Words{"-Og",
+                                              "-fno-inline",
+                                              "-fsanitize=thread,alignment,bounds",
+                                              "-fno-sanitize-recover=all",
+                                              "--param=tsan-instrument-func-entry-exit=0",
+                                              "--param=tsan-distinguish-volatile=1"};
   return joined(flags, mode);
 }
 

@@ -10,6 +10,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/families/oracle_source.h"
 #include "harness/runtime/input_store.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
@@ -149,7 +150,7 @@ constexpr const char* kFaults =
 TEST(FileFamily, AFaultyReferenceIsOneErrorThatNamesTheFile) {
   OracleOptions options = test_oracle();
   options.timeout_s = 20;
-  const OracleProgram program(parse_family(kFaults, "faults.h"), options);
+  const OracleProgram program(parse_family(kFaults, "from/here/faults.h"), options);
   options.timeout_s = 0.5;
   const OracleProgram hasty(parse_family(kFaults, "faults.h"), options);
   const auto error_of = [&](std::int64_t n, ProgramKind kind) -> std::string {
@@ -165,22 +166,27 @@ TEST(FileFamily, AFaultyReferenceIsOneErrorThatNamesTheFile) {
   EXPECT_NE(error_of(10, ProgramKind::plain).find("faults.h: the reference crashed with SIG"), std::string::npos);
   EXPECT_EQ(error_of(11, ProgramKind::plain), "faults.h: the reference did not finish in 500 ms (n=11)");
   EXPECT_NE(error_of(12, ProgramKind::plain).find("nan in y[5] (n=12)"), std::string::npos);
-  EXPECT_EQ(error_of(13, ProgramKind::plain), "faults.h: the reference threw 'no thirteen' (n=13)");
+  EXPECT_EQ(error_of(13, ProgramKind::plain), "from/here/faults.h: the reference threw 'no thirteen' (n=13)");
   EXPECT_NE(error_of(15, ProgramKind::plain).find("it calls exit()"), std::string::npos);
-  EXPECT_NE(error_of(14, ProgramKind::sanitized).find("faults.h:14: heap-buffer-overflow"), std::string::npos)
+  EXPECT_NE(error_of(14, ProgramKind::sanitized).find("from/here/faults.h:14: heap-buffer-overflow"), std::string::npos)
       << error_of(14, ProgramKind::sanitized);
 }
 
 TEST(FileFamily, AReferenceThatDoesNotCompileNamesTheUsersLine) {
   const Family family =
-      family_of(parse_family(replaced(kSoftmax, "exp(x[c]", "expp(x[c]"), "softmax.h"), test_oracle());
+      family_of(parse_family(replaced(kSoftmax, "exp(x[c]", "expp(x[c]"), "/home/me/my_softmax.h"), test_oracle());
   try {
     make_inputs(family, kAxes, 1, "typical", 1);
     family.reference(kAxes, make_inputs(family, kAxes, 1, "typical", 1).values, {}, 1);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("softmax.h:16"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("compile: /home/me/my_softmax.h:16"), std::string::npos) << error.what();
   }
+}
+
+TEST(FileFamily, ACopyInAnotherFolderIsTheSameProgram) {
+  EXPECT_EQ(oracle_source(parse_family(kSoftmax, "/home/me/softmax.h")),
+            oracle_source(parse_family(kSoftmax, ".apo/families/softmax/copy.h")));
 }
 
 // Debian's Python has the NumPy that tests/run installs.

@@ -75,12 +75,16 @@ std::string check_expression(std::string_view expression, const std::vector<std:
 }
 
 std::int64_t evaluate(std::string_view expression, const Symbols& symbols) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : symbols) {
-    names.push_back(name);
-  }
   const std::vector<ExpressionNode> nodes = parse_expression(expression);
-  check_symbols(expression, nodes, names);
+  const bool all_known = std::ranges::all_of(
+      nodes, [&](const ExpressionNode& node) { return node.symbol.empty() || symbols.contains(node.symbol); });
+  if (!all_known) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : symbols) {
+      names.push_back(name);
+    }
+    check_symbols(expression, nodes, names);
+  }
   std::vector<Value> values;
   for (const ExpressionNode& node : nodes) {
     values.push_back(value_of(node, values, symbols));

@@ -83,7 +83,7 @@ NextStep Judge::next() const {
   const bool pause = index == 0 && !rounds_.empty();
   return {.stage = stage(),
           .index = index,
-          .rounds = rounds_planned() - static_cast<int>(counted(stage()).size()),
+          .rounds = rounds_planned() - how_many_count(stage()),
           .pause_s = pause ? plan_.preset.pause_s : 0.0};
 }
 
@@ -122,7 +122,7 @@ const Round& Judge::add(Round round) {
     return added;
   }
   if (added.stage == RoundStage::second_look) {
-    if (std::ssize(counted(added.stage)) == second_look_rounds_) {
+    if (how_many_count(added.stage) == second_look_rounds_) {
       conclude_second_look();
     }
     return added;
@@ -179,6 +179,11 @@ std::vector<Round> Judge::counted(std::optional<RoundStage> stage) const {
     return round.void_why.empty() && round.stage == stage.value_or(round.stage);
   });
   return result;
+}
+
+int Judge::how_many_count(RoundStage stage) const {
+  return static_cast<int>(std::ranges::count_if(
+      rounds_, [&](const Round& round) { return round.void_why.empty() && round.stage == stage; }));
 }
 
 void Judge::finish(Verdict verdict, Reason reason, std::string detail) {

@@ -64,6 +64,7 @@ class Judge {
   void conclude_second_look();
   // Of that stage alone; of all without one.
   std::vector<Round> counted(std::optional<RoundStage> stage = {}) const;
+  int how_many_count(RoundStage stage) const;
   std::string objection(const std::vector<Round>& rounds, Proof proof) const;
   RoundStage stage() const;
   int rounds_planned() const;
