@@ -31,8 +31,13 @@ bool DeviceInputs::start(const WorkerOptions& gpu) {
   process_.reset();
   WorkerOptions options = gpu;
   options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=1");
-  process_ = std::make_unique<Worker>(std::move(options));
-  return process_->device().has_value();
+  try {
+    process_ = std::make_unique<Worker>(std::move(options));
+  } catch (const EnvironmentError& error) {
+    spdlog::debug("inputs are uploaded in every round: {}",
+                  error.what());  // a GPU that is gone is told by the next round
+  }
+  return process_ != nullptr && process_->device().has_value();
 }
 
 bool DeviceInputs::add(const Family& family, const CheckedPointer& checked, int threads) {

@@ -193,20 +193,23 @@ TEST_F(Gpu, ChangedInputsAreFound) {
 class KeptInputsOnGpu : public Gpu {
  protected:
   static constexpr std::int64_t kBytes = 4 * kElements;
+  static constexpr std::int64_t kStride = (kBytes + 255) / 256 * 256;
   void keep() {
     MemoryFile file;
-    file.reserve(kSets * kBytes);
+    file.reserve(kSets * kStride);
     for (int set = 0; set < kSets; ++set) {
       for (std::int64_t i = 0; i < kElements; ++i) {
         inputs_.push_back(value(set, i));
       }
     }
-    std::memcpy(file.data(), inputs_.data(), static_cast<std::size_t>(kSets * kBytes));
+    for (int set = 0; set < kSets; ++set) {
+      std::memcpy(file.data() + set * kStride, inputs_.data() + set * kElements, static_cast<std::size_t>(kBytes));
+    }
     keeper_ = std::make_unique<Worker>(testing::cuda_worker());
-    const auto handle = keeper_->keep(kSets * kBytes, file.fd());
+    const auto handle = keeper_->keep(kSets * kStride, file.fd());
     ASSERT_TRUE(handle) << handle.failure().evidence;
     for (int set = 0; set < kSets; ++set) {
-      where_.push_back({.handle = *handle, .offsets = {set * kBytes}});
+      where_.push_back({.handle = *handle, .offsets = {set * kStride}});
     }
     for (int set = 0; set < 2; ++set) {
       refer(set, set);

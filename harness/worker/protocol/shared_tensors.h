@@ -54,7 +54,7 @@ struct BufferPlace {
 // One set of inputs in the memory of a GPU, where another process keeps them.
 struct KeptInputs {
   std::string handle;                 // of its memory, for other processes; empty: nobody keeps them
-  std::vector<std::int64_t> offsets;  // of each input in that memory, in the order of the contract
+  std::vector<std::int64_t> offsets;  // of each input in that memory, in the order of the contract; multiples of 16
 };
 
 struct SharedTensorsLayout {

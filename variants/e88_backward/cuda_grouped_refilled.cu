@@ -1,6 +1,5 @@
 // apo:variant    e88_backward/cuda_grouped_refilled
 // apo:target     cuda sm_80
-// apo:technique  grouped-loads
 // apo:technique  spilled-history
 // apo:technique  cp-async
 // apo:technique  lane-tiling
@@ -14,7 +13,7 @@
 // apo:technique  register-owned
 // apo:technique  multi-head
 // apo:parent     cuda_best
-// apo:idea       A segment waits for memory seven times, some 2000 cycles each; its loads are asked for before a replay or together with others, and two waits are left.
+// apo:idea       As cuda_grouped_again, but each step is replayed once: the lower half's history waits in memory and returns by cp.async while the upper half is reversed.
 // apo:predict    1.1x..1.3x over parent: alone on an SM a warp takes 1825 cycles a step, 950 of them in replay and reverse; the rest is preparing and finishing.
 // apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1
@@ -23,67 +22,15 @@
 // apo:tune       BLOCKS 1,8,10
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
 #include "e88_backward.args.h"
-#include "grouped_loads.cuh"
+#include "grouped_steps.cuh"
 
 namespace {
-
-// What a warp keeps in shared memory for half a segment.
-struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it
-  float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
-};
-
-// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon)
-__device__ void finish_gradient(const uint4& x, const float* gradient, float factor, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient);
-  if (kNORM) {
-    const Eight raw = unpack(x);
-    const float along = dot(raw, d) * factor * factor * factor;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      d.x[i] = d.x[i] * factor - raw.x[i] * along;
-    }
-  }
-  store_eight(d, dx + z.at, z.there);
-}
-
-__device__ void finish(const e88_backward_args& a, const Work& w, const uint4& k, const uint4& q, const Slice& z) {
-  finish_gradient(k, &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
-  finish_gradient(q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
-  finish_values(a, w, z);
-  finish_decay(a, w, z);
-}
-
-// One of the three exchanges that sum x[r] over the eight lanes that share the rows: kLeft values are left. After the
-// last, x[0] is the sum of row 8 * group + column. What is kept in the first one stands in x[0..3] on either side: see
-// TilePlace::swap.
-template <int kLeft>
-__device__ void exchange(const TilePlace& p, float (&x)[8]) {
-  const bool upper = kLeft < 4 && (p.lane & (4 * kLeft));
-#pragma unroll
-  for (int r = 0; r < kLeft; ++r) {
-    const float low_half = x[r], high_half = x[r + kLeft];
-    x[r] = (upper ? high_half : low_half) + __shfl_xor_sync(kAll, upper ? low_half : high_half, 4 * kLeft);
-  }
-}
 
 // Where the states of the lower half wait in memory, in the form of Work::history, and their deltas.
 struct Below {
   uint4 (*states)[4][32];
   float (*deltas)[kSide];
 };
-
-__device__ void keep(uint4 (*to)[32], float* delta, const TilePlace& p, const uint4 (&states)[4],
-                     const float4& deltas) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    to[i][p.lane] = states[i];
-  }
-  if (p.group == 0) {
-    *reinterpret_cast<float4*>(delta + 4 * p.column) = deltas;
-  }
-}
 
 // The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
 // `resident`. What the next step retrieves is summed as soon as tanh delivers.
@@ -138,43 +85,6 @@ __device__ void refill(Work& w, const TilePlace& p, const Below& below, int s) {
   }
 }
 
-// Turns D = dL/dS_t into dL/dS_{t-1} and S = S_t into S_{t-1}; leaves the step's gradients in `w`, but for
-// dk^: `dk` is that of the step after and is summed meanwhile. `before` is S_{t-1}.
-__device__ void reverse_step(Work& w, const TilePlace& p, int s, bool is_last, const uint4 (&before)[4], Tile& S,
-                             Tile& D, float (&dk)[8]) {
-  float k[8], q[8], dy[4], delta[4];
-  load_rows(p, w.k[s], k);
-  load_rows(p, w.q[s], q);
-  load_columns(p, w.dy[s], dy);
-  load_columns(p, w.delta[s], delta);
-  const float decay = w.decay[s];
-  float dq[8], next_dk[8], d_delta[4], d_decay = 0;
-  back_through_tanh(S, D, q, dy, delta, dq, next_dk);
-  partial_sums(D, k, d_delta);
-  add_lanes(d_delta, 1);
-  exchange<4>(p, dq);
-  exchange<4>(p, dk);
-  add_lanes(d_delta, 2);
-  exchange<2>(p, dq);
-  exchange<2>(p, dk);
-  exchange<1>(p, dq);
-  exchange<1>(p, dk);
-  back_to_state(before, decay, k, d_delta, S, D, next_dk, d_decay);
-  __syncwarp();  // every lane has read its share of the step
-  w.q[s][8 * p.group + p.column] = dq[0];
-  if (!is_last) {
-    w.k[s + 1][8 * p.group + p.column] = dk[0];
-  }
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    dk[r] = next_dk[r];
-  }
-  w.delta[s][p.lane] = d_decay;
-  if (p.group == 0) {
-    *reinterpret_cast<float4*>(&w.dy[s][4 * p.column]) = make_float4(d_delta[0], d_delta[1], d_delta[2], d_delta[3]);
-  }
-}
-
 __device__ void reverse(Work& w, const TilePlace& p, const Below& below, int steps, bool refills, Tile& S, Tile& D) {
   float dk[8] = {};
   for (int s = steps; s < kHalf && refills; ++s) {
@@ -183,20 +93,14 @@ __device__ void reverse(Work& w, const TilePlace& p, const Below& below, int ste
 #pragma unroll 1
   for (int s = steps - 1; s >= 0; --s) {
     uint4 before[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      before[i] = w.history[s][i][p.lane];
-    }
+    load_history(w, p, s, before);
     if (refills) {
       refill(w, p, below, s);
     }
     reverse_step(w, p, s, s == steps - 1, before, S, D, dk);
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
-  exchange<4>(p, dk);
-  exchange<2>(p, dk);
-  exchange<1>(p, dk);
-  w.k[0][8 * p.group + p.column] = dk[0];
+  leave_first_key(w, p, dk);
 }
 
 }  // namespace
