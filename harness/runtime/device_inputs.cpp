@@ -34,8 +34,8 @@ bool DeviceInputs::start(const WorkerOptions& gpu) {
   try {
     process_ = std::make_unique<Worker>(std::move(options));
   } catch (const EnvironmentError& error) {
-    spdlog::debug("inputs are uploaded in every round: {}",
-                  error.what());  // a GPU that is gone is told by the next round
+    // A GPU that is gone is told by the next round.
+    spdlog::debug("inputs are uploaded in every round: {}", error.what());
   }
   return process_ != nullptr && process_->device().has_value();
 }

@@ -29,8 +29,7 @@ struct Gathered {
 struct Part {
   const TensorSpec* tensor = nullptr;
   std::vector<std::int64_t> units;
-  std::size_t first =
-      0;  // where the first one's elements are in the reference, which has those of compared units alone
+  std::size_t first = 0;  // of their elements in the reference, which has those of compared units alone
 };
 
 // What was found of a part, with what the tensor's relative error needs.

@@ -53,6 +53,10 @@ double typical_call_ns(const std::vector<Round>& rounds, RoundStage stage, doubl
   return times.empty() ? 0 : std::exp(logs / static_cast<double>(times.size()));
 }
 
+bool counts(const Round& round, RoundStage stage) {
+  return round.void_why.empty() && round.stage == stage;
+}
+
 }  // namespace
 
 Judge::Judge(JudgePlan plan)
@@ -175,15 +179,13 @@ void Judge::conclude_second_look() {
 
 std::vector<Round> Judge::counted(std::optional<RoundStage> stage) const {
   std::vector<Round> result;
-  std::ranges::copy_if(rounds_, std::back_inserter(result), [&](const Round& round) {
-    return round.void_why.empty() && round.stage == stage.value_or(round.stage);
-  });
+  std::ranges::copy_if(rounds_, std::back_inserter(result),
+                       [&](const Round& round) { return counts(round, stage.value_or(round.stage)); });
   return result;
 }
 
 int Judge::how_many_count(RoundStage stage) const {
-  return static_cast<int>(std::ranges::count_if(
-      rounds_, [&](const Round& round) { return round.void_why.empty() && round.stage == stage; }));
+  return static_cast<int>(std::ranges::count_if(rounds_, [&](const Round& round) { return counts(round, stage); }));
 }
 
 void Judge::finish(Verdict verdict, Reason reason, std::string detail) {

@@ -7,8 +7,6 @@
 namespace apo {
 namespace {
 
-constexpr unsigned kReaders = 256;  // of a block
-
 // Thread i reads the 16 bytes at 16 (i + k threads), k = 0, 1, ... Volatile, so that no compiler leaves them out.
 constexpr const char* kCode = R"(.version 6.0
 .target sm_60
@@ -49,23 +47,15 @@ cuda::Result L2Eviction::set_up(const cuda::Driver& driver, std::int64_t l2_byte
   constexpr std::int64_t kBlocksPerMultiprocessor = 8;
   blocks_ = static_cast<unsigned>(kBlocksPerMultiprocessor * std::max<std::int64_t>(multiprocessors, 1));
   bytes_ = static_cast<std::uint64_t>(std::max<std::int64_t>(2 * l2_bytes + (8 << 20), 32 << 20)) / 16 * 16;
-  cuda::Module module = nullptr;
-  cuda::Result error = driver.allocate(&buffer_, bytes_);
-  error = error != cuda::kSuccess ? error : driver.load_module(&module, kCode);
-  return error != cuda::kSuccess ? error : driver.get_function(&kernel_, module, kEvictionKernel);
+  const cuda::Result error = driver.allocate(&buffer_, bytes_);
+  return error != cuda::kSuccess ? error : kernel_.load(driver, kCode, kEvictionKernel);
 }
 
 cuda::Result L2Eviction::queue(const cuda::Driver& driver, cuda::Stream stream) const {
-  const cuda::LaunchConfig config{.grid = {blocks_, 1, 1},
-                                  .block = {kReaders, 1, 1},
-                                  .shared_bytes = 0,
-                                  .stream = stream,
-                                  .attributes = nullptr,
-                                  .attribute_count = 0};
   cuda::Pointer buffer = buffer_;
   std::uint64_t bytes = bytes_;
   std::array<void*, 2> parameters = {&buffer, &bytes};
-  return driver.launch(&config, kernel_, parameters.data(), nullptr);
+  return kernel_.queue(driver, blocks_, parameters.data(), stream);
 }
 
 }  // namespace apo

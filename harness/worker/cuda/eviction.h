@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "harness/worker/cuda/driver.h"
+#include "harness/worker/cuda/own_kernel.h"
 
 namespace apo {
 
@@ -25,7 +26,7 @@ class L2Eviction {
   cuda::Pointer buffer_ = 0;
   std::uint64_t bytes_ = 0;
   unsigned blocks_ = 0;
-  cuda::Function kernel_ = nullptr;
+  OwnKernel kernel_;
 };
 
 }  // namespace apo

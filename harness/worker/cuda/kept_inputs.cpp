@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "harness/worker/cuda/module.h"
@@ -72,14 +71,6 @@ finished:
 }
 )";
 
-std::string hexadecimal(const cuda::IpcHandle& handle) {
-  std::string text;
-  for (const unsigned char byte : handle.bytes) {
-    text += fmt::format("{:02x}", byte);
-  }
-  return text;
-}
-
 cuda::IpcHandle handle_from(const std::string& text) {
   cuda::IpcHandle handle{};
   for (std::size_t i = 0; i < handle.bytes.size() && 2 * i + 2 <= text.size(); ++i) {
@@ -99,7 +90,7 @@ Result<std::string> keep_on_gpu(const cuda::Driver& driver, const void* from, st
   if (auto failure = cuda_failure(driver, error, fmt::format("cannot keep {} bytes of inputs on the GPU", bytes))) {
     return *failure;
   }
-  return hexadecimal(handle);
+  return fmt::format("{:02x}", fmt::join(handle.bytes, ""));
 }
 
 OpenKept::OpenKept(const cuda::Driver& driver, const KeptInputs& kept)
@@ -117,28 +108,19 @@ cuda::Pointer OpenKept::input(std::size_t index) const {
 
 cuda::Result GpuComparison::begin() {
   cuda::Result error = cuda::kSuccess;
-  if (kernel_ == nullptr) {
-    cuda::Module module = nullptr;
+  if (!kernel_.is_loaded()) {
     error = driver_.allocate(&differ_, sizeof(std::uint32_t));
-    error = error != 0 ? error : driver_.load_module(&module, kComparisonCode);
-    error = error != 0 ? error : driver_.get_function(&kernel_, module, "apo_compare");
+    error = error != 0 ? error : kernel_.load(driver_, kComparisonCode, "apo_compare");
   }
   return error != 0 ? error : driver_.fill(differ_, 0, sizeof(std::uint32_t), nullptr);
 }
 
 cuda::Result GpuComparison::compare(cuda::Pointer a, cuda::Pointer b, std::size_t bytes) const {
-  constexpr unsigned kThreads = 256;
   constexpr unsigned kBlocks = 1024;
-  const cuda::LaunchConfig config{.grid = {kBlocks, 1, 1},
-                                  .block = {kThreads, 1, 1},
-                                  .shared_bytes = 0,
-                                  .stream = nullptr,
-                                  .attributes = nullptr,
-                                  .attribute_count = 0};
   std::uint64_t count = bytes;
   cuda::Pointer differ = differ_;
   std::array<void*, 4> parameters = {&a, &b, &count, &differ};
-  return driver_.launch(&config, kernel_, parameters.data(), nullptr);
+  return kernel_.queue(driver_, kBlocks, parameters.data(), nullptr);
 }
 
 cuda::Result GpuComparison::end(bool& same) const {

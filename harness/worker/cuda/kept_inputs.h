@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/worker/cuda/driver.h"
+#include "harness/worker/cuda/own_kernel.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 
@@ -47,7 +48,7 @@ class GpuComparison {
 
  private:
   const cuda::Driver& driver_;
-  cuda::Function kernel_ = nullptr;
+  OwnKernel kernel_;
   cuda::Pointer differ_ = 0;  // one word, 0 as long as all are equal
 };
 
