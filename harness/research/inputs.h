@@ -20,13 +20,13 @@ struct RegisteredVariant {
   std::string why_not;                          // when it is not: its apo:requires, its target, ...
   LeftOutKind kind = LeftOutKind::unsupported;  // of why_not
   std::string author;                           // who proposed it; empty: nobody did, it was there
-  bool waits = false;                           // a proposal that was not judged yet
+  bool waits = false;                           // a proposal, of any campaign, that was not judged yet
 };
 
-// Settings of a registered variant that somebody proposed.
+// What a proposer of this campaign asked for: settings of a registered variant, or the defaults of a new one.
 struct ProposedSettings {
   Configuration configuration;
-  std::optional<Prediction> prediction;  // over the incumbent
+  std::optional<Prediction> prediction;  // over the incumbent; that of a new variant is in its source
   std::string author;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
@@ -170,12 +171,19 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
   }
 }
 
+bool is_proposed(const ResearchInputs& inputs, const Variant& variant, const Configuration& configuration) {
+  return std::ranges::any_of(inputs.proposed, [&](const ProposedSettings& one) {
+    return one.configuration.variant == variant.id() && normalised(one.configuration, variant) == configuration;
+  });
+}
+
 void consider_registered(const Knowledge& known, ResearchBrief& brief) {
   for (const RegisteredVariant& registered : known.inputs.variants) {
     const Variant& variant = registered.variant;
-    const Option option{.variant = &variant,
-                        .configuration = normalised({.variant = variant.id(), .settings = {}}, variant),
-                        .origin = registered.author.empty() ? Origin::registered : Origin::proposer};
+    const Configuration defaults = normalised({.variant = variant.id(), .settings = {}}, variant);
+    const bool proposed = !registered.author.empty() || is_proposed(known.inputs, variant, defaults);
+    const Option option{
+        .variant = &variant, .configuration = defaults, .origin = proposed ? Origin::proposer : Origin::registered};
     const bool incumbents =
         variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
     if (incumbents && !(option.configuration == known.incumbent.configuration)) {
@@ -277,17 +285,21 @@ void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBri
   }
 }
 
-// Somebody proposed it, and it was not judged yet.
-bool is_waiting(const ResearchInputs& inputs, const Candidate& candidate) {
-  if (candidate.origin != Origin::proposer || candidate.prediction.source == PredictionSource::measurements) {
-    return false;
+// Whose turn it is: what this campaign's proposers asked for and nobody judged yet, then what waits from earlier
+// campaigns, then the rest.
+enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
+
+Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
+  if (candidate.prediction.source == PredictionSource::measurements) {
+    return Turn::rest;
   }
-  const auto of_variant = std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& one) {
+  const RegisteredVariant& of_variant = *std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& one) {
     return one.variant.id() == candidate.configuration.variant;
   });
-  return of_variant->waits || std::ranges::any_of(inputs.proposed, [&](const ProposedSettings& one) {
-           return normalised(one.configuration, of_variant->variant) == candidate.configuration;
-         });
+  const bool waits = of_variant.waits && candidate.origin == Origin::proposer;
+  return is_proposed(inputs, of_variant.variant, candidate.configuration) ? Turn::proposed_now
+         : waits                                                          ? Turn::waits
+                                                                          : Turn::rest;
 }
 
 // The least that a known candidate has to promise to come before the proposals that wait, as a log speed-up: a gain,
@@ -295,7 +307,7 @@ bool is_waiting(const ResearchInputs& inputs, const Candidate& candidate) {
 double least_before_proposals(const ResearchInputs& inputs, const std::vector<Candidate>& ranked) {
   double least = std::numeric_limits<double>::quiet_NaN();
   for (const Candidate& candidate : ranked) {
-    if (is_waiting(inputs, candidate)) {
+    if (turn_of(inputs, candidate) != Turn::rest) {
       least = std::max({0.0, std::isnan(least) ? 0 : least, std::isnan(candidate.score) ? 0 : candidate.score});
     }
   }
@@ -309,7 +321,7 @@ void sort_by_score(std::vector<Candidate>& ranked, const ResearchInputs& inputs)
   const auto turn = [&](const Candidate& candidate) {
     const Prediction& band = candidate.prediction;
     const bool is_clear = band.source == PredictionSource::measurements && std::log(band.low) > least;
-    return std::isnan(least) || is_clear ? 0 : is_waiting(inputs, candidate) ? 1 : 2;
+    return is_clear ? Turn::clear_gain : turn_of(inputs, candidate);
   };
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();

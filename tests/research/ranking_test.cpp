@@ -439,6 +439,27 @@ TEST(Proposals, AreHeardBeforeKnownVariantsAndTheirSettings) {
   EXPECT_EQ(labels(research(in)).back(), "toy/mine");
 }
 
+TEST(Proposals, OfThisCampaignAreHeardBeforeThoseThatWaitFromEarlierOnes) {
+  ResearchInputs in = with_a_proposal();
+  in.variants.push_back(variant("newest", "fast-tanh", 0.9, 1.05));
+  in.variants.back().author = "me";
+  in.variants.back().waits = true;
+  EXPECT_EQ(labels(research(in)).front(), "toy/mine") << "both wait, and this one promises more";
+  in.proposed = {{.configuration = {"toy/newest", {}}, .prediction = std::nullopt, .author = "me"}};
+  EXPECT_EQ(labels(research(in))[0], "toy/newest");
+  EXPECT_EQ(labels(research(in))[1], "toy/mine");
+}
+
+TEST(Proposals, MayBeTheDefaultsOfAVariantThatIsRegistered) {
+  ResearchInputs in = with_a_proposal();
+  in.variants[0].variant.prediction = Prediction{.low = 0.9, .high = 1.05, .because = "so"};
+  EXPECT_EQ(labels(research(in)).front(), "toy/mine");
+  in.proposed = {{.configuration = {"toy/known", {}}, .prediction = std::nullopt, .author = "me"}};
+  const ResearchBrief brief = research(in);
+  EXPECT_EQ(brief.ranked.front().configuration.variant, "toy/known");
+  EXPECT_EQ(brief.ranked.front().origin, Origin::proposer);
+}
+
 TEST(Proposals, WithoutAPredictionAreHeardBeforeKnownVariantsToo) {
   ResearchInputs in = with_a_proposal();
   in.variants.push_back(variant("silent", "fast-tanh", 0, 0, ""));

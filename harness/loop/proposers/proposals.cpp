@@ -163,6 +163,7 @@ class Taking {
     }
     place_.workspace.catalogue().add(path, place_.family.name);
     proposal.configuration = {variant.id(), default_settings(variant)};
+    settings_.push_back({.configuration = proposal.configuration, .prediction = {}, .author = proposal.author});
   }
 
   void take_settings(const ProposedCandidate& candidate, Proposal& proposal) {
