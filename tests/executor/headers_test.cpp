@@ -56,6 +56,12 @@ TEST(ExecutorHeaders, NamesOfCudaNeedNoHeader) {
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
 }
 
+TEST(ExecutorHeaders, FunctionsMayBeKeptFromInlining) {
+  const CheckResult result = check("__device__ __noinline__ float twice(float x) { return 2 * x; }\n" +
+                                   kernel("if (i < a.n && twice(a.x[i]) != a.x[i] + a.x[i]) __trap();"));
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
 TEST(ExecutorHeaders, StandardHeadersAreTheDevicesOwn) {
   const CheckResult result = check_with(
       "#include <cmath>\n#include <algorithm>\n#include <cstdint>\n#include <math_constants.h>\n#include <limits>\n",

@@ -13,169 +13,27 @@
 // apo:technique  register-owned
 // apo:technique  multi-head
 // apo:parent     cuda_best
-// apo:idea       As cuda_grouped_again, but each step is replayed once: the lower half's history waits in memory and returns by cp.async while the upper half is reversed.
+// apo:idea       A segment waits for memory seven times, some 2000 cycles each; its loads are asked for before a replay or together with others, and two waits are left. Each step is replayed once: the lower half's history waits in memory and returns by cp.async while the upper half is reversed.
 // apo:predict    1.1x..1.3x over parent: alone on an SM a warp takes 1825 cycles a step, 950 of them in replay and reverse; the rest is preparing and finishing.
-// apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
-// apo:tune       SEQUENCES 11,7,4,2,1
+// apo:requires   N == 32 && V == 32 && SEQUENCES*21600 <= SHARED_MAX && B*H <= 2147483647 && T <= 2147483647
+// apo:tune       SEQUENCES 1,2,4,7
 // apo:scratch    states 16384*B*H
 // apo:scratch    deltas 1024*B*H
-// apo:tune       BLOCKS 1,8,10
-// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
+// apo:tune       BLOCKS 8,10,1
+// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*21600
 #include "e88_backward.args.h"
 #include "grouped_steps.cuh"
 
-namespace {
-
-// Where the states of the lower half wait in memory, in the form of Work::history, and their deltas.
-struct Below {
-  uint4 (*states)[4][32];
-  float (*deltas)[kSide];
-};
-
-// The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
-// `resident`. What the next step retrieves is summed as soon as tanh delivers.
-__device__ void replay(Work& w, const TilePlace& p, const Below& below, int steps, bool resident, Tile& S) {
-  float k[8], retrieved[4];
-  load_rows(p, w.k[0], k);
-  partial_sums(S, k, retrieved);
-#pragma unroll 1
-  for (int s = 0; s < steps; ++s) {
-    float v[4], delta[4], next_k[8];
-    load_columns(p, w.delta[s], v);
-    load_rows(p, w.k[s], k);
-    load_rows(p, w.k[min(s + 1, kHalf - 1)], next_k);
-    const float decay = w.decay[s];
-    add_lanes(retrieved, 1);
-    add_lanes(retrieved, 2);
-#pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      delta[c] = v[c] - retrieved[c];
-      retrieved[c] = 0;
-    }
-    uint4 states[4];
-#pragma unroll
-    for (int r = 0; r < 8; r += 2) {
-      states[r / 2] = make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]),
-                                 pack_half(S[r + 1][0], S[r + 1][1]), pack_half(S[r + 1][2], S[r + 1][3]));
-    }
-    const float4 deltas = make_float4(delta[0], delta[1], delta[2], delta[3]);
-    __syncwarp();  // every lane has read its v
-    if (resident) {
-      keep(w.history[s], w.delta[s], p, states, deltas);
-    } else {
-      keep(below.states[s], below.deltas[s], p, states, deltas);
-    }
-#pragma unroll
-    for (int r = 0; r < 8; ++r) {
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
-        retrieved[c] += S[r][c] * next_k[r];
-      }
-    }
-  }
-}
-
-// Fetches the lower half's states of step s into their place, which is free.
-__device__ void refill(Work& w, const TilePlace& p, const Below& below, int s) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&w.history[s][i][p.lane]));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(&below.states[s][i][p.lane]) : "memory");
-  }
-}
-
-__device__ void reverse(Work& w, const TilePlace& p, const Below& below, int steps, bool refills, Tile& S, Tile& D) {
-  float dk[8] = {};
-  for (int s = steps; s < kHalf && refills; ++s) {
-    refill(w, p, below, s);
-  }
-#pragma unroll 1
-  for (int s = steps - 1; s >= 0; --s) {
-    uint4 before[4];
-    load_history(w, p, s, before);
-    if (refills) {
-      refill(w, p, below, s);
-    }
-    reverse_step(w, p, s, s == steps - 1, before, S, D, dk);
-  }
-  asm volatile("cp.async.commit_group;" ::: "memory");
-  leave_first_key(w, p, dk);
-}
-
-}  // namespace
-
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES, BLOCKS) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  Work& w = reinterpret_cast<Work*>(shared)[threadIdx.x / 32];
   const TilePlace p(threadIdx.x);
-  const long long sequence = blockIdx.x * SEQUENCES + threadIdx.x / 32, b = sequence / a.H, h = sequence % a.H;
+  const long long sequence = blockIdx.x * SEQUENCES + threadIdx.x / 32;
   if (sequence >= a.B * a.H) {
     return;  // warps never wait for one another
   }
-  const Below below = {static_cast<uint4(*)[4][32]>(a.states) + sequence * kHalf,
-                       static_cast<float(*)[kSide]>(a.deltas) + sequence * kHalf};
-  Tile S, D;
+  Tile D;
   load_tile(p, a.d_s_final + sequence * kState, D);
-  const long long last = (a.T - 1) / kSegment * kSegment;
-  const auto slice_of = [&](long long first) {
-    return Slice(a, p.lane, (b * a.T + first) * a.H + h, min(static_cast<long long>(kHalf), a.T - first));
-  };
-  const auto checkpoint = [&](long long first) {
-    return a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState;
-  };
-  RawTile raw = fetch_tile(p, checkpoint(last));
-  Keys keys = fetch_keys(a, slice_of(last));
-  Others others;
-  Eight deltas;
-  for (long long first = last; first >= 0; first -= kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    const Slice lower = slice_of(first);
-    if (first > 0) {
-      prefetch_segment(a, p.lane, (b * a.T + first - kSegment) * a.H + h, checkpoint(first - kSegment));
-    }
-    unpack(raw, S);
-    // Shared memory holds the states of half a segment; those of the lower half wait in memory until the upper half is
-    // done with its place.
-    const int top = steps > kHalf ? 1 : 0;
-#pragma unroll 1
-    for (int half = top; half >= 0; --half) {
-      const int count = min(kHalf, steps - half * kHalf);
-      const Slice slice = slice_of(first + half * kHalf);
-      if (half == top) {
-#pragma unroll 1
-        for (int part = 0; part <= top; ++part) {
-          deposit(keys, w, slice_of(first + part * kHalf));
-          __syncwarp();
-          if (part < top) {
-            keys = fetch_keys(a, slice);
-          } else {
-            others = fetch_others(a, slice);
-          }
-          replay(w, p, below, min(kHalf, steps - part * kHalf), part == top, S);
-          __syncwarp();
-        }
-      } else {
-        deposit(keys, w, slice);
-        store_eight(deltas, &w.delta[slice.step][slice.part]);
-        asm volatile("cp.async.wait_group 0;" ::: "memory");
-      }
-      deposit(a, others, w, slice);
-      __syncwarp();
-      reverse(w, p, below, count, half > 0, S, D);
-      __syncwarp();
-      const uint4 k = load_words(a.k + slice.at, slice.there), q = load_words(a.q + slice.at, slice.there);
-      if (half > 0) {
-        keys = fetch_keys(a, lower);
-        others = fetch_others(a, lower);
-        deltas = load_eight(&below.deltas[lower.step][lower.part]);
-      } else if (first > 0) {
-        raw = fetch_tile(p, checkpoint(first - kSegment));
-        keys = fetch_keys(a, slice_of(first - kSegment));
-      }
-      finish(a, w, k, q, slice);
-      __syncwarp();
-    }
-  }
+  reverse_segments(a, reinterpret_cast<Work*>(shared)[threadIdx.x / 32], p, Below(a, sequence), sequence,
+                   static_cast<int>(a.T - 1) / kSegment * kSegment, 0, D);
   store_tile(p, D, a.ds0 + sequence * kState);
 }

@@ -6,10 +6,11 @@
 
 namespace {
 
-// Inputs of eight steps on their way from memory, eight elements a lane.
+// Inputs of eight steps on their way from memory, eight elements a lane. Nothing is converted before it is needed: that
+// would wait for it.
 struct Keys {
   uint4 k, v;
-  float decay;
+  bf16 decay;
 };
 
 struct Others {
@@ -17,7 +18,7 @@ struct Others {
 };
 
 inline __device__ Keys fetch_keys(const e88_backward_args& a, const Slice& z) {
-  return {load_words(a.k + z.at, z.there), load_words(a.v + z.at, z.there), z.there ? load(a.decay[z.row]) : 0.0f};
+  return {load_words(a.k + z.at, z.there), load_words(a.v + z.at, z.there), z.there ? a.decay[z.row] : bf16()};
 }
 
 inline __device__ Others fetch_others(const e88_backward_args& a, const Slice& z) {
@@ -32,7 +33,7 @@ __device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
   w.k_factor[z.step] = normalise(k);
   store_eight(k, &w.k[z.step][z.part]);
   store_eight(unpack(in.v), &w.delta[z.step][z.part]);
-  w.decay[z.step] = in.decay;
+  w.decay[z.step] = load(in.decay);
   return k;
 }
 

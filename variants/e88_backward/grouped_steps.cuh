@@ -1,14 +1,17 @@
-// grouped_steps.cuh - the reverse step of a warp whose loads are grouped, and what is left of eight.
+// grouped_steps.cuh - backward of a state of 32 x 32 by one warp whose loads are grouped: the steps, what is left of
+// eight, and the segments of a sequence.
 #pragma once
 #include "grouped_loads.cuh"
 
 namespace {
 
-// What a warp keeps in shared memory for half a segment.
+// What a warp keeps in shared memory for half a segment. finish() needs k and q again as they came, and would wait for
+// memory: for all that was asked for before it uses them.
 struct Work {
   uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
   float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
+  uint4 raw_k[32], raw_q[32];
 };
 
 // dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon)
@@ -25,9 +28,9 @@ inline __device__ void finish_gradient(const uint4& x, const float* gradient, fl
   store_eight(d, dx + z.at, z.there);
 }
 
-inline __device__ void finish(const e88_backward_args& a, const Work& w, const uint4& k, const uint4& q, const Slice& z) {
-  finish_gradient(k, &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
-  finish_gradient(q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
+inline __device__ void finish(const e88_backward_args& a, const Work& w, int lane, const Slice& z) {
+  finish_gradient(w.raw_k[lane], &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
+  finish_gradient(w.raw_q[lane], &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
   finish_values(a, w, z);
   finish_decay(a, w, z);
 }
@@ -105,6 +108,155 @@ inline __device__ void load_history(const Work& w, const TilePlace& p, int s, ui
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     before[i] = w.history[s][i][p.lane];
+  }
+}
+
+// Where the states of the lower half wait in memory, in the form of Work::history, and their deltas.
+struct Below {
+  uint4 (*states)[4][32];
+  float (*deltas)[kSide];
+  __device__ Below(const e88_backward_args& a, long long place)
+      : states(static_cast<uint4(*)[4][32]>(a.states) + place * kHalf),
+        deltas(static_cast<float(*)[kSide]>(a.deltas) + place * kHalf) {}
+};
+
+// The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
+// `resident`. What the next step retrieves is summed as soon as tanh delivers.
+inline __device__ void replay(Work& w, const TilePlace& p, const Below& below, int steps, bool resident, Tile& S) {
+  float k[8], retrieved[4];
+  load_rows(p, w.k[0], k);
+  partial_sums(S, k, retrieved);
+#pragma unroll 1
+  for (int s = 0; s < steps; ++s) {
+    float v[4], delta[4], next_k[8];
+    load_columns(p, w.delta[s], v);
+    load_rows(p, w.k[s], k);
+    load_rows(p, w.k[min(s + 1, kHalf - 1)], next_k);
+    const float decay = w.decay[s];
+    add_lanes(retrieved, 1);
+    add_lanes(retrieved, 2);
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      delta[c] = v[c] - retrieved[c];
+      retrieved[c] = 0;
+    }
+    uint4 states[4];
+#pragma unroll
+    for (int r = 0; r < 8; r += 2) {
+      states[r / 2] = make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]),
+                                 pack_half(S[r + 1][0], S[r + 1][1]), pack_half(S[r + 1][2], S[r + 1][3]));
+    }
+    const float4 deltas = make_float4(delta[0], delta[1], delta[2], delta[3]);
+    __syncwarp();  // every lane has read its v
+    if (resident) {
+      keep(w.history[s], w.delta[s], p, states, deltas);
+    } else {
+      keep(below.states[s], below.deltas[s], p, states, deltas);
+    }
+#pragma unroll
+    for (int r = 0; r < 8; ++r) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
+        retrieved[c] += S[r][c] * next_k[r];
+      }
+    }
+  }
+}
+
+// Fetches the lower half's states of step s into their place, which is free.
+inline __device__ void refill(Work& w, const TilePlace& p, const Below& below, int s) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&w.history[s][i][p.lane]));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(&below.states[s][i][p.lane]) : "memory");
+  }
+}
+
+inline __device__ void reverse(Work& w, const TilePlace& p, const Below& below, int steps, bool refills, Tile& S, Tile& D) {
+  float dk[8] = {};
+  for (int s = steps; s < kHalf && refills; ++s) {
+    refill(w, p, below, s);
+  }
+#pragma unroll 1
+  for (int s = steps - 1; s >= 0; --s) {
+    uint4 before[4];
+    load_history(w, p, s, before);
+    if (refills) {
+      refill(w, p, below, s);
+    }
+    reverse_step(w, p, s, s == steps - 1, before, S, D, dk);
+  }
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  leave_first_key(w, p, dk);
+}
+
+// Turns D = dL/dS behind the step `last` + kSegment - 1 of a sequence into dL/dS before the step `end`; both are the
+// first steps of segments.
+inline __device__ void reverse_segments(const e88_backward_args& a, Work& w, const TilePlace& p, const Below& below,
+                                        long long sequence, int last, int end, Tile& D) {
+  const long long row_of_first = sequence / a.H * a.T * a.H + sequence % a.H;
+  const auto slice_of = [&](int first) {
+    return Slice(a, p.lane, row_of_first + first * a.H, min(kHalf, static_cast<int>(a.T) - first));
+  };
+  const auto checkpoint = [&](int first) {
+    return a.checkpoints + (first / kSegment * a.B * a.H + sequence) * kState;
+  };
+  Tile S;
+  RawTile raw = fetch_tile(p, checkpoint(last));
+  Keys keys = fetch_keys(a, slice_of(last));
+  Others others;
+  Eight deltas;
+  for (int first = last; first >= end; first -= kSegment) {
+    const int steps = min(kSegment, static_cast<int>(a.T) - first);
+    const Slice lower = slice_of(first);
+    if (first > end) {
+      prefetch_segment(a, p.lane, row_of_first + (first - kSegment) * a.H, checkpoint(first - kSegment));
+    }
+    unpack(raw, S);
+    // Shared memory holds the states of half a segment; those of the lower half wait in memory until the upper half is
+    // done with its place.
+    const int top = steps > kHalf ? 1 : 0;
+#pragma unroll 1
+    for (int half = top; half >= 0; --half) {
+      const int count = min(kHalf, steps - half * kHalf);
+      const Slice slice = slice_of(first + half * kHalf);
+      if (half == top) {
+#pragma unroll 1
+        for (int part = 0; part <= top; ++part) {
+          deposit(keys, w, slice_of(first + part * kHalf));
+          w.raw_k[p.lane] = keys.k;
+          __syncwarp();
+          if (part < top) {
+            keys = fetch_keys(a, slice);
+          } else {
+            others = fetch_others(a, slice);
+          }
+          replay(w, p, below, min(kHalf, steps - part * kHalf), part == top, S);
+          __syncwarp();
+        }
+      } else {
+        deposit(keys, w, slice);
+        w.raw_k[p.lane] = keys.k;
+        store_eight(deltas, &w.delta[slice.step][slice.part]);
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+      }
+      deposit(a, others, w, slice);
+      w.raw_q[p.lane] = others.q;
+      __syncwarp();
+      reverse(w, p, below, count, half > 0, S, D);
+      __syncwarp();
+      if (half > 0) {
+        keys = fetch_keys(a, lower);
+        others = fetch_others(a, lower);
+        deltas = load_eight(&below.deltas[lower.step][lower.part]);
+      } else if (first > end) {
+        raw = fetch_tile(p, checkpoint(first - kSegment));
+        keys = fetch_keys(a, slice_of(first - kSegment));
+      }
+      finish(a, w, p.lane, slice);
+      __syncwarp();
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -17,12 +18,12 @@
 namespace apo {
 namespace {
 
-// The elements of one unit, gathered in the order of unit_elements.
-struct Gathered {
-  std::vector<double> expected;
-  std::vector<double> noise;
+// The elements of one unit, in the order of unit_elements.
+struct UnitElements {
+  std::vector<ElementRun> runs;
+  std::span<const double> expected;
+  std::span<const double> noise;
   std::vector<double> actual;
-  std::vector<std::int64_t> index;
 };
 
 // Some units of an output in a row.
@@ -61,32 +62,43 @@ class PartComparer {
 
  private:
   void gather(std::int64_t unit) {
-    gathered_ = {};
     const auto width = static_cast<std::size_t>(dtype_bytes(tensor_.dtype));
-    for (const ElementRun& run : family_.unit_elements(axes_, tensor_.name, unit)) {
-      const auto count = static_cast<std::size_t>(run.count);
-      const std::vector<double> values =
-          decode(tensor_.dtype, bytes_.subspan(static_cast<std::size_t>(run.offset) * width, count * width));
-      for (std::size_t i = 0; i < count; ++i, ++next_) {
-        gathered_.expected.push_back(reference_.at(next_));
-        gathered_.noise.push_back(noise_.at(next_));
-        gathered_.actual.push_back(values[i]);
-        gathered_.index.push_back(run.offset + static_cast<std::int64_t>(i));
-      }
+    unit_.runs = family_.unit_elements(axes_, tensor_.name, unit);
+    gathered_.clear();
+    for (const ElementRun& run : unit_.runs) {
+      const auto of_run =
+          bytes_.subspan(static_cast<std::size_t>(run.offset) * width, static_cast<std::size_t>(run.count) * width);
+      gathered_.insert(gathered_.end(), of_run.begin(), of_run.end());
     }
+    unit_.actual = decode(tensor_.dtype, gathered_);
+    APO_CHECK(next_ + unit_.actual.size() <= std::min(reference_.size(), noise_.size()));
+    unit_.expected = reference_.subspan(next_, unit_.actual.size());
+    unit_.noise = noise_.subspan(next_, unit_.actual.size());
+    next_ += unit_.actual.size();
+  }
+
+  // The place in the tensor of element `at` of the unit.
+  std::int64_t index_of(std::size_t at) const {
+    auto left = static_cast<std::int64_t>(at);
+    for (const ElementRun& run : unit_.runs) {
+      if (left < run.count) {
+        return run.offset + left;
+      }
+      left -= run.count;
+    }
+    throw std::logic_error("the unit has fewer elements");
   }
 
   void compare_unit(std::int64_t unit) {
     gather(unit);
-    for (std::size_t i = 0; i < gathered_.index.size(); ++i) {
-      const double error = gathered_.actual[i] - gathered_.expected[i];
+    for (std::size_t i = 0; i < unit_.actual.size(); ++i) {
+      const double error = unit_.actual[i] - unit_.expected[i];
       error_square_ += error * error;
-      reference_square_ += gathered_.expected[i] * gathered_.expected[i];
-      result_.non_finite += std::isfinite(gathered_.actual[i]) ? 0 : 1;
-      note_error(gathered_.actual[i], gathered_.expected[i]);
+      reference_square_ += unit_.expected[i] * unit_.expected[i];
+      note_error(unit_.actual[i], unit_.expected[i]);
     }
-    result_.compared += static_cast<std::int64_t>(gathered_.index.size());
-    const Closeness close = closeness(tolerance_, gathered_.expected, gathered_.noise, gathered_.actual);
+    result_.compared += std::ssize(unit_.actual);
+    const Closeness close = closeness(tolerance_, unit_.expected, unit_.noise, unit_.actual);
     result_.closeness = std::max({result_.closeness, close.element, close.rms});
     if (!close.holds()) {
       if (result_.wrong_units == 0) {
@@ -99,32 +111,34 @@ class PartComparer {
   void note_error(double actual, double expected) {
     constexpr double kSmallReference = 1e-2;
     OutputErrors& errors = result_.errors;
-    errors.has_nan |= std::isnan(actual);
-    errors.has_inf |= std::isinf(actual);
-    if (std::isfinite(actual)) {
-      const double error = std::fabs(actual - expected);
-      errors.max_absolute = std::max(errors.max_absolute, error);
-      errors.max_relative = std::max(errors.max_relative, error / std::max(std::fabs(expected), kSmallReference));
+    if (!std::isfinite(actual)) {
+      ++result_.non_finite;
+      errors.has_nan |= std::isnan(actual);
+      errors.has_inf |= std::isinf(actual);
+      return;
     }
+    const double error = std::fabs(actual - expected);
+    errors.max_absolute = std::max(errors.max_absolute, error);
+    errors.max_relative = std::max(errors.max_relative, error / std::max(std::fabs(expected), kSmallReference));
   }
 
   // The first element that is out of bounds; where the unit is so only as a whole, the worst.
   void explain(const Closeness& close, std::int64_t unit) {
-    const std::vector<double> scales = error_scales(tolerance_, gathered_.noise);
+    const std::vector<double> scales = error_scales(tolerance_, unit_.noise);
     auto at = static_cast<std::size_t>(close.worst_element);
     for (std::size_t i = 0; i < at && close.element > 1; ++i) {
-      at = element_closeness(tolerance_, gathered_.expected[i], scales[i], gathered_.actual[i]) > 1 ? i : at;
+      at = element_closeness(tolerance_, unit_.expected[i], scales[i], unit_.actual[i]) > 1 ? i : at;
     }
-    const double expected = gathered_.expected[at];
-    const double actual = gathered_.actual[at];
-    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, gathered_.index[at]),
+    const double expected = unit_.expected[at];
+    const double actual = unit_.actual[at];
+    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, index_of(at)),
                                    format_g(actual, 6), format_g(expected, 6));
     result_.evidence += close.element <= 1
                             ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
                                                                    : "beyond its RMS bound of zero")
                             : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
-    result_.wrong = wrong_element(tensor_, axes_, gathered_.index[at]);
+    result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;
     result_.wrong->got = actual;
     result_.wrong->bound = element_bound(tolerance_, expected, scales[at]);
@@ -141,11 +155,12 @@ class PartComparer {
   const Axes& axes_;
   const TensorSpec& tensor_;
   Tolerance tolerance_;
-  const std::vector<double>& reference_;
-  const std::vector<double>& noise_;
+  std::span<const double> reference_;
+  std::span<const double> noise_;
   std::span<const std::byte> bytes_;
   std::size_t next_;  // in reference_ and noise_
-  Gathered gathered_;
+  std::vector<std::byte> gathered_;
+  UnitElements unit_;
   TensorComparison result_;
   double error_square_ = 0;
   double reference_square_ = 0;

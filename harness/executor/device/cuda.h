@@ -25,6 +25,7 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 // A block runs in one thread of the CPU. `static __shared__` is the same as `__shared__` in a function; an `extern` one
 // is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.

@@ -126,10 +126,6 @@ bool is_below(const Variant& variant, const fs::path& root) {
   return lies_in(variant.path, fs::absolute(root).lexically_normal());
 }
 
-std::string unknown_parent(const Variant& variant) {
-  return fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent);
-}
-
 }  // namespace
 
 void Catalogue::load_file(const fs::path& path) {
@@ -162,17 +158,29 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
   }
   for (auto& [id, variant] : variants_) {
     adopt(variant);
-    if (!has_known_parent(variant)) {
-      problems_.push_back({.path = variant.path,
-                           .what = unknown_parent(variant),
-                           .hint = did_you_mean(variant.parent, ids()),
-                           .left_out = false});
+    if (const auto wrong = unknown_relative(variant)) {
+      problems_.push_back(
+          {.path = variant.path, .what = wrong->what, .hint = did_you_mean(wrong->name, ids()), .left_out = false});
     }
   }
 }
 
-bool Catalogue::has_known_parent(const Variant& variant) const {
-  return variant.parent.empty() || variants_.contains(variant.parent);
+std::optional<Catalogue::UnknownRelative> Catalogue::unknown_relative(const Variant& variant) const {
+  if (!variant.parent.empty() && !variants_.contains(variant.parent)) {
+    return UnknownRelative{
+        .name = variant.parent,
+        .what = fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent),
+        .hint = "register the parent first, or leave its apo:parent line out"};
+  }
+  const std::string over = variant.prediction ? variant.prediction->relative_to : "parent";
+  if (over != "parent" && !variants_.contains(over)) {
+    return UnknownRelative{
+        .name = over,
+        .what = fmt::format("{}: the apo:predict of {} is over '{}', which is no variant", variant.path, variant.id(),
+                            over),
+        .hint = "predict over its parent, or register the other one first"};
+  }
+  return std::nullopt;
 }
 
 const Variant* Catalogue::find(std::string_view id) const {
@@ -299,10 +307,9 @@ Registration Catalogue::add(Variant variant) {
   if (const Variant* known = same(variant)) {
     return {.variant = known, .already_registered = true};
   }
-  if (!has_known_parent(variant)) {
-    const std::string guess = did_you_mean(variant.parent, ids());
-    throw UserError(unknown_parent(variant), (guess.empty() ? "" : guess + "  ") +
-                                                 "register the parent first, or leave its apo:parent line out");
+  if (const auto wrong = unknown_relative(variant)) {
+    const std::string guess = did_you_mean(wrong->name, ids());
+    throw UserError(wrong->what, (guess.empty() ? "" : guess + "  ") + wrong->hint);
   }
   check_includes(variant, roots_.back());
   adopt(variant);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,7 +70,11 @@ class Catalogue {
 
  private:
   void load_file(const std::filesystem::path& path);
-  bool has_known_parent(const Variant& variant) const;
+  // A variant that is named by its apo:parent or apo:predict line and that nobody knows.
+  struct UnknownRelative {
+    std::string name, what, hint;
+  };
+  std::optional<UnknownRelative> unknown_relative(const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
   bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;

@@ -115,6 +115,9 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   if (auto failure = tensors.attach(layout, file)) {
     return *failure;
   }
+  if (!slots_.has_host_code()) {
+    tensors.expect_outputs();
+  }
   for (const int slot : {0, 1}) {
     const std::size_t bytes = tensors.arguments(0, slot, 0).size() * sizeof(std::uint64_t);
     if (auto failure = check_parameters(*driver_, slots_.at(slot), bytes, slot)) {

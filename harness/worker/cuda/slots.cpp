@@ -35,8 +35,7 @@ cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
                                     [](const KernelLaunch& launch) { return launch.persist > 0; });
   const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
   // Host code of a candidate may have set another limit.
-  const bool host_code = std::ranges::any_of(modules_, [](const CudaModule& one) { return one.launcher != nullptr; });
-  if (wanted != persisting_limit_ || host_code) {
+  if (wanted != persisting_limit_ || has_host_code()) {
     if (const auto error = driver_.set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
       return error;
     }

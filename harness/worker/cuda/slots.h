@@ -32,6 +32,7 @@ class CudaSlots {
 
   CudaModule& at(int slot) { return modules_.at(static_cast<std::size_t>(slot)); }
   const CudaModule& at(int slot) const { return modules_.at(static_cast<std::size_t>(slot)); }
+  bool has_host_code() const { return modules_[0].launcher != nullptr || modules_[1].launcher != nullptr; }
   CudaTensors& tensors() { return tensors_; }
   const CudaTensors& tensors() const { return tensors_; }
   const cuda::Driver& driver() const { return driver_; }

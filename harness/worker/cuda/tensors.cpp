@@ -30,6 +30,7 @@ void CudaTensors::free_images() {
 
 std::optional<Failure> CudaTensors::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
   free_images();
+  expected_outputs_ = {};  // waits for the last one
   if (!mapping_.map(file.get(), layout.bytes)) {
     return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
   }
@@ -44,6 +45,16 @@ std::optional<Failure> CudaTensors::attach(const SharedTensorsLayout& layout, co
     return failure;
   }
   return make_images(1);
+}
+
+void CudaTensors::expect_outputs() {
+  expected_outputs_ = std::async(std::launch::async, [this] {
+    for (const BufferPlace& place : layout_.buffers) {
+      if (place.role == BufferRole::output) {
+        mapping_.touch(place.offset, place.bytes);
+      }
+    }
+  });
 }
 
 template <class Work>

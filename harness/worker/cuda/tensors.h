@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <set>
 #include <vector>
@@ -29,6 +30,9 @@ class CudaTensors {
   // Replaces the shared tensors attached before, with one copy of them as the parent wrote them.
   std::optional<Failure> attach(const SharedTensorsLayout& layout, const FileDescriptor& file);
   bool attached() const { return !images_.empty(); }
+  // Has the pages of the outputs at hand when they are read back first, on a thread that this starts: touching
+  // hundreds of megabytes page by page takes longer than copying them. Not beside a candidate's host code.
+  void expect_outputs();
   // The address of the shared tensors in this process.
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
   // Makes at least this many copies, each with the inputs as the parent wrote them last.
@@ -67,6 +71,7 @@ class CudaTensors {
   CudaImage::Form form_;
   GpuComparison comparison_;
   Mapping mapping_;
+  std::future<void> expected_outputs_;  // ends before the mapping does
   SharedTensorsLayout layout_;
   std::vector<CudaImage> images_;
   std::set<int> outdated_sets_;  // in all copies but the first

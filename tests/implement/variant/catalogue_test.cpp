@@ -217,6 +217,19 @@ TEST_F(CatalogueTest, AParentThatIsNobodyIsAProblemOfAVariantThatStays) {
   expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
 }
 
+TEST_F(CatalogueTest, APredictionOverNobodyIsAProblemOfAVariantThatStays) {
+  write(root() / "a" / "one.cpp", source("register_owned"));
+  write(root() / "a" / "two.cpp", source("two", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
+  Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.ids().size(), 2u);
+  ASSERT_EQ(catalogue.problems().size(), 1u);
+  EXPECT_FALSE(catalogue.problems()[0].left_out);
+  expect_contains(catalogue.problems()[0].what, "is over 'copy/register_ownd', which is no variant");
+  const fs::path third =
+      write(root() / "in" / "three.cpp", source("three", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
+  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
+}
+
 TEST(ShippedVariants, AllOfThemAreValid) {
   Catalogue catalogue;
   catalogue.load({fs::path(APO_SOURCE_FOLDER) / "variants"});
