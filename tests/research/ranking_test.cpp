@@ -311,12 +311,32 @@ TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
   in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 4, 2, 1}}};
   in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
   in.sms = 132;
-  in.blocks = [](const Variant&, const Settings& settings) { return (83 + settings.at("K") - 1) / settings.at("K"); };
+  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
+    return (83 + settings.at("K") - 1) / settings.at("K");
+  };
   const ResearchBrief brief = research(in);
   ASSERT_FALSE(brief.ranked.empty());
   EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=1]");
   in.sms = 4;
   EXPECT_EQ(research(in).ranked[0].configuration.label(), "toy/simple[K=7]") << "all are busy: one step, not four";
+}
+
+// 1328 sequences: 11 a block give each of 121 multiprocessors one, 7 a block give 58 of 132 two and the others one.
+TEST(Research, ARoundThatFewMultiprocessorsWorkInCostsTheRest) {
+  ResearchInputs in = inputs({});
+  in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 10}}};
+  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  in.sms = 132;
+  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
+    return (1328 + settings.at("K") - 1) / settings.at("K");
+  };
+  const Variant& variant = in.diagnosis.incumbent;
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 11}}), 121.0 / 132, 1e-9);
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 7}}), 190.0 / 264, 1e-9);
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 10}}), 133.0 / 264, 1e-9);
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1U);
+  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=7]") << "10 a block leave more idle";
 }
 
 TEST(Research, TheWholeSpaceIsWeighedAndItsBestAreListed) {

@@ -204,15 +204,32 @@ void KnownEffects::collect_nodes() {
   }
 }
 
+// How much more of the GPU works here than on the workload of the judgement, in logs: the candidate's more than the
+// incumbent's. A variant that nobody has here counts as the same on both.
+double KnownEffects::spread_since(const PastResult& past) const {
+  const std::string& here = inputs_.diagnosis.profile.workload;
+  if (past.workload.empty() || past.workload == here) {
+    return 0;
+  }
+  const auto more = [&](const Configuration& configuration) {
+    const Variant* variant = find(configuration.variant);
+    return variant == nullptr ? 0
+                              : std::log(busy_part(inputs_, here, *variant, configuration.settings) /
+                                         busy_part(inputs_, past.workload, *variant, configuration.settings));
+  };
+  return more(past.candidate) - more(past.incumbent);
+}
+
 void KnownEffects::state_judgements() {
   for (const PastResult& past : past_) {
     const std::size_t from = nodes_.at({past.incumbent.label(), past.incumbent_source_hash});
     const std::size_t to = nodes_.at({past.candidate.label(), past.candidate_source_hash});
     if (from != to) {
+      const double spread = spread_since(past);
       statements_.push_back({.from = from,
                              .to = to,
-                             .effect = past.effect,
-                             .sd = sd_of(inputs_, past),
+                             .effect = past.effect + kSpread * spread,
+                             .sd = std::sqrt(square(sd_of(inputs_, past)) + square(kSpreadOff * spread)),
                              .basis = is_here(inputs_, past) ? Basis::here : Basis::elsewhere,
                              .experiment = past.experiment});
     }
@@ -267,7 +284,9 @@ KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& fr
   std::vector<Tunable> parameters = variant.tunables;
   std::erase_if(parameters, [](const Tunable& tunable) { return !tunable.technique.empty(); });
   const int away = steps_between(parameters, from, to);
-  const double spread = std::log(busy_part(inputs_, variant, to) / busy_part(inputs_, variant, from));
+  const std::string& workload = inputs_.diagnosis.profile.workload;
+  const double spread =
+      std::log(busy_part(inputs_, workload, variant, to) / busy_part(inputs_, workload, variant, from));
   Step step{.effect = kSpread * spread - kStepLoss * away};
   double variance = square(kStep) * away + square(kSpreadOff * spread);
   for (const Tunable& toggle : toggles_of(variant)) {

@@ -76,6 +76,7 @@ class KnownEffects {
   Records all_records() const;
   std::size_t node(const Subject& subject);
   void collect_nodes();
+  double spread_since(const PastResult& past) const;
   void state_judgements();
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
   void state_promises();
