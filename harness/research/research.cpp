@@ -63,9 +63,34 @@ double ceiling(const Profile& profile) {
   return std::isfinite(bound) ? bound : kEverything;
 }
 
+const Variant* variant_named(const ResearchInputs& inputs, const std::string& id) {
+  const auto found = std::ranges::find_if(
+      inputs.variants, [&](const RegisteredVariant& registered) { return registered.variant.id() == id; });
+  return found == inputs.variants.end() ? nullptr : &found->variant;
+}
+
+// What the ancestors of a variant apply: many variants name only what they add to their parent.
+std::set<std::string> inherited_techniques(const ResearchInputs& inputs, const Variant& variant) {
+  std::set<std::string> techniques;
+  std::set<std::string> seen = {variant.id()};
+  for (const Variant* one = variant_named(inputs, variant.parent); one != nullptr && seen.insert(one->id()).second;
+       one = variant_named(inputs, one->parent)) {
+    techniques.insert(one->techniques.begin(), one->techniques.end());
+  }
+  return techniques;
+}
+
+// What the option applies and the incumbent does not.
 std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
+  const Variant& incumbent = inputs.diagnosis.incumbent;
   std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
-  const std::vector<std::string> old = techniques_of(inputs.diagnosis.incumbent, inputs.incumbent.settings);
+  const std::set<std::string> incumbents = inherited_techniques(inputs, incumbent);
+  for (const std::string& technique : inherited_techniques(inputs, *option.variant)) {
+    if (!incumbents.contains(technique) && std::ranges::find(techniques, technique) == techniques.end()) {
+      techniques.push_back(technique);
+    }
+  }
+  const std::vector<std::string> old = techniques_of(incumbent, inputs.incumbent.settings);
   std::erase_if(techniques,
                 [&](const std::string& technique) { return std::ranges::find(old, technique) != old.end(); });
   return techniques;

@@ -88,6 +88,19 @@ TEST(Research, TheMostOfAConfigurationIsThatOfAllThatItAttacks) {
   EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, in.variants[1].variant, {}), 100);
 }
 
+TEST(Research, AVariantAttacksWhatItsAncestorsAttackUnlessTheIncumbentIsOneOfThem) {
+  ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4, "toy/fast")});
+  const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
+  const Variant odd = in.variants[1].variant;
+  const double all = most_of(in, bottlenecks, odd, {});
+  EXPECT_NEAR(all, 1 / (0.1 + 0.9 / 50), 1e-6) << "libm's functions go with its parent's technique";
+  in.variants[0].variant.parent = "toy/odd";
+  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, odd, {}), all) << "ancestry that bites its tail is no trouble";
+  in.diagnosis.incumbent = in.variants[0].variant;
+  in.incumbent.variant = "toy/fast";
+  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, odd, {}), 100) << "the incumbent has it already";
+}
+
 TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
   ResearchInputs in = inputs({variant("bold", "padded-cache", 3, 12)});
   in.diagnosis.profile.floor_fraction = 0.2;  // at most 5x
