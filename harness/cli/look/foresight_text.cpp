@@ -65,7 +65,7 @@ std::string count_text(int count, int all) {
 }
 
 std::string inside_text(const BandScore& score) {
-  return count_text(score.inside, score.bands);
+  return score.bands > 0 ? count_text(score.inside, score.bands) : "-";
 }
 
 Rows order_rows(const ReplayScore& score) {

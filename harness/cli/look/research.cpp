@@ -151,7 +151,7 @@ int replay_journals(const ResearchOptions& options, const Globals& globals) {
   }
   print(fmt::format("{} campaigns of {} journals, each journal left out in turn{}\n{}", campaigns.scored.size(),
                     options.replay.size(),
-                    options.past.empty() ? "" : fmt::format("; {} more are known", options.past.size()),
+                    options.past.empty() ? "" : fmt::format("; known beside them: {}", options.past.size()),
                     score_table(score)));
   return kDone;
 }

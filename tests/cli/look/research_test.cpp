@@ -48,6 +48,42 @@ TEST(ResearchCommand, AJournalWithoutCampaignsHasNoScore) {
   EXPECT_NE(ran.err.find("none of these journals has a campaign"), std::string::npos) << ran.err;
 }
 
+Json score_of(const Workplace& place, const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"research", "--json", "--replay"};
+  all.insert(all.end(), words.begin(), words.end());
+  return only_document(place.apo(all));
+}
+
+const std::string kRecorded = APO_SOURCE_FOLDER "/experiments/nvidia-h200/";
+
+TEST(ResearchCommand, ACampaignThatACopyOfItsJournalHoldsCountsOnce) {
+  const Workplace place;
+  const std::string journal = kRecorded + "classes/forward.db";
+  fs::copy_file(journal, place.path("copy.db"));
+  const Json once = score_of(place, {journal});
+  EXPECT_GT(once["experiments"], 4);
+  EXPECT_EQ(score_of(place, {journal, "copy.db"}), once);
+}
+
+TEST(ResearchCommand, JournalsOfThePastAreKnownAndNotScored) {
+  const Workplace place;
+  const std::string journal = kRecorded + "classes/forward.db", other = kRecorded + "b16_t512_h83_n32/forward.db";
+  const Json alone = score_of(place, {journal});
+  const Json after = score_of(place, {journal, "--past", other});
+  EXPECT_EQ(after["experiments"], alone["experiments"]);
+  EXPECT_EQ(after["recorded"], alone["recorded"]);
+  EXPECT_LT(after["now"]["interval_score"], alone["now"]["interval_score"]) << "it has judged some of the same pairs";
+  EXPECT_EQ(alone["baseline"]["predicted"], 0) << "a journal alone has no others";
+  EXPECT_EQ(after["baseline"]["predicted"], after["experiments"]);
+  const Ran itself = place.apo({"research", "--replay", journal, "--past", journal});
+  EXPECT_EQ(score_of(place, {journal, "--past", journal}), alone) << "a copy of it tells nothing";
+  EXPECT_NE(itself.out.find("; known beside them: 1\n"), std::string::npos) << itself.out;
+  place.write("zero.db", "");
+  const Ran empty = place.apo({"research", "--replay", journal, "--past", "zero.db"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_NE(empty.err.find("zero.db' is empty"), std::string::npos) << empty.err;
+}
+
 // The figures of docs/research.md.
 TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
   const fs::path root = APO_SOURCE_FOLDER;
