@@ -61,6 +61,15 @@ TEST(Foresight, OfARecordedCampaignIsCounted) {
   EXPECT_EQ(recorded.lost_accepts, 0);
 }
 
+TEST(Foresight, ARecordedBandThatIsNoneIsNotScored) {
+  RecordedCampaign one = campaign();
+  one.stages[0].judged[0].prediction.high = std::nan("");
+  one.stages[1].judged[0].prediction.low = 0;
+  const Foresight recorded = score_foresight({one}).recorded;
+  EXPECT_EQ(recorded.bands.bands, 0);
+  EXPECT_EQ(recorded.later, 0);
+}
+
 TEST(Foresight, OfThisProgramIsThatOfItsPredictor) {
   const ForesightReport report = score_foresight({campaign()});
   EXPECT_EQ(report.now.right_pairs, 1) << "d promises more than c";

@@ -1,6 +1,8 @@
 // tests/cli/look/research_test.cpp - `apo research`: the brief, and the score of recorded journals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/system/files.h"
@@ -84,27 +86,46 @@ TEST(ResearchCommand, JournalsOfThePastAreKnownAndNotScored) {
   EXPECT_NE(empty.err.find("zero.db' is empty"), std::string::npos) << empty.err;
 }
 
-// The figures of docs/research.md.
-TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
-  const fs::path root = APO_SOURCE_FOLDER;
-  std::vector<std::string> words = {"research", "--replay"};
-  for (const auto& entry : fs::recursive_directory_iterator(root / "experiments")) {
+std::vector<std::string> recorded_journals() {
+  std::vector<std::string> journals;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(APO_SOURCE_FOLDER) / "experiments")) {
     if (entry.path().extension() == ".db") {
-      words.push_back(entry.path().string());
+      journals.push_back(entry.path().string());
     }
   }
-  const Ran ran = Workplace().apo(words);
+  return journals;
+}
+
+void expect_documented(const Ran& ran) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(read_file(root / "docs" / "research.md").find(ran.out), std::string::npos)
+  EXPECT_NE(read_file(fs::path(APO_SOURCE_FOLDER) / "docs" / "research.md").find(ran.out), std::string::npos)
       << "docs/research.md has other figures than:\n"
       << ran.out;
+}
+
+TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
+  std::vector<std::string> words = {"research", "--replay"};
+  std::ranges::copy(recorded_journals(), std::back_inserter(words));
+  const Ran ran = Workplace().apo(words);
+  expect_documented(ran);
   words.emplace_back("--hand-kept");
-  for (const auto& entry : fs::directory_iterator(root / "experiments" / "hand-kept")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(APO_SOURCE_FOLDER) / "experiments" / "hand-kept")) {
     if (entry.path().extension() == ".tsv") {
       words.push_back(entry.path().string());
     }
   }
   EXPECT_EQ(Workplace().apo(words).out, ran.out) << "journals that were kept by hand change nothing there";
+}
+
+TEST(ResearchCommand, TheScoreOfThePackedJournalsIsTheOneInTheDocuments) {
+  const Workplace place;
+  for (const char* archive : {"agent/campaigns-3.tar.xz", "rule-4.tar.xz"}) {
+    const Ran unpacked = place.program({"tar", "-xJf", kRecorded + archive});
+    ASSERT_EQ(unpacked.exit_code, 0) << unpacked.err;
+  }
+  std::vector<std::string> words = {"research", "--replay", "b16.db", "others.db", "rule-4.db", "--past"};
+  std::ranges::copy(recorded_journals(), std::back_inserter(words));
+  expect_documented(place.apo(words));
 }
 
 }  // namespace
