@@ -86,7 +86,7 @@ TEST(ResearchCommand, JournalsOfThePastAreKnownAndNotScored) {
   EXPECT_NE(empty.err.find("zero.db' is empty"), std::string::npos) << empty.err;
 }
 
-std::vector<std::string> recorded_journals() {
+std::vector<std::string> journals_of_the_score() {
   std::vector<std::string> journals;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(APO_SOURCE_FOLDER) / "experiments")) {
     if (entry.path().extension() == ".db") {
@@ -105,7 +105,7 @@ void expect_documented(const Ran& ran) {
 
 TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
   std::vector<std::string> words = {"research", "--replay"};
-  std::ranges::copy(recorded_journals(), std::back_inserter(words));
+  std::ranges::copy(journals_of_the_score(), std::back_inserter(words));
   const Ran ran = Workplace().apo(words);
   expect_documented(ran);
   words.emplace_back("--hand-kept");
@@ -124,7 +124,7 @@ TEST(ResearchCommand, TheScoreOfThePackedJournalsIsTheOneInTheDocuments) {
     ASSERT_EQ(unpacked.exit_code, 0) << unpacked.err;
   }
   std::vector<std::string> words = {"research", "--replay", "b16.db", "others.db", "rule-4.db", "--past"};
-  std::ranges::copy(recorded_journals(), std::back_inserter(words));
+  std::ranges::copy(journals_of_the_score(), std::back_inserter(words));
   expect_documented(place.apo(words));
 }
 
