@@ -24,6 +24,7 @@ struct Saying {
   std::optional<Prediction> band;
   bool tried = true;
   std::optional<Forecast> forecast = {};  // of this program
+  double bound = 0;                       // what the floor leaves at most
 };
 
 using Sayings = std::vector<Saying>;  // of the candidates of a stage
@@ -41,7 +42,6 @@ Sayings recorded_of(const RecordedStage& stage) {
 Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
   const Evidence evidence(stage.inputs);
   const Predictor predictor(stage.inputs, evidence);
-  const double bound = floor_bound(stage.inputs.diagnosis.profile);
   const bool done = !done_at_floor(stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
@@ -50,12 +50,14 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
     });
     Saying saying{.rank = -std::numeric_limits<double>::infinity()};
     if (found != stage.inputs.variants.end()) {
+      const double bound = floor_bound(stage.inputs, found->variant, one.candidate.settings);
       const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
                   .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance,
-                  .forecast = forecast};
+                  .forecast = forecast,
+                  .bound = bound};
       }
     }
     sayings.push_back(saying);
@@ -269,7 +271,7 @@ void add_outcomes(const RecordedCampaign& campaign, const RecordedStage& stage, 
     if (sayings[i].forecast) {
       outcomes.push_back({.journal = campaign.journal,
                           .forecast = *sayings[i].forecast,
-                          .bound = floor_bound(stage.inputs.diagnosis.profile),
+                          .bound = sayings[i].bound,
                           .effect = stage.judged[i].effect});
     }
   }

@@ -56,13 +56,6 @@ struct Attack {
   double bound = 1.0;                    // of all of them together
 };
 
-// The most that any change can give.
-double ceiling(const Profile& profile) {
-  const double bound = floor_bound(profile);
-  constexpr double kEverything = 1000;  // as amdahl() has it
-  return std::isfinite(bound) ? bound : kEverything;
-}
-
 const Variant* variant_named(const ResearchInputs& inputs, const std::string& id) {
   const auto found = std::ranges::find_if(
       inputs.variants, [&](const RegisteredVariant& registered) { return registered.variant.id() == id; });
@@ -106,6 +99,27 @@ std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& 
   return techniques;
 }
 
+bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target) {
+  return std::ranges::any_of(techniques, [&](const std::string& name) {
+    const Technique* technique = find_technique(name, target);
+    return technique != nullptr && technique->tensor_cores;
+  });
+}
+
+double floor_bound_of(const ResearchInputs& inputs, const Option& option) {
+  const Profile& profile = inputs.diagnosis.profile;
+  return uses_tensor_cores(new_techniques(inputs, option), option.variant->target)
+             ? floor_bound_on_tensor_cores(profile)
+             : floor_bound(profile);
+}
+
+// The most that the option can give.
+double ceiling(const ResearchInputs& inputs, const Option& option) {
+  const double bound = floor_bound_of(inputs, option);
+  constexpr double kEverything = 1000;  // as amdahl() has it
+  return std::isfinite(bound) ? bound : kEverything;
+}
+
 // Savings of several bottlenecks add up, as far as the floor allows.
 Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
   std::vector<std::string> techniques = new_techniques(inputs, option);
@@ -121,7 +135,7 @@ Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bo
       attack.bottlenecks.push_back(bottleneck.name);
     }
   }
-  const double most = ceiling(inputs.diagnosis.profile);
+  const double most = ceiling(inputs, option);
   attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
   return attack;
 }
@@ -177,7 +191,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
-  const double floor = floor_bound(known.inputs.diagnosis.profile);
+  const double floor = floor_bound_of(known.inputs, option);
   const double least = known.inputs.minimum_detectable;
   const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
   const bool edited = known.evidence.tries(option.variant->id(), option.variant->source_hash) == 0 &&
@@ -382,6 +396,10 @@ ResearchBrief research(const ResearchInputs& inputs) {
 double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
                const Settings& settings) {
   return attack_of(inputs, bottlenecks, {.variant = &variant, .configuration = {variant.id(), settings}}).bound;
+}
+
+double floor_bound(const ResearchInputs& inputs, const Variant& variant, const Settings& settings) {
+  return floor_bound_of(inputs, {.variant = &variant, .configuration = {variant.id(), settings}});
 }
 
 std::string done_at_floor(const Profile& profile) {

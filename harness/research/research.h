@@ -25,6 +25,10 @@ ResearchBrief research(const ResearchInputs& inputs);
 double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
                const Settings& settings);
 
+// What the floor leaves a configuration at most: that of tensor cores where its new techniques use them; infinite where
+// the floor is not known.
+double floor_bound(const ResearchInputs& inputs, const Variant& variant, const Settings& settings);
+
 // At this part of its floor an incumbent is done: what is left is worth less than judging for it.
 inline constexpr double kDoneAtFloor = 0.9;
 // Says that it is: "copy/streaming is at 93 % of its floor (memory_copy): at most 1.08x is left". "" while it is not,

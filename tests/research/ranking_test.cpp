@@ -111,6 +111,26 @@ TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
   EXPECT_GT(research(in).ranked[0].prediction.high, 12);
 }
 
+// 9 of 10 ms are the floor of arithmetic in vectors; in matrices, ten times as fast, the copies' 2 ms bind.
+TEST(Research, TheFloorOfTensorCoresIsNotThatOfVectors) {
+  ResearchInputs in = inputs({variant("tensors", "tensor-core", 2, 4), variant("tiled", "lane-tiling", 2, 4)});
+  for (RegisteredVariant& registered : in.variants) {
+    registered.variant.target = Target::cuda;
+  }
+  Profile& profile = in.diagnosis.profile;
+  profile.floor_roof = "fp32_fma";
+  profile.floor_ns = 0.9 * profile.time_ns;
+  profile.floor_fraction = 0.9;
+  profile.metrics.push_back({.name = "floor_bytes", .value = 0.2 * profile.time_ns});
+  profile.roofs.push_back(fixtures::roof("fp32_fma", 1e13));
+  profile.roofs.push_back(fixtures::roof("tensor_bf16", 1e14));
+  const Variant &tensors = in.variants[0].variant, &tiled = in.variants[1].variant;
+  EXPECT_NEAR(floor_bound(in, tensors, {}), 5, 1e-9);
+  EXPECT_NEAR(floor_bound(in, tiled, {}), 1 / 0.9, 1e-9);
+  profile.floor_roof = "memory_copy";
+  EXPECT_NEAR(floor_bound(in, tensors, {}), 1 / 0.9, 1e-9) << "no arithmetic binds";
+}
+
 TEST(Research, AtTheFloorNothingIsTried) {
   ResearchInputs in = inputs({variant("bold", "padded-cache", 20, 60)});
   in.diagnosis.profile.floor_fraction = 0.999;

@@ -19,8 +19,9 @@ namespace {
 using Parsed = nlohmann::json;
 
 constexpr const char* kFile = "harness/core/techniques/techniques.json";
-const std::vector<std::string> kKeys = {"name",         "target",   "attacks", "cost",     "low",      "high",
-                                        "precondition", "excludes", "source",  "families", "requires", "builds_on"};
+const std::vector<std::string> kKeys = {"name",     "target",       "attacks",     "cost",   "low",
+                                        "high",     "precondition", "excludes",    "source", "families",
+                                        "requires", "builds_on",    "tensor_cores"};
 
 // The line of each object in a list: of the brace that opens it.
 std::vector<std::ptrdiff_t> lines_of_entries(const std::string& text) {
@@ -69,6 +70,7 @@ class Entry {
   std::vector<std::string> list(const std::string& key) const {
     return get<std::vector<std::string>>(key, "a list of texts");
   }
+  bool flag(const std::string& key) const { return json_.contains(key) && get<bool>(key, "true or false"); }
   std::string string_or_none(const std::string& key) const { return json_.contains(key) ? string(key) : ""; }
   std::vector<std::string> list_or_none(const std::string& key) const {
     return json_.contains(key) ? list(key) : std::vector<std::string>();
@@ -130,6 +132,7 @@ Technique read(const Entry& entry) {
                       .requires_expression = entry.string_or_none("requires"),
                       .precondition = entry.string_or_none("precondition"),
                       .cost = static_cast<int>(entry.number("cost")),
+                      .tensor_cores = entry.flag("tensor_cores"),
                       .excludes = entry.list_or_none("excludes"),
                       .builds_on = entry.list_or_none("builds_on"),
                       .low = entry.number("low"),
