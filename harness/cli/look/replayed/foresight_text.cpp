@@ -1,5 +1,6 @@
-// harness/cli/look/foresight_text.cpp - one row a measure: as recorded, as this program would do, and knowing nothing.
-#include "harness/cli/look/foresight_text.h"
+// harness/cli/look/replayed/foresight_text.cpp - one row a measure: as recorded, as this program would do, and knowing
+// nothing.
+#include "harness/cli/look/replayed/foresight_text.h"
 
 #include <fmt/format.h>
 

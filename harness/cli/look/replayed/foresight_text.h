@@ -1,4 +1,4 @@
-// harness/cli/look/foresight_text.h - the score of recorded journals as a table and as a document.
+// harness/cli/look/replayed/foresight_text.h - the score of recorded journals as a table and as a document.
 #pragma once
 
 #include <nlohmann/json.hpp>
