@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "harness/research/attack.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/prediction.h"
@@ -50,7 +51,7 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
     });
     Saying saying{.rank = -std::numeric_limits<double>::infinity()};
     if (found != stage.inputs.variants.end()) {
-      const double bound = floor_bound(stage.inputs, found->variant, one.candidate.settings);
+      const double bound = floor_bound(stage.inputs, {.variant = &found->variant, .configuration = one.candidate});
       const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
@@ -160,7 +161,8 @@ void count_attacked(const RecordedStage& stage, const std::vector<Bottleneck>& b
   });
   if (!bottlenecks.empty() && found != stage.inputs.variants.end()) {
     ++report.attacked;
-    const double most = most_of(stage.inputs, bottlenecks, found->variant, accepted.candidate.settings);
+    const Option option{.variant = &found->variant, .configuration = accepted.candidate};
+    const double most = attack_of(stage.inputs, bottlenecks, option).bound;
     report.above_attacked += accepted.effect > std::log(most) ? 1 : 0;
   }
 }

@@ -16,6 +16,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
+#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
@@ -30,11 +31,6 @@ constexpr std::size_t kPromisingVariants = 2;
 // So many settings of each are listed, the best by their predictions.
 constexpr std::size_t kOptionsOfASpace = 16;
 
-// The part of today's time that a speed-up saves; 0 for a slow-down.
-double saving(double speedup) {
-  return speedup > 1 ? 1 - 1 / speedup : 0;
-}
-
 // What every option is held against.
 struct Knowledge {
   const ResearchInputs& inputs;
@@ -43,102 +39,6 @@ struct Knowledge {
   Subject incumbent;
   std::vector<Bottleneck> bottlenecks;
 };
-
-// A configuration under consideration.
-struct Option {
-  const Variant* variant = nullptr;
-  Configuration configuration;  // normalised
-  Origin origin = Origin::registered;
-};
-
-struct Attack {
-  std::vector<std::string> bottlenecks;  // that are attacked, the largest first
-  double bound = 1.0;                    // of all of them together
-};
-
-const Variant* variant_named(const ResearchInputs& inputs, const std::string& id) {
-  const auto found = std::ranges::find_if(
-      inputs.variants, [&](const RegisteredVariant& registered) { return registered.variant.id() == id; });
-  return found == inputs.variants.end() ? nullptr : &found->variant;
-}
-
-// What the ancestors of a variant apply: many variants name only what they add to their parent.
-std::set<std::string> inherited_techniques(const ResearchInputs& inputs, const Variant& variant) {
-  std::set<std::string> techniques;
-  std::set<std::string> seen = {variant.id()};
-  for (const Variant* one = variant_named(inputs, variant.parent); one != nullptr && seen.insert(one->id()).second;
-       one = variant_named(inputs, one->parent)) {
-    techniques.insert(one->techniques.begin(), one->techniques.end());
-  }
-  return techniques;
-}
-
-// What the option applies and the incumbent does not.
-std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
-  const Variant& incumbent = inputs.diagnosis.incumbent;
-  std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
-  const std::set<std::string> incumbents = inherited_techniques(inputs, incumbent);
-  for (const std::string& technique : inherited_techniques(inputs, *option.variant)) {
-    if (!incumbents.contains(technique) && std::ranges::find(techniques, technique) == techniques.end()) {
-      techniques.push_back(technique);
-    }
-  }
-  const std::vector<std::string> old = techniques_of(incumbent, inputs.incumbent.settings);
-  std::erase_if(techniques,
-                [&](const std::string& technique) { return std::ranges::find(old, technique) != old.end(); });
-  return techniques;
-}
-
-// Those that cannot be applied here attack nothing.
-std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& option,
-                                    std::vector<std::string> techniques) {
-  std::erase_if(techniques, [&](const std::string& name) {
-    const Technique* technique = find_technique(name, option.variant->target);
-    return technique != nullptr && !why_not_here(*technique, inputs).empty();
-  });
-  return techniques;
-}
-
-bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target) {
-  return std::ranges::any_of(techniques, [&](const std::string& name) {
-    const Technique* technique = find_technique(name, target);
-    return technique != nullptr && technique->tensor_cores;
-  });
-}
-
-double floor_bound_of(const ResearchInputs& inputs, const Option& option) {
-  const Profile& profile = inputs.diagnosis.profile;
-  return uses_tensor_cores(new_techniques(inputs, option), option.variant->target)
-             ? floor_bound_on_tensor_cores(profile)
-             : floor_bound(profile);
-}
-
-// The most that the option can give.
-double ceiling(const ResearchInputs& inputs, const Option& option) {
-  const double bound = floor_bound_of(inputs, option);
-  constexpr double kEverything = 1000;  // as amdahl() has it
-  return std::isfinite(bound) ? bound : kEverything;
-}
-
-// Savings of several bottlenecks add up, as far as the floor allows.
-Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
-  std::vector<std::string> techniques = new_techniques(inputs, option);
-  if (option.origin == Origin::tuning && techniques.empty()) {
-    techniques = option.variant->techniques;
-  }
-  techniques = applicable(inputs, option, std::move(techniques));
-  Attack attack;
-  double saved = 0;
-  for (const Bottleneck& bottleneck : bottlenecks) {  // the largest first
-    if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
-      saved += saving(bottleneck.bound);
-      attack.bottlenecks.push_back(bottleneck.name);
-    }
-  }
-  const double most = ceiling(inputs, option);
-  attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
-  return attack;
-}
 
 std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
   const std::string target =
@@ -191,7 +91,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
-  const double floor = floor_bound_of(known.inputs, option);
+  const double floor = floor_bound(known.inputs, option);
   const double least = known.inputs.minimum_detectable;
   const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
   const bool edited = known.evidence.tries(option.variant->id(), option.variant->source_hash) == 0 &&
@@ -391,15 +291,6 @@ ResearchBrief research(const ResearchInputs& inputs) {
   sort_by_score(brief.ranked, inputs);
   brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
   return brief;
-}
-
-double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
-               const Settings& settings) {
-  return attack_of(inputs, bottlenecks, {.variant = &variant, .configuration = {variant.id(), settings}}).bound;
-}
-
-double floor_bound(const ResearchInputs& inputs, const Variant& variant, const Settings& settings) {
-  return floor_bound_of(inputs, {.variant = &variant, .configuration = {variant.id(), settings}});
 }
 
 std::string done_at_floor(const Profile& profile) {

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "harness/research/attack.h"
 #include "harness/research/prediction/prediction.h"
-#include "harness/research/research.h"
 
 namespace apo {
 namespace {
@@ -72,8 +72,8 @@ void score_stage(const RecordedStage& stage, Transfer& transfer) {
     const Variant* variant = variant_of(inputs, one.candidate.variant);
     const auto taken = variant == nullptr ? std::nullopt : judged.over(incumbent, normalised(one.candidate, *variant));
     if (taken) {
-      const Forecast forecast =
-          predictor.predict(*variant, one.candidate, floor_bound(inputs, *variant, one.candidate.settings));
+      const Forecast forecast = predictor.predict(
+          *variant, one.candidate, floor_bound(inputs, {.variant = variant, .configuration = one.candidate}));
       ++transfer.effects;
       transfer.taken_error += std::fabs(one.effect - *taken);
       transfer.error += std::fabs(one.effect - forecast.effect);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/research/attack.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/research.h"
 #include "tests/research/fixtures.h"
@@ -77,28 +78,7 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
-  EXPECT_NEAR(most_of(in, brief.bottlenecks, in.variants[0].variant, {}), 100, 1e-6);
-}
-
-// libm takes nine tenths, and a 50th of that is left; what attacks nothing is bounded by the floor alone.
-TEST(Research, TheMostOfAConfigurationIsThatOfAllThatItAttacks) {
-  const ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4)});
-  const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
-  EXPECT_NEAR(most_of(in, bottlenecks, in.variants[0].variant, {}), 1 / (0.1 + 0.9 / 50), 1e-6);
-  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, in.variants[1].variant, {}), 100);
-}
-
-TEST(Research, AVariantAttacksWhatItsAncestorsAttackUnlessTheIncumbentIsOneOfThem) {
-  ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4, "toy/fast")});
-  const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
-  const Variant odd = in.variants[1].variant;
-  const double all = most_of(in, bottlenecks, odd, {});
-  EXPECT_NEAR(all, 1 / (0.1 + 0.9 / 50), 1e-6) << "libm's functions go with its parent's technique";
-  in.variants[0].variant.parent = "toy/odd";
-  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, odd, {}), all) << "ancestry that bites its tail is no trouble";
-  in.diagnosis.incumbent = in.variants[0].variant;
-  in.incumbent.variant = "toy/fast";
-  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, odd, {}), 100) << "the incumbent has it already";
+  EXPECT_NEAR(attack_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);
 }
 
 TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
@@ -109,26 +89,6 @@ TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
   EXPECT_EQ(research(in).ranked[0].attacks, "");
   in.diagnosis.profile.floor_fraction = 0;
   EXPECT_GT(research(in).ranked[0].prediction.high, 12);
-}
-
-// 9 of 10 ms are the floor of arithmetic in vectors; in matrices, ten times as fast, the copies' 2 ms bind.
-TEST(Research, TheFloorOfTensorCoresIsNotThatOfVectors) {
-  ResearchInputs in = inputs({variant("tensors", "tensor-core", 2, 4), variant("tiled", "lane-tiling", 2, 4)});
-  for (RegisteredVariant& registered : in.variants) {
-    registered.variant.target = Target::cuda;
-  }
-  Profile& profile = in.diagnosis.profile;
-  profile.floor_roof = "fp32_fma";
-  profile.floor_ns = 0.9 * profile.time_ns;
-  profile.floor_fraction = 0.9;
-  profile.metrics.push_back({.name = "floor_bytes", .value = 0.2 * profile.time_ns});
-  profile.roofs.push_back(fixtures::roof("fp32_fma", 1e13));
-  profile.roofs.push_back(fixtures::roof("tensor_bf16", 1e14));
-  const Variant &tensors = in.variants[0].variant, &tiled = in.variants[1].variant;
-  EXPECT_NEAR(floor_bound(in, tensors, {}), 5, 1e-9);
-  EXPECT_NEAR(floor_bound(in, tiled, {}), 1 / 0.9, 1e-9);
-  profile.floor_roof = "memory_copy";
-  EXPECT_NEAR(floor_bound(in, tensors, {}), 1 / 0.9, 1e-9) << "no arithmetic binds";
 }
 
 TEST(Research, AtTheFloorNothingIsTried) {
