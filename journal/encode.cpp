@@ -250,6 +250,7 @@ std::vector<Tunable> decode_tunables(const std::string& json) {
   return parsed(json, [](const Json& value) {
     std::vector<Tunable> tunables;
     for (const Json& entry : value) {
+      static_cast<void>(entry.at(1).at(0));  // without a value it is damaged: the first one is the default
       tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>(),
                           entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
     }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "harness/research/attack.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/prediction.h"
@@ -24,6 +25,7 @@ struct Saying {
   std::optional<Prediction> band;
   bool tried = true;
   std::optional<Forecast> forecast = {};  // of this program
+  double bound = 0;                       // what the floor leaves at most
 };
 
 using Sayings = std::vector<Saying>;  // of the candidates of a stage
@@ -41,7 +43,6 @@ Sayings recorded_of(const RecordedStage& stage) {
 Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
   const Evidence evidence(stage.inputs);
   const Predictor predictor(stage.inputs, evidence);
-  const double bound = floor_bound(stage.inputs.diagnosis.profile);
   const bool done = !done_at_floor(stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
@@ -50,12 +51,14 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
     });
     Saying saying{.rank = -std::numeric_limits<double>::infinity()};
     if (found != stage.inputs.variants.end()) {
+      const double bound = floor_bound(stage.inputs, {.variant = &found->variant, .configuration = one.candidate});
       const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
                   .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance,
-                  .forecast = forecast};
+                  .forecast = forecast,
+                  .bound = bound};
       }
     }
     sayings.push_back(saying);
@@ -81,23 +84,43 @@ void score_pairs(const RecordedStage& stage, const Sayings& sayings, Foresight& 
 void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& score) {
   for (std::size_t i = 0; i < sayings.size(); ++i) {
     const double effect = stage.judged[i].effect;
-    if (!sayings[i].tried && stage.judged[i].verdict == Verdict::accepted) {
-      ++score.lost_accepts;
-    }
     if (!sayings[i].band) {
       continue;
     }
     const double low = std::log(sayings[i].band->low);
     const double high = std::log(sayings[i].band->high);
-    const double outside = std::max({low - effect, effect - high, 0.0});
-    ++score.predicted;
-    score.inside += outside == 0 ? 1 : 0;
-    score.interval_score += high - low + 10 * outside;
+    score.bands.add(low, high, effect);
     if (stage.after_an_accept) {
+      score.later_bands.add(low, high, effect);
       ++score.later;
       score.later_error += std::fabs(effect - (sayings[i].forecast ? sayings[i].forecast->effect : 0.5 * (low + high)));
     }
   }
+}
+
+// The candidates of a stage that this program would judge, in its order. As in a campaign the rest is ranked anew after
+// each, and an accepted one is the last.
+std::vector<PastResult> judged_now(RecordedStage stage) {
+  std::vector<PastResult> judged;
+  while (!stage.judged.empty()) {
+    const Sayings sayings = said_now(stage, stage.judged);
+    std::optional<std::size_t> next;
+    for (std::size_t i = 0; i < sayings.size(); ++i) {
+      if (sayings[i].tried && (!next || sayings[i].rank > sayings[*next].rank)) {
+        next = i;
+      }
+    }
+    if (!next) {
+      break;
+    }
+    judged.push_back(stage.judged[*next]);
+    if (judged.back().verdict == Verdict::accepted) {
+      break;
+    }
+    stage.inputs.past.push_back(judged.back());
+    stage.judged.erase(stage.judged.begin() + static_cast<std::ptrdiff_t>(*next));
+  }
+  return judged;
 }
 
 // Counts the experiments until the first configuration of `variant`, in the order of the sayings.
@@ -118,24 +141,9 @@ void count_until(const std::string& variant, const std::vector<PastResult>& cand
 }
 
 void finish(Foresight& score) {
-  score.interval_score /= std::max(1, score.predicted);
   score.later_error /= std::max(1, score.later);
   score.until_final /= std::max(1, score.improved);
   score.seconds_until_final /= std::max(1, score.improved);
-}
-
-// All that a campaign judged, each configuration once.
-std::vector<PastResult> candidates_of(const RecordedCampaign& campaign) {
-  std::vector<PastResult> all;
-  std::set<std::string> seen;
-  for (const RecordedStage& stage : campaign.stages) {
-    for (const PastResult& one : stage.judged) {
-      if (seen.insert(one.candidate.label()).second) {
-        all.push_back(one);
-      }
-    }
-  }
-  return all;
 }
 
 std::vector<Bottleneck> bottlenecks_now(const RecordedStage& stage) {
@@ -153,7 +161,8 @@ void count_attacked(const RecordedStage& stage, const std::vector<Bottleneck>& b
   });
   if (!bottlenecks.empty() && found != stage.inputs.variants.end()) {
     ++report.attacked;
-    const double most = most_of(stage.inputs, bottlenecks, found->variant, accepted.candidate.settings);
+    const Option option{.variant = &found->variant, .configuration = accepted.candidate};
+    const double most = attack_of(stage.inputs, bottlenecks, option).bound;
     report.above_attacked += accepted.effect > std::log(most) ? 1 : 0;
   }
 }
@@ -165,10 +174,17 @@ void count_bound(double bound, double effect, Foresight& score) {
   }
 }
 
+// A stage ends with its accept.
+int lost_accepts(const RecordedStage& stage) {
+  const auto accepts = [](const std::vector<PastResult>& judged) {
+    return static_cast<int>(std::ranges::count(judged, Verdict::accepted, &PastResult::verdict));
+  };
+  return accepts(stage.judged) - accepts(judged_now(stage));
+}
+
 // The experiments behind the last accept come after its stage.
-void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now, ForesightReport& report) {
+void score_end(const RecordedCampaign& campaign, ForesightReport& report) {
   std::size_t last = campaign.stages.size();
-  std::string final_incumbent;
   for (std::size_t i = 0; i < campaign.stages.size(); ++i) {
     for (const PastResult& one : campaign.stages[i].judged) {
       ++report.experiments;
@@ -178,20 +194,20 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
         const std::vector<Bottleneck> bottlenecks = bottlenecks_now(campaign.stages[i]);
         count_bound(first_bound(bottlenecks), one.effect, report.now);
         count_attacked(campaign.stages[i], bottlenecks, one, report);
-        final_incumbent = one.candidate.variant;
         last = i;
       }
     }
+    report.now.lost_accepts += lost_accepts(campaign.stages[i]);
   }
+  const std::string final_incumbent = final_variant(campaign);
   if (final_incumbent.empty()) {
     return;
   }
   for (std::size_t i = last + 1; i < campaign.stages.size(); ++i) {
-    report.recorded.after_last_accept += static_cast<int>(now[i].size());
-    report.now.after_last_accept +=
-        static_cast<int>(std::ranges::count_if(now[i], [](const Saying& saying) { return saying.tried; }));
+    report.recorded.after_last_accept += static_cast<int>(campaign.stages[i].judged.size());
+    report.now.after_last_accept += static_cast<int>(judged_now(campaign.stages[i]).size());
   }
-  const std::vector<PastResult> candidates = candidates_of(campaign);
+  const std::vector<PastResult> candidates = judged_once(campaign);
   Sayings in_order(candidates.size());
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     in_order[i].rank = -static_cast<double>(i);
@@ -246,12 +262,8 @@ HeldOutBands score_held_out(const std::vector<ForecastOutcome>& outcomes) {
       reach->second = conformal_reach(outcomes, one.journal);
     }
     const Forecast::Ends ends = one.forecast.ends(reach->second, one.bound);
-    const double outside = std::max({ends.low - one.effect, one.effect - ends.high, 0.0});
-    ++score.predicted;
-    score.inside += outside == 0 ? 1 : 0;
-    score.interval_score += ends.high - ends.low + 10 * outside;
+    score.bands.add(ends.low, ends.high, one.effect);
   }
-  score.interval_score /= std::max(1, score.predicted);
   return score;
 }
 
@@ -261,13 +273,47 @@ void add_outcomes(const RecordedCampaign& campaign, const RecordedStage& stage, 
     if (sayings[i].forecast) {
       outcomes.push_back({.journal = campaign.journal,
                           .forecast = *sayings[i].forecast,
-                          .bound = floor_bound(stage.inputs.diagnosis.profile),
+                          .bound = sayings[i].bound,
                           .effect = stage.judged[i].effect});
     }
   }
 }
 
 }  // namespace
+
+std::vector<PastResult> judged_once(const RecordedCampaign& campaign) {
+  std::vector<PastResult> all;
+  std::set<std::string> seen;
+  for (const RecordedStage& stage : campaign.stages) {
+    for (const PastResult& one : stage.judged) {
+      if (seen.insert(one.candidate.label()).second) {
+        all.push_back(one);
+      }
+    }
+  }
+  return all;
+}
+
+std::string final_variant(const RecordedCampaign& campaign) {
+  std::string variant;
+  for (const RecordedStage& stage : campaign.stages) {
+    for (const PastResult& one : stage.judged) {
+      variant = one.verdict == Verdict::accepted ? one.candidate.variant : variant;
+    }
+  }
+  return variant;
+}
+
+void BandScore::add(double low, double high, double effect) {
+  const double outside = std::max({low - effect, effect - high, 0.0});
+  ++bands;
+  inside += outside == 0 ? 1 : 0;
+  penalties += high - low + 10 * outside;
+}
+
+double BandScore::interval_score() const {
+  return penalties / std::max(1, bands);
+}
 
 ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) {
   ForesightReport report;
@@ -285,7 +331,7 @@ ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) 
         score_bands(stage, sayings, *score);
       }
     }
-    score_end(campaign, all, report);
+    score_end(campaign, report);
   }
   finish(report.recorded);
   finish(report.now);

@@ -25,6 +25,20 @@ struct RecordedCampaign {
   std::vector<RecordedStage> stages;  // one at least, with one candidate at least
 };
 
+// All that a campaign judged, each configuration once, in order.
+std::vector<PastResult> judged_once(const RecordedCampaign& campaign);
+// The variant that the campaign ended with; "" where it accepted nothing.
+std::string final_variant(const RecordedCampaign& campaign);
+
+// Bands that are to hold four effects of five, in logs.
+struct BandScore {
+  int bands = 0;
+  int inside = 0;        // effects in their band
+  double penalties = 0;  // of all bands: width + 10 x what the effect lies outside of it
+  void add(double low, double high, double effect);
+  double interval_score() const;  // the mean penalty; 0 of none
+};
+
 // How good the foresight of one researcher was. Effects are in logs. "Later" is after a campaign's first accept.
 struct Foresight {
   int right_pairs = 0;  // of later candidates against one incumbent, one of them reverted: the faster was tried before
@@ -32,11 +46,11 @@ struct Foresight {
   double until_final = 0;          // experiments until the variant that the campaign ended with, on average
   double seconds_until_final = 0;  // that judging these took, against the incumbents that they were judged against
   int improved = 0;                // campaigns that accepted something
-  int predicted = 0;               // with a band; effects inside of it
-  int inside = 0;
-  double interval_score = 0;  // mean: width of the 80 % band + 10 x what the effect lies outside of it
-  double later_error = 0;     // mean distance of the effect from the estimate, else from the middle of the band
+  BandScore bands;
+  BandScore later_bands;   // those of later candidates
+  double later_error = 0;  // mean distance of the effect from the estimate, else from the middle of the band
   int later = 0;
+  // As a campaign goes, which ranks the rest anew after each verdict.
   int after_last_accept = 0;  // experiments that it would make there
   int lost_accepts = 0;       // that it would not have tried
   int bounded = 0;            // accepts of which the first bottleneck had a bound; effects above that
@@ -46,9 +60,7 @@ struct Foresight {
 // Bands of this program whose reach, in standard deviations, is that of the other journals alone: the finite-sample
 // conformal quantile, each journal with the same weight.
 struct HeldOutBands {
-  int predicted = 0;
-  int inside = 0;
-  double interval_score = 0;
+  BandScore bands;
   double reach = 0;  // that all journals together ask for
 };
 

@@ -2,6 +2,7 @@
 #include "harness/research/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace apo {
@@ -17,9 +18,11 @@ Configuration normalised(const Configuration& configuration, const Variant& vari
   return full;
 }
 
-double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings) {
-  const std::int64_t blocks = inputs.blocks && inputs.sms > 0 ? inputs.blocks(variant, settings) : 0;
-  return blocks > 0 ? std::min(1.0, static_cast<double>(blocks) / static_cast<double>(inputs.sms)) : 1.0;
+double busy_part(const ResearchInputs& inputs, const std::string& workload, const Variant& variant,
+                 const Settings& settings) {
+  const std::int64_t blocks = inputs.blocks && inputs.sms > 0 ? inputs.blocks(workload, variant, settings) : 0;
+  const double for_each = blocks > 0 ? static_cast<double>(blocks) / static_cast<double>(inputs.sms) : 1;
+  return for_each / std::ceil(for_each);
 }
 
 PastResult past_result(const Experiment& experiment, const Machine& machine) {

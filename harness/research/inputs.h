@@ -72,16 +72,18 @@ struct ResearchInputs {
   std::vector<HandKeptJournal> hand_kept = {};
   // Why a variant does not support settings on the workload; "": it does. Empty: all settings are supported.
   std::function<std::string(const Variant&, const Settings&)> unsupported;
-  // The blocks that a call launches, 0 where that is not known. Empty on a host.
-  std::function<std::int64_t(const Variant&, const Settings&)> blocks;
+  // The blocks that a call on the workload of this name launches, 0 where that is not known. Empty on a host.
+  std::function<std::int64_t(const std::string&, const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;
   double share = 1.0;                 // of the application's time that this kernel takes
   double minimum_detectable = 0.003;  // log effect that this machine resolves
   std::uint64_t seed = 0;             // orders candidates of equal score
 };
 
-// The part of the GPU's multiprocessors that have a block, 0..1; 1 where that is not known.
-double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings);
+// The part of the GPU's multiprocessors that work on the workload while the busiest of them does, 0..1: blocks over
+// rounds times multiprocessors. 1 where the blocks are not known.
+double busy_part(const ResearchInputs& inputs, const std::string& workload, const Variant& variant,
+                 const Settings& settings);
 
 // `configuration` with every tunable of `variant` stated, but for toggles that are off, so that "defaults left out" and
 // "defaults written" are equal.

@@ -16,6 +16,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
+#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
@@ -30,11 +31,6 @@ constexpr std::size_t kPromisingVariants = 2;
 // So many settings of each are listed, the best by their predictions.
 constexpr std::size_t kOptionsOfASpace = 16;
 
-// The part of today's time that a speed-up saves; 0 for a slow-down.
-double saving(double speedup) {
-  return speedup > 1 ? 1 - 1 / speedup : 0;
-}
-
 // What every option is held against.
 struct Knowledge {
   const ResearchInputs& inputs;
@@ -43,63 +39,6 @@ struct Knowledge {
   Subject incumbent;
   std::vector<Bottleneck> bottlenecks;
 };
-
-// A configuration under consideration.
-struct Option {
-  const Variant* variant = nullptr;
-  Configuration configuration;  // normalised
-  Origin origin = Origin::registered;
-};
-
-struct Attack {
-  std::vector<std::string> bottlenecks;  // that are attacked, the largest first
-  double bound = 1.0;                    // of all of them together
-};
-
-// The most that any change can give.
-double ceiling(const Profile& profile) {
-  const double bound = floor_bound(profile);
-  constexpr double kEverything = 1000;  // as amdahl() has it
-  return std::isfinite(bound) ? bound : kEverything;
-}
-
-std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
-  std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
-  const std::vector<std::string> old = techniques_of(inputs.diagnosis.incumbent, inputs.incumbent.settings);
-  std::erase_if(techniques,
-                [&](const std::string& technique) { return std::ranges::find(old, technique) != old.end(); });
-  return techniques;
-}
-
-// Those that cannot be applied here attack nothing.
-std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& option,
-                                    std::vector<std::string> techniques) {
-  std::erase_if(techniques, [&](const std::string& name) {
-    const Technique* technique = find_technique(name, option.variant->target);
-    return technique != nullptr && !why_not_here(*technique, inputs).empty();
-  });
-  return techniques;
-}
-
-// Savings of several bottlenecks add up, as far as the floor allows.
-Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
-  std::vector<std::string> techniques = new_techniques(inputs, option);
-  if (option.origin == Origin::tuning && techniques.empty()) {
-    techniques = option.variant->techniques;
-  }
-  techniques = applicable(inputs, option, std::move(techniques));
-  Attack attack;
-  double saved = 0;
-  for (const Bottleneck& bottleneck : bottlenecks) {  // the largest first
-    if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
-      saved += saving(bottleneck.bound);
-      attack.bottlenecks.push_back(bottleneck.name);
-    }
-  }
-  const double most = ceiling(inputs.diagnosis.profile);
-  attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
-  return attack;
-}
 
 std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
   const std::string target =
@@ -152,7 +91,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
-  const double floor = floor_bound(known.inputs.diagnosis.profile);
+  const double floor = floor_bound(known.inputs, option);
   const double least = known.inputs.minimum_detectable;
   const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
   const bool edited = known.evidence.tries(option.variant->id(), option.variant->source_hash) == 0 &&
@@ -352,11 +291,6 @@ ResearchBrief research(const ResearchInputs& inputs) {
   sort_by_score(brief.ranked, inputs);
   brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
   return brief;
-}
-
-double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
-               const Settings& settings) {
-  return attack_of(inputs, bottlenecks, {.variant = &variant, .configuration = {variant.id(), settings}}).bound;
 }
 
 std::string done_at_floor(const Profile& profile) {

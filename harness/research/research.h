@@ -19,12 +19,6 @@ inline constexpr double kLeastChance = 0.1;
 // left out, unless it was edited since it was tried.
 ResearchBrief research(const ResearchInputs& inputs);
 
-// The most that a configuration can gain: the savings of all bottlenecks that its new techniques attack, together and
-// as far as the floor allows; the floor's bound where they attack none, because then nothing else bounds it. A
-// bottleneck's own bound is that of a change which removes it alone.
-double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
-               const Settings& settings);
-
 // At this part of its floor an incumbent is done: what is left is worth less than judging for it.
 inline constexpr double kDoneAtFloor = 0.9;
 // Says that it is: "copy/streaming is at 93 % of its floor (memory_copy): at most 1.08x is left". "" while it is not,

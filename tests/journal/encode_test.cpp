@@ -72,5 +72,10 @@ TEST(EncodeEnvironment, BitsThatAreNoNumberAreDamage) {
   }
 }
 
+TEST(DecodeTunables, ATunableWithoutAValueIsDamage) {
+  EXPECT_EQ(decode_tunables(R"([["W", [2, 4]], ["FUSED", [0, 1], "fused-gate"]])")[1].technique, "fused-gate");
+  EXPECT_THROW(decode_tunables(R"([["W", []]])"), EnvironmentError);
+}
+
 }  // namespace
 }  // namespace apo

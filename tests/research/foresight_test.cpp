@@ -49,21 +49,32 @@ TEST(Foresight, OfARecordedCampaignIsCounted) {
   EXPECT_EQ(recorded.right_pairs, 0);
   EXPECT_EQ(recorded.wrong_pairs, 1);
   EXPECT_DOUBLE_EQ(recorded.until_final, 1);
-  EXPECT_EQ(recorded.predicted, 2);
-  EXPECT_EQ(recorded.inside, 1);
+  EXPECT_EQ(recorded.bands.bands, 2);
+  EXPECT_EQ(recorded.bands.inside, 1);
   const double outside = std::log(2 / 1.9);
-  EXPECT_NEAR(recorded.interval_score, 0.5 * (std::log(1.9 / 1.5) + 10 * outside + std::log(1 / 0.4)), 1e-9);
+  EXPECT_NEAR(recorded.bands.interval_score(), 0.5 * (std::log(1.9 / 1.5) + 10 * outside + std::log(1 / 0.4)), 1e-9);
   EXPECT_EQ(recorded.later, 1);
+  EXPECT_EQ(recorded.later_bands.bands, 1);
+  EXPECT_NEAR(recorded.later_bands.interval_score(), std::log(1 / 0.4), 1e-9) << "0.5x lies inside";
   EXPECT_NEAR(recorded.later_error, std::fabs(std::log(0.5) - 0.5 * std::log(0.4)), 1e-9);
   EXPECT_EQ(recorded.after_last_accept, 2);
   EXPECT_EQ(recorded.lost_accepts, 0);
+}
+
+TEST(Foresight, ARecordedBandThatIsNoneIsNotScored) {
+  RecordedCampaign one = campaign();
+  one.stages[0].judged[0].prediction.high = std::nan("");
+  one.stages[1].judged[0].prediction.low = 0;
+  const Foresight recorded = score_foresight({one}).recorded;
+  EXPECT_EQ(recorded.bands.bands, 0);
+  EXPECT_EQ(recorded.later, 0);
 }
 
 TEST(Foresight, OfThisProgramIsThatOfItsPredictor) {
   const ForesightReport report = score_foresight({campaign()});
   EXPECT_EQ(report.now.right_pairs, 1) << "d promises more than c";
   EXPECT_EQ(report.now.wrong_pairs, 0);
-  EXPECT_EQ(report.now.predicted, 3);
+  EXPECT_EQ(report.now.bands.bands, 3);
   EXPECT_DOUBLE_EQ(report.now.until_final, 1);
 }
 
@@ -96,8 +107,8 @@ TEST(Foresight, HeldOutBandsReachAsFarAsTheOtherJournalsAsk) {
     campaigns.push_back(one);
   }
   const HeldOutBands bands = score_foresight(campaigns).held_out;
-  EXPECT_EQ(bands.predicted, 5);
-  EXPECT_EQ(bands.inside, 4) << "all but the one of which the others know nothing";
+  EXPECT_EQ(bands.bands.bands, 5);
+  EXPECT_EQ(bands.bands.inside, 4) << "all but the one of which the others know nothing";
   EXPECT_GT(bands.reach, 3) << "the ninefold one is the fifth";
 }
 
@@ -108,6 +119,22 @@ TEST(Foresight, AnAcceptThatWouldNotHaveBeenTriedIsLost) {
   PastResult before = result(9, "b", "simple", 0.5, Verdict::reverted);
   one.stages[0].inputs.past = {before};
   EXPECT_EQ(score_foresight({one}).now.lost_accepts, 1);
+}
+
+// Two settings of c, each of which nobody has judged: the loss of the one tells of the other.
+TEST(Foresight, TheRestOfAStageIsRankedAnewAfterEachVerdict) {
+  RecordedCampaign one = campaign();
+  RecordedStage& last = one.stages[1];
+  for (RegisteredVariant& registered : last.inputs.variants) {
+    registered.variant.tunables = {{.name = "N", .values = {1, 2}}};
+  }
+  PastResult other = result(3, "d", "b", 0.4, Verdict::reverted);
+  other.candidate.settings = {{"N", 2}};
+  PastResult first = result(2, "d", "b", 0.4, Verdict::reverted);
+  first.candidate.settings = {{"N", 1}};
+  last.judged = {other, first};
+  EXPECT_EQ(score_foresight({one}).recorded.after_last_accept, 2);
+  EXPECT_EQ(score_foresight({one}).now.after_last_accept, 1);
 }
 
 TEST(Foresight, ARecordedProfileIsDiagnosedAgain) {
@@ -121,7 +148,7 @@ TEST(Foresight, ARecordedProfileIsDiagnosedAgain) {
 TEST(Foresight, OfNothingIsNothing) {
   const ForesightReport report = score_foresight({});
   EXPECT_EQ(report.experiments, 0);
-  EXPECT_EQ(report.now.interval_score, 0);
+  EXPECT_EQ(report.now.bands.interval_score(), 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/research/attack.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/research.h"
 #include "tests/research/fixtures.h"
@@ -77,15 +78,7 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
-  EXPECT_NEAR(most_of(in, brief.bottlenecks, in.variants[0].variant, {}), 100, 1e-6);
-}
-
-// libm takes nine tenths, and a 50th of that is left; what attacks nothing is bounded by the floor alone.
-TEST(Research, TheMostOfAConfigurationIsThatOfAllThatItAttacks) {
-  const ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4)});
-  const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
-  EXPECT_NEAR(most_of(in, bottlenecks, in.variants[0].variant, {}), 1 / (0.1 + 0.9 / 50), 1e-6);
-  EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, in.variants[1].variant, {}), 100);
+  EXPECT_NEAR(attack_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);
 }
 
 TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
@@ -311,12 +304,32 @@ TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
   in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 4, 2, 1}}};
   in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
   in.sms = 132;
-  in.blocks = [](const Variant&, const Settings& settings) { return (83 + settings.at("K") - 1) / settings.at("K"); };
+  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
+    return (83 + settings.at("K") - 1) / settings.at("K");
+  };
   const ResearchBrief brief = research(in);
   ASSERT_FALSE(brief.ranked.empty());
   EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=1]");
   in.sms = 4;
   EXPECT_EQ(research(in).ranked[0].configuration.label(), "toy/simple[K=7]") << "all are busy: one step, not four";
+}
+
+// 1328 sequences: 11 a block give each of 121 multiprocessors one, 7 a block give 58 of 132 two and the others one.
+TEST(Research, ARoundThatFewMultiprocessorsWorkInCostsTheRest) {
+  ResearchInputs in = inputs({});
+  in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 10}}};
+  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  in.sms = 132;
+  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
+    return (1328 + settings.at("K") - 1) / settings.at("K");
+  };
+  const Variant& variant = in.diagnosis.incumbent;
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 11}}), 121.0 / 132, 1e-9);
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 7}}), 190.0 / 264, 1e-9);
+  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 10}}), 133.0 / 264, 1e-9);
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1U);
+  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=7]") << "10 a block leave more idle";
 }
 
 TEST(Research, TheWholeSpaceIsWeighedAndItsBestAreListed) {

@@ -12,7 +12,8 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/improve/ideas_text.h"
-#include "harness/cli/look/strategy_text.h"
+#include "harness/cli/look/replayed/foresight_text.h"
+#include "harness/cli/look/replayed/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
@@ -27,12 +28,9 @@
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/known_effects.h"
-#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ResearchOptions {
   std::string family;
@@ -41,58 +39,10 @@ struct ResearchOptions {
   std::string target = "auto";
   std::string cache = "cold";
   std::vector<std::string> replay;
+  std::vector<std::string> past;
   std::vector<std::string> hand_kept;
   std::string strategy;
 };
-
-Json to_document(const Foresight& score) {
-  return {{"right_pairs", score.right_pairs},
-          {"wrong_pairs", score.wrong_pairs},
-          {"until_final_incumbent", score.until_final},
-          {"seconds_until_final_incumbent", score.seconds_until_final},
-          {"improved_campaigns", score.improved},
-          {"predicted", score.predicted},
-          {"inside", score.inside},
-          {"interval_score", score.interval_score},
-          {"later_error", score.later_error},
-          {"later", score.later},
-          {"after_last_accept", score.after_last_accept},
-          {"lost_accepts", score.lost_accepts},
-          {"bounded", score.bounded},
-          {"above_bound", score.above_bound}};
-}
-
-std::string foresight_table(const ForesightReport& report) {
-  const auto row = [&](const std::string& name, const auto& text) {
-    return std::vector<std::string>{name, text(report.recorded), text(report.now)};
-  };
-  const auto number = [](double value) { return format_g(value, 3); };
-  return format_table({
-      {"measure", "recorded", "now"},
-      row("pairs of later candidates in the right order",
-          [](const Foresight& f) { return fmt::format("{} : {}", f.right_pairs, f.wrong_pairs); }),
-      row("experiments until the final incumbent", [&](const Foresight& f) { return number(f.until_final); }),
-      row("seconds of judging until then", [&](const Foresight& f) { return number(f.seconds_until_final); }),
-      row("effects inside the 80 % band",
-          [](const Foresight& f) { return fmt::format("{} of {}", f.inside, f.predicted); }),
-      row("interval score of the bands, in logs", [&](const Foresight& f) { return number(f.interval_score); }),
-      row("mean error of later predictions, in logs",
-          [&](const Foresight& f) { return fmt::format("{} ({})", number(f.later_error), f.later); }),
-      row("experiments after the last accept",
-          [&](const Foresight& f) { return fmt::format("{} of {}", f.after_last_accept, report.experiments); }),
-      row("accepts above the first bottleneck's bound",
-          [](const Foresight& f) { return fmt::format("{} of {}", f.above_bound, f.bounded); }),
-      row("accepts that would not have been tried",
-          [&](const Foresight& f) { return fmt::format("{} of {}", f.lost_accepts, report.accepted); }),
-      {"accepts above all that they attack together", "-",
-       fmt::format("{} of {}", report.above_attacked, report.attacked)},
-      {"effects inside, by the other journals' width", "-",
-       fmt::format("{} of {}", report.held_out.inside, report.held_out.predicted)},
-      {"interval score of those bands", "-", number(report.held_out.interval_score)},
-      {"standard deviations that a band reaches", "-",
-       fmt::format("{}; these journals ask for {}", number(kPredictedReach), number(report.held_out.reach))},
-  });
-}
 
 // "12 other target, 3 refuted"
 std::string left_out_text(const ResearchBrief& brief) {
@@ -183,30 +133,26 @@ int replay_journals(const ResearchOptions& options, const Globals& globals) {
   for (const std::string& file : options.hand_kept) {
     hand_kept.push_back(read_hand_kept(file));
   }
-  const std::vector<RecordedCampaign> campaigns =
-      recorded_campaigns(workspace, {options.replay.begin(), options.replay.end()}, hand_kept);
-  if (campaigns.empty()) {
+  const RecordedCampaigns campaigns =
+      recorded_campaigns(workspace, {options.replay.begin(), options.replay.end()},
+                         {.journals = {options.past.begin(), options.past.end()}, .hand_kept = hand_kept});
+  if (campaigns.scored.empty()) {
     throw UserError("none of these journals has a campaign that timed a candidate",
                     "give journals of 'apo run', e.g. --replay experiments/*/*/*.db");
   }
-  const ForesightReport report = score_foresight(campaigns);
+  const ReplayScore score{.report = score_foresight(campaigns.scored),
+                          .baseline = score_baseline(campaigns.scored, campaigns.known),
+                          .transfers = score_transfers(campaigns.scored)};
   if (globals.json) {
-    print_json({{"campaigns", campaigns.size()},
-                {"experiments", report.experiments},
-                {"accepted", report.accepted},
-                {"recorded", to_document(report.recorded)},
-                {"now", to_document(report.now)},
-                {"attacked", report.attacked},
-                {"above_attacked", report.above_attacked},
-                {"held_out",
-                 {{"predicted", report.held_out.predicted},
-                  {"inside", report.held_out.inside},
-                  {"interval_score", report.held_out.interval_score},
-                  {"reach", report.held_out.reach}}}});
+    nlohmann::ordered_json document = {{"campaigns", campaigns.scored.size()}};
+    document.update(to_document(score));
+    print_json(document);
     return kDone;
   }
-  print(fmt::format("{} campaigns of {} journals, each journal left out in turn\n{}", campaigns.size(),
-                    options.replay.size(), foresight_table(report)));
+  print(fmt::format("{} campaigns of {} journals, each journal left out in turn{}\n{}", campaigns.scored.size(),
+                    options.replay.size(),
+                    options.past.empty() ? "" : fmt::format("; known beside them: {}", options.past.size()),
+                    score_table(score)));
   return kDone;
 }
 
@@ -216,7 +162,7 @@ int replay(const ResearchOptions& options, const Globals& globals) {
   if (spaces == 0 && options.strategy.empty()) {
     return replay_journals(options, globals);
   }
-  if (spaces != std::ssize(options.replay) || !options.hand_kept.empty()) {
+  if (spaces != std::ssize(options.replay) || !options.hand_kept.empty() || !options.past.empty()) {
     throw UserError(spaces == 0 ? "--strategy is for recorded spaces, and '" + options.replay.front() + "' is none"
                                 : "recorded spaces are replayed by themselves, without journals",
                     "give --replay files of 'apo space' alone, or journals without --strategy");
@@ -237,6 +183,11 @@ Action define_research(CLI::App& app, Globals& globals) {
           ->type_name("FILE")
           ->check(CLI::ExistingFile)
           ->excludes(family);
+  app.add_option("--past", options->past,
+                 "journals that the predictions of --replay know too, and that are not scored themselves")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile)
+      ->needs(replayed);
   app.add_option(
          "--hand-kept", options->hand_kept,
          "journals that were kept by hand, for the past of --replay; without it, those that were imported count")

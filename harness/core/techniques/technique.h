@@ -15,9 +15,10 @@ struct Technique {
   std::vector<std::string> attacks;   // names of bottlenecks (rules.h)
   std::vector<std::string> families;  // that it is known of, whose axes `requires` may name; empty: any
   std::string
-      requires_expression;   // over axes and the facts of requirement_facts.h; empty: nothing that can be computed
-  std::string precondition;  // the rest of it, for people
-  int cost = 1;              // effort to write it: 1 hours, 2 a day, 3 days
+      requires_expression;    // over axes and the facts of requirement_facts.h; empty: nothing that can be computed
+  std::string precondition;   // the rest of it, for people
+  int cost = 1;               // effort to write it: 1 hours, 2 a day, 3 days
+  bool tensor_cores = false;  // products run on tensor cores, and no longer on vectors
   std::vector<std::string> excludes;   // techniques that it can't be combined with
   std::vector<std::string> builds_on;  // techniques that it changes, and is nothing without
   // The speed-up that adding it gave or is expected to give, and the source of that: "E88 journal: ..." for a number of

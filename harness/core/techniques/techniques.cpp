@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
+#include "harness/core/techniques/bottlenecks.h"
 #include "harness/core/techniques/requirement_facts.h"
 #include "harness/core/text.h"
 
@@ -18,23 +19,42 @@ namespace {
 using Parsed = nlohmann::json;
 
 constexpr const char* kFile = "harness/core/techniques/techniques.json";
-const std::vector<std::string> kKeys = {"name",         "target",   "attacks", "cost",     "low",      "high",
-                                        "precondition", "excludes", "source",  "families", "requires", "builds_on"};
+const std::vector<std::string> kKeys = {"name",     "target",       "attacks",     "cost",   "low",
+                                        "high",     "precondition", "excludes",    "source", "families",
+                                        "requires", "builds_on",    "tensor_cores"};
+
+// The line of each object in a list: of the brace that opens it.
+std::vector<std::ptrdiff_t> lines_of_entries(const std::string& text) {
+  std::vector<std::ptrdiff_t> lines;
+  std::ptrdiff_t line = 1;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char one = text[i];
+    line += one == '\n' ? 1 : 0;
+    if (quoted) {
+      i += one == '\\' ? 1 : 0;
+      quoted = one != '"';
+      continue;
+    }
+    quoted = one == '"';
+    if (one == '{' && ++depth == 1) {
+      lines.push_back(line);
+    }
+    depth -= one == '}' ? 1 : 0;
+  }
+  return lines;
+}
 
 // One entry, with the place to name in an error.
 class Entry {
  public:
-  Entry(const Parsed& json, const std::string& text, const std::string& file, std::size_t number)
-      : json_(json), place_(fmt::format("{}: entry {}", file, number)) {
+  Entry(const Parsed& json, const std::string& place, std::size_t number)
+      : json_(json), place_(fmt::format("{}: entry {}", place, number)) {
     if (!json.is_object()) {
       fail("is no object");
     }
-    const std::string name = string("name");
-    const std::size_t at = text.find(fmt::format("\"name\": {}", Parsed(name).dump()));
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size())), '\n');
-    place_ =
-        at == std::string::npos ? fmt::format("{}: '{}'", file, name) : fmt::format("{}:{}: '{}'", file, line, name);
+    place_ = fmt::format("{}: '{}'", place, string("name"));
     for (const auto& [key, value] : json.items()) {
       if (std::ranges::find(kKeys, key) == kKeys.end()) {
         fail("has a key '" + key + "'", did_you_mean(key, kKeys) + "\nknown: " + join(kKeys, ", "));
@@ -50,6 +70,7 @@ class Entry {
   std::vector<std::string> list(const std::string& key) const {
     return get<std::vector<std::string>>(key, "a list of texts");
   }
+  bool flag(const std::string& key) const { return json_.contains(key) && get<bool>(key, "true or false"); }
   std::string string_or_none(const std::string& key) const { return json_.contains(key) ? string(key) : ""; }
   std::vector<std::string> list_or_none(const std::string& key) const {
     return json_.contains(key) ? list(key) : std::vector<std::string>();
@@ -111,16 +132,22 @@ Technique read(const Entry& entry) {
                       .requires_expression = entry.string_or_none("requires"),
                       .precondition = entry.string_or_none("precondition"),
                       .cost = static_cast<int>(entry.number("cost")),
+                      .tensor_cores = entry.flag("tensor_cores"),
                       .excludes = entry.list_or_none("excludes"),
                       .builds_on = entry.list_or_none("builds_on"),
                       .low = entry.number("low"),
                       .high = entry.number("high"),
                       .source = entry.string("source")};
-  if (technique.cost < 1 || technique.cost > 3) {
+  if (const double cost = entry.number("cost"); cost != 1 && cost != 2 && cost != 3) {
     entry.fail("has a cost that is not 1 (hours), 2 (a day) or 3 (days)");
   }
   if (!(technique.low > 0 && technique.low <= technique.high)) {
     entry.fail("has a band that is none: 0 < low <= high is needed");
+  }
+  for (const std::string& bottleneck : technique.attacks) {
+    if (std::ranges::find(bottleneck_names(), bottleneck) == bottleneck_names().end()) {
+      entry.fail("attacks '" + bottleneck + "', which is no bottleneck", did_you_mean(bottleneck, bottleneck_names()));
+    }
   }
   check_requirement(technique, entry);
   if (technique.source.empty()) {
@@ -189,10 +216,12 @@ std::vector<Technique> parse_techniques(const std::string& text, const std::stri
   if (!json.is_array()) {
     throw UserError(file + " is no list of techniques");
   }
+  const std::vector<std::ptrdiff_t> lines = lines_of_entries(text);
   std::vector<Entry> entries;
   std::vector<Technique> techniques;
   for (const Parsed& one : json) {
-    entries.emplace_back(one, text, file, entries.size() + 1);
+    const bool known = lines.size() == json.size();  // all are objects
+    entries.emplace_back(one, known ? fmt::format("{}:{}", file, lines[entries.size()]) : file, entries.size() + 1);
     const Technique technique = read(entries.back());
     if (std::ranges::any_of(techniques, [&](const Technique& other) { return overlap(technique, other); })) {
       entries.back().fail("stands there twice for one target");

@@ -23,8 +23,8 @@ struct PlannedLaunches {
 PlannedLaunches plan_launches(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels);
 
-// Counts the blocks of a device variant's only launch from its metadata; 0 where it has none or several, or where its
-// grid has no value for these sizes.
+// Counts the blocks of a device variant's only launch from its metadata; 0 where it has none or several, where its
+// grid has no value for these sizes, or where it does not offer these settings.
 std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
 // Prints the plan without the names of the kernels: part of a build's identity.

@@ -93,19 +93,19 @@ std::vector<RegisteredVariant> variants_of(const Workspace& workspace, Journal& 
 }
 
 // False where this program does not know the family or the workload.
-bool describe_known_work(const std::string& family_name, const std::string& workload_name, const Machine& machine,
-                         Diagnosis& diagnosis) {
+bool describe_known_work(const std::string& family_name, const Machine& machine, ResearchInputs& inputs) {
   const Family* family = find_family(family_name);
   if (family == nullptr) {
     return false;
   }
-  const auto workload =
-      std::ranges::find_if(family->workloads, [&](const Workload& one) { return one.name == workload_name; });
-  if (workload == family->workloads.end() || !(diagnosis.profile.time_ns > 0)) {
+  Diagnosis& diagnosis = inputs.diagnosis;
+  const auto workload = std::ranges::find(family->workloads, diagnosis.profile.workload, &Workload::name);
+  if (workload == family->workloads.end()) {
     return false;
   }
   describe_work(*family, workload->axes, machine, diagnosis);
-  return true;
+  describe_blocks(*family, machine, {{"SMS", machine.cores}}, inputs);
+  return diagnosis.profile.time_ns > 0;
 }
 
 double first_bound(Journal& journal, std::int64_t iteration) {
@@ -140,7 +140,7 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
   inputs.diagnosis.profile = profiles.empty() ? Profile() : profiles.front();
   inputs.diagnosis.profile.workload = workload;
   stage.first_bound = first_bound(facts.journal, experiment.iteration);
-  stage.diagnosable = describe_known_work(facts.campaign.policy.family, workload, facts.machine, inputs.diagnosis);
+  stage.diagnosable = describe_known_work(facts.campaign.policy.family, facts.machine, inputs);
   return stage;
 }
 
@@ -171,27 +171,38 @@ RecordedCampaign read_campaign(const Workspace& workspace, Journal& journal, con
   return recorded;
 }
 
+std::vector<Key> keys_of(const RecordedCampaign& campaign) {
+  std::vector<Key> keys;
+  for (const RecordedStage& stage : campaign.stages) {
+    std::ranges::transform(stage.judged, std::back_inserter(keys), key_of);
+  }
+  return keys;
+}
+
 }  // namespace
 
-std::vector<RecordedCampaign> recorded_campaigns(const Workspace& workspace, const std::vector<fs::path>& journals,
-                                                 const std::vector<HandKeptJournal>& hand_kept) {
+RecordedCampaigns recorded_campaigns(const Workspace& workspace, const std::vector<fs::path>& journals,
+                                     const KnownBefore& known) {
   std::vector<Journal> open;
   std::vector<std::vector<PastResult>> judged;  // by journal
-  for (const fs::path& path : journals) {
-    open.push_back(Journal::open(path, Access::read_only));
-    judged.push_back(judged_in(open.back()));
+  for (const std::vector<fs::path>& paths : {journals, known.journals}) {
+    for (const fs::path& path : paths) {
+      open.push_back(Journal::open(path, Access::read_only));
+      judged.push_back(judged_in(open.back()));
+    }
   }
-  std::vector<RecordedCampaign> campaigns;
+  RecordedCampaigns campaigns;
+  std::set<std::vector<Key>> seen;
   for (std::size_t number = 0; number < open.size(); ++number) {
     const std::vector<PastResult> past = past_without(judged, number);
     for (const Campaign& campaign : open[number].campaigns()) {
       RecordedCampaign recorded =
           read_campaign(workspace, open[number], campaign, of_family(past, campaign.policy.family));
       for (RecordedStage& stage : recorded.stages) {
-        stage.inputs.hand_kept = hand_kept;
+        stage.inputs.hand_kept = known.hand_kept;
       }
-      if (!recorded.stages.empty()) {
-        campaigns.push_back(std::move(recorded));
+      if (!recorded.stages.empty() && seen.insert(keys_of(recorded)).second) {
+        (number < journals.size() ? campaigns.scored : campaigns.known).push_back(std::move(recorded));
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
@@ -93,6 +94,23 @@ void describe_place(const Machine& machine, const Policy& policy, ResearchInputs
   inputs.cache = policy.cache_policy;
 }
 
+void describe_blocks(const Family& family, const Machine& machine, const Symbols& device, ResearchInputs& inputs) {
+  if (machine.target != Target::cuda) {
+    return;
+  }
+  std::map<std::string, Axes> workloads;
+  for (const Workload& workload : family.workloads) {
+    workloads[workload.name] = workload.axes;
+  }
+  workloads[inputs.diagnosis.profile.workload] = inputs.diagnosis.axes;
+  inputs.blocks = [workloads = std::move(workloads), device](const std::string& workload, const Variant& variant,
+                                                             const Settings& settings) {
+    const auto known = workloads.find(workload);
+    return known == workloads.end() ? 0 : blocks_of_call(variant, known->second, settings, device);
+  };
+  inputs.sms = machine.cores;
+}
+
 BriefSubject brief_subject(const Workspace& workspace, const Family& family, const ResearchInputs& inputs) {
   const Diagnosis& diagnosis = inputs.diagnosis;
   return {.family = family,
@@ -122,13 +140,7 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
     std::string why;
     return supports(variant, family, axes, settings, &why, device) ? "" : why;
   };
-  if (subject.workspace.target() == Target::cuda) {
-    inputs.blocks = [axes = subject.workload.axes, device = subject.workspace.device_symbols()](
-                        const Variant& variant, const Settings& settings) {
-      return blocks_of_call(variant, axes, settings, device);
-    };
-    inputs.sms = machine.cores;
-  }
+  describe_blocks(subject.family, machine, subject.workspace.device_symbols(), inputs);
   inputs.share = subject.application_share;
   inputs.minimum_detectable = subject.minimum_detectable;
   inputs.seed = subject.seed;

@@ -23,6 +23,9 @@ struct Diagnosis {
 // kernel is faster than it: then it is none, such as where a roof was measured on a slower path.
 double floor_bound(const Profile& profile);
 
+// The same of a change that runs the products on tensor cores, where the floor counts them in vectors.
+double floor_bound_on_tensor_cores(const Profile& profile);
+
 // Computes 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number
 // counts as 0.
 double amdahl(double share, double speedup);

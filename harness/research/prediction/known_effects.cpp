@@ -81,54 +81,11 @@ std::optional<double> prior_over(const Variant& variant, const Variant& base, co
   return effect;
 }
 
-std::vector<Tunable> toggles_of(const Variant& variant) {
-  std::vector<Tunable> toggles = variant.tunables;
-  std::erase_if(toggles, [](const Tunable& tunable) { return tunable.technique.empty(); });
-  return toggles;
-}
-
-// 1: on, -1: off, 0: neither.
-int turned(const Tunable& toggle, const Settings& from, const Settings& to) {
-  const auto is_on = [&](const Settings& settings) {
-    const auto value = settings.find(toggle.name);
-    return value != settings.end() && value->second != 0 ? 1 : 0;
-  };
-  return is_on(to) - is_on(from);
-}
-
 Subject untuned(const Variant& variant) {
   return {normalised({.variant = variant.id(), .settings = {}}, variant), variant.source_hash};
 }
 
 }  // namespace
-
-std::vector<std::string> added_techniques(const Variant& variant, const Variant& base) {
-  std::vector<std::string> added;
-  for (const std::string& technique : variant.techniques) {
-    if (std::find(base.techniques.begin(), base.techniques.end(), technique) == base.techniques.end()) {
-      added.push_back(technique);
-    }
-  }
-  return added;
-}
-
-int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to) {
-  std::ptrdiff_t steps = 0;
-  for (const Tunable& tunable : tunables) {
-    std::vector<std::int64_t> values = tunable.values;
-    std::ranges::sort(values);
-    const auto place = [&](const Settings& settings) {
-      const auto found = settings.find(tunable.name);
-      return found == settings.end() ? values.begin() : std::ranges::lower_bound(values, found->second);
-    };
-    const auto value = [&](const Settings& settings) {
-      const auto found = settings.find(tunable.name);
-      return found == settings.end() ? std::optional<std::int64_t>() : found->second;
-    };
-    steps += value(from) == value(to) ? 0 : std::max<std::ptrdiff_t>(1, std::abs(place(from) - place(to)));
-  }
-  return static_cast<int>(steps);
-}
 
 double log_middle(const Prediction& band) {
   return 0.5 * (std::log(band.low) + std::log(band.high));
@@ -204,15 +161,32 @@ void KnownEffects::collect_nodes() {
   }
 }
 
+// How much more of the GPU works here than on the workload of the judgement, in logs: the candidate's more than the
+// incumbent's. A variant that nobody has here counts as the same on both.
+double KnownEffects::spread_since(const PastResult& past) const {
+  const std::string& here = inputs_.diagnosis.profile.workload;
+  if (past.workload.empty() || past.workload == here) {
+    return 0;
+  }
+  const auto more = [&](const Configuration& configuration) {
+    const Variant* variant = find(configuration.variant);
+    return variant == nullptr ? 0
+                              : std::log(busy_part(inputs_, here, *variant, configuration.settings) /
+                                         busy_part(inputs_, past.workload, *variant, configuration.settings));
+  };
+  return more(past.candidate) - more(past.incumbent);
+}
+
 void KnownEffects::state_judgements() {
   for (const PastResult& past : past_) {
     const std::size_t from = nodes_.at({past.incumbent.label(), past.incumbent_source_hash});
     const std::size_t to = nodes_.at({past.candidate.label(), past.candidate_source_hash});
     if (from != to) {
+      const double spread = spread_since(past);
       statements_.push_back({.from = from,
                              .to = to,
-                             .effect = past.effect,
-                             .sd = sd_of(inputs_, past),
+                             .effect = past.effect + kSpread * spread,
+                             .sd = std::sqrt(square(sd_of(inputs_, past)) + square(kSpreadOff * spread)),
                              .basis = is_here(inputs_, past) ? Basis::here : Basis::elsewhere,
                              .experiment = past.experiment});
     }
@@ -267,7 +241,9 @@ KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& fr
   std::vector<Tunable> parameters = variant.tunables;
   std::erase_if(parameters, [](const Tunable& tunable) { return !tunable.technique.empty(); });
   const int away = steps_between(parameters, from, to);
-  const double spread = std::log(busy_part(inputs_, variant, to) / busy_part(inputs_, variant, from));
+  const std::string& workload = inputs_.diagnosis.profile.workload;
+  const double spread =
+      std::log(busy_part(inputs_, workload, variant, to) / busy_part(inputs_, workload, variant, from));
   Step step{.effect = kSpread * spread - kStepLoss * away};
   double variance = square(kStep) * away + square(kSpreadOff * spread);
   for (const Tunable& toggle : toggles_of(variant)) {

@@ -11,6 +11,7 @@
 
 #include "harness/research/prediction/effects.h"
 #include "harness/research/prediction/evidence.h"
+#include "harness/research/prediction/relations.h"
 
 namespace apo {
 
@@ -20,11 +21,6 @@ inline constexpr double kBandReach = 1.2816;
 double log_middle(const Prediction& band);
 // False for bands that no file should hold: not finite, not positive, or low > high.
 bool is_band(const Prediction& band);
-
-// Returns the techniques of `variant` that `base` does not have.
-std::vector<std::string> added_techniques(const Variant& variant, const Variant& base);
-// Counts the steps between two settings along all tunables, whose values are ordered by size.
-int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
 
 // Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
 // techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; what
@@ -76,6 +72,7 @@ class KnownEffects {
   Records all_records() const;
   std::size_t node(const Subject& subject);
   void collect_nodes();
+  double spread_since(const PastResult& past) const;
   void state_judgements();
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
   void state_promises();

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/techniques/bottlenecks.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -45,7 +47,7 @@ TEST(Catalogue, AMistakeIsNamedWithItsLine) {
   EXPECT_NE(mistake("[").find("t.json is not JSON: "), std::string::npos);
   EXPECT_NE(mistake("{}").find("t.json is no list"), std::string::npos);
   EXPECT_NE(second("3").find("t.json: entry 2 is no object"), std::string::npos);
-  EXPECT_NE(second("{}").find("t.json: entry 2 has no 'name'"), std::string::npos);
+  EXPECT_NE(second("{}").find("t.json:2: entry 2 has no 'name'"), std::string::npos);
   EXPECT_NE(second(R"({"name": "b"})").find("t.json:2: 'b' has no 'target'"), std::string::npos);
   EXPECT_NE(second(entry("b", R"(, "excludez": [])")).find("has a key 'excludez'|did you mean 'excludes'"),
             std::string::npos);
@@ -67,8 +69,23 @@ TEST(Catalogue, AMistakeIsNamedWithItsLine) {
   EXPECT_NE(second(replaced(entry("b"), "\"any\"", "\"gpu\"")).find("is for target 'gpu'|known: any, host, cuda"),
             std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "\"cost\": 1", "\"cost\": 9")).find("has a cost"), std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), "\"cost\": 1", "\"cost\": 1.5")).find("has a cost"), std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), R"("attacks": [])", R"("attacks": ["idle-coers"])"))
+                .find("t.json:2: 'b' attacks 'idle-coers', which is no bottleneck|did you mean 'idle-cores'"),
+            std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "2.0", "0.5")).find("has a band that is none"), std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "derived: by hand", "")).find("has no source"), std::string::npos);
+}
+
+TEST(Catalogue, TheLineIsThatOfTheEntryHoweverItIsWritten) {
+  EXPECT_NE(mistake("[" + entry("a") + ",\n" + replaced(entry("b"), "\"name\": ", "\n\"name\":") + ",\n" +
+                    entry("c", R"(, "excludes": ["c"])") + "]")
+                .find("t.json:4: 'c' excludes itself"),
+            std::string::npos);
+  const std::string host = replaced(entry("a"), "\"any\"", "\"host\"");
+  const std::string cuda = replaced(replaced(entry("a"), "\"any\"", "\"cuda\""), "by hand", "a { and a \\\" in it");
+  EXPECT_NE(mistake("[" + host + ",\n" + cuda + ",\n" + host + "]").find("t.json:3: 'a' stands there twice"),
+            std::string::npos);
 }
 
 TEST(Catalogue, ATechniqueThatIsBuiltOnItselfIsAMistakeWithItsLine) {
@@ -102,17 +119,19 @@ TEST(Catalogue, EverySourceIsADocumentThatIsListedOrAFileThatIsThere) {
   }
 }
 
-// The name of a bottleneck that no rule says would never be found.
-TEST(Catalogue, WhatATechniqueAttacksIsABottleneckThatARuleNames) {
+// A technique may attack what a rule finds, and nothing else would ever be found.
+TEST(Catalogue, TheBottlenecksAreThoseThatTheRulesName) {
   std::string rules;
   for (const auto& file :
        std::filesystem::directory_iterator(std::string(APO_SOURCE_FOLDER) + "/harness/research/diagnosis")) {
     rules += read_file(file.path());
   }
-  for (const Technique& technique : technique_catalogue()) {
-    for (const std::string& bottleneck : technique.attacks) {
-      EXPECT_NE(rules.find("\"" + bottleneck + "\""), std::string::npos) << technique.name << ": " << bottleneck;
-    }
+  for (const std::string& name : bottleneck_names()) {
+    EXPECT_NE(rules.find("\"" + name + "\""), std::string::npos) << name;
+  }
+  const std::regex quoted("\"([a-z0-9]+(-[a-z0-9]+)+)\"");
+  for (auto one = std::sregex_iterator(rules.begin(), rules.end(), quoted); one != std::sregex_iterator(); ++one) {
+    EXPECT_TRUE(std::ranges::find(bottleneck_names(), (*one)[1].str()) != bottleneck_names().end()) << (*one)[1].str();
   }
 }
 

@@ -1,4 +1,5 @@
-// harness/cli/look/strategy_text.h - `apo research --replay SPACE`: the strategies on recorded spaces, as a table.
+// harness/cli/look/replayed/strategy_text.h - `apo research --replay SPACE`: the strategies on recorded spaces, as a
+// table.
 #pragma once
 
 #include <string>

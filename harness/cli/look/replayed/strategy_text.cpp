@@ -1,5 +1,5 @@
-// harness/cli/look/strategy_text.cpp - replays every strategy on every space.
-#include "harness/cli/look/strategy_text.h"
+// harness/cli/look/replayed/strategy_text.cpp - replays every strategy on every space.
+#include "harness/cli/look/replayed/strategy_text.h"
 
 #include <fmt/format.h>
 
