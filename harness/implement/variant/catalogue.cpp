@@ -167,18 +167,17 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
 
 std::optional<Catalogue::UnknownRelative> Catalogue::unknown_relative(const Variant& variant) const {
   if (!variant.parent.empty() && !variants_.contains(variant.parent)) {
-    return UnknownRelative{
-        .name = variant.parent,
-        .what = fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent),
-        .hint = "register the parent first, or leave its apo:parent line out"};
+    return UnknownRelative{.name = variant.parent,
+                           .what = fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path,
+                                               variant.id(), variant.parent),
+                           .hint = "register the parent first, or leave its apo:parent line out"};
   }
   const std::string over = variant.prediction ? variant.prediction->relative_to : "parent";
   if (over != "parent" && !variants_.contains(over)) {
-    return UnknownRelative{
-        .name = over,
-        .what = fmt::format("{}: the apo:predict of {} is over '{}', which is no variant", variant.path, variant.id(),
-                            over),
-        .hint = "predict over its parent, or register the other one first"};
+    return UnknownRelative{.name = over,
+                           .what = fmt::format("{}: the apo:predict of {} is over '{}', which is no variant",
+                                               variant.path, variant.id(), over),
+                           .hint = "predict over its parent, or register the other one first"};
   }
   return std::nullopt;
 }
