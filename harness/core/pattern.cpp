@@ -7,10 +7,10 @@
 namespace apo {
 namespace {
 
-using Place = std::string_view::const_iterator;
-using Found = std::match_results<Place>;
+using TextPlace = std::string_view::const_iterator;
+using Matched = std::match_results<TextPlace>;
 
-PatternMatch to_match(const Found& found, Place text) {
+PatternMatch pattern_match_of(const Matched& found, TextPlace text) {
   PatternMatch match{.groups = {},
                      .begin = static_cast<std::size_t>(found[0].first - text),
                      .end = static_cast<std::size_t>(found[0].second - text)};
@@ -41,32 +41,32 @@ std::size_t Pattern::groups() const {
 }
 
 std::optional<PatternMatch> Pattern::match(std::string_view text) const {
-  Found found;
+  Matched found;
   return std::regex_match(text.begin(), text.end(), found, expression_->regex)
-             ? std::optional(to_match(found, text.begin()))
+             ? std::optional(pattern_match_of(found, text.begin()))
              : std::nullopt;
 }
 
 std::optional<PatternMatch> Pattern::search(std::string_view text) const {
-  Found found;
+  Matched found;
   return std::regex_search(text.begin(), text.end(), found, expression_->regex)
-             ? std::optional(to_match(found, text.begin()))
+             ? std::optional(pattern_match_of(found, text.begin()))
              : std::nullopt;
 }
 
 std::optional<PatternMatch> Pattern::match_start(std::string_view text, std::size_t position) const {
-  Found found;
+  Matched found;
   return std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(position), text.end(), found, expression_->regex,
                            std::regex_constants::match_continuous)
-             ? std::optional(to_match(found, text.begin()))
+             ? std::optional(pattern_match_of(found, text.begin()))
              : std::nullopt;
 }
 
 std::vector<PatternMatch> Pattern::all(std::string_view text) const {
   std::vector<PatternMatch> all;
-  const std::regex_iterator<Place> end;
-  for (std::regex_iterator<Place> found(text.begin(), text.end(), expression_->regex); found != end; ++found) {
-    all.push_back(to_match(*found, text.begin()));
+  const std::regex_iterator<TextPlace> end;
+  for (std::regex_iterator<TextPlace> found(text.begin(), text.end(), expression_->regex); found != end; ++found) {
+    all.push_back(pattern_match_of(*found, text.begin()));
   }
   return all;
 }
