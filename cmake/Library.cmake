@@ -18,18 +18,38 @@ endif()
 # file uses too.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 
-# apo_library(NAME DEPENDS ... [PRIVATE_DEPENDS ...] [ALONE ...] [WITHOUT ...]): a static library of one room: every .cpp
-# of this folder and of its subfolders but for those under WITHOUT. What it may include is what it depends on.
+# apo_library(NAME DEPENDS ... [PRIVATE_DEPENDS ...] [ALONE ...] [WITHOUT ...] [COMPUTES ... LEVEL -O2]): a static library of
+# one room: every .cpp of this folder and of its subfolders but for those under WITHOUT. What it may include is what it
+# depends on. COMPUTES: patterns of the files whose loops take time; a release compiles them at LEVEL, as one.
 function(apo_library name)
-  cmake_parse_arguments(ARG "" "" "ALONE;WITHOUT;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LEVEL" "ALONE;WITHOUT;COMPUTES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
   list(REMOVE_ITEM sources ${ARG_WITHOUT})
+  if(ARG_COMPUTES)
+    file(GLOB computing CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARG_COMPUTES})
+    list(REMOVE_ITEM sources ${computing})
+    add_library(${name}_computing OBJECT ${computing})
+    target_compile_options(${name}_computing PRIVATE $<$<CONFIG:Release>:${ARG_LEVEL}>)
+    target_link_libraries(${name}_computing PRIVATE ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS} apo_warnings)
+    set(sources ${sources} $<TARGET_OBJECTS:${name}_computing>)
+  endif()
   add_library(${name} STATIC ${sources})
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis>)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
+endfunction()
+
+# Compiles a program of the tests: it runs once, so that a fast compiler is worth more than fast code.
+function(apo_test_program name)
+  target_link_libraries(${name} PRIVATE GTest::gtest apo_warnings)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
+                                             APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
+  if(TARGET apo_common_headers AND NOT ${name} STREQUAL apo_common_headers)
+    target_precompile_headers(${name} REUSE_FROM apo_common_headers)
+  endif()
 endfunction()
 
 # apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n]): one GoogleTest program, discovered
@@ -48,11 +68,7 @@ function(apo_test name)
     list(REMOVE_ITEM ARG_SOURCES ${ARG_WITHOUT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main apo_warnings)
-  target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
-                                             APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
-  if(TARGET apo_common_headers)
-    target_precompile_headers(${name} REUSE_FROM apo_common_headers)
-  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
+  apo_test_program(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
 endfunction()

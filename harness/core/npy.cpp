@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <regex>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
@@ -109,25 +109,26 @@ NpyArray read_npy(const std::filesystem::path& path) {
     throw fail("its header is cut off");
   }
   const std::string header = bytes.substr(start, length);
-  std::smatch match;
-  static const std::regex kForm(R"('descr': *'([^']*)'.*'fortran_order': *(True|False).*'shape': *\(([0-9, ]*)\))");
-  if (!std::regex_search(header, match, kForm)) {
+  static const Pattern kForm(R"('descr': *'([^']*)'.*'fortran_order': *(True|False).*'shape': *\(([0-9, ]*)\))");
+  const auto found = kForm.search(header);
+  if (!found) {
     throw fail("its header '" + trim(header) + "' is not understood");
   }
-  const auto* descr = std::ranges::find(kDescrs, match[1].str(), &Descr::text);
+  const PatternMatch& match = *found;
+  const auto* descr = std::ranges::find(kDescrs, match[1], &Descr::text);
   if (descr == std::end(kDescrs)) {
-    throw fail("its dtype is " + match[1].str() + ", needed one of <f4 <f8 <f2 <i8 <i4 <i2 |i1 |u1 |b1");
+    throw fail("its dtype is " + match[1] + ", needed one of <f4 <f8 <f2 <i8 <i4 <i2 |i1 |u1 |b1");
   }
   if (match[2] == "True") {
     throw fail("it is in Fortran order");
   }
   NpyArray array;
   std::size_t count = 1;
-  for (const std::string& part : split(match[3].str(), ',')) {
+  for (const std::string& part : split(match[3], ',')) {
     if (const std::string digits = trim(part); !digits.empty()) {
       const auto extent = parse_int(digits);
       if (!extent || *extent < 0 || (*extent > 0 && count > bytes.size() / static_cast<std::size_t>(*extent))) {
-        throw fail("its shape " + match[3].str() + " does not fit the file");
+        throw fail("its shape " + match[3] + " does not fit the file");
       }
       array.shape.push_back(*extent);
       count *= static_cast<std::size_t>(*extent);

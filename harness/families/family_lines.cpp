@@ -7,10 +7,10 @@
 #include <cctype>
 #include <functional>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "harness/core/expression/expression.h"
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file_checks.h"
@@ -71,30 +71,30 @@ void read_idea(FamilyFile& file, const Line& line) {
 }
 
 void read_axis(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(
+  static const Pattern kForm(
       R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(?:\s+default\s+(\d{1,15}))?(\s+specialised)?(?:\s+(.*))?)");
-  std::smatch match;
-  if (!std::regex_match(line.text.value, match, kForm)) {
+  const auto found = kForm.match(line.text.value);
+  if (!found) {
     line.fail(fmt::format("the axis '{}' cannot be read", line.text.value),
               "write 'NAME MIN..MAX', e.g. '// apo:axis rows 1..65536'");
   }
+  const PatternMatch& match = *found;
   check_name(file, line, match[1], "axis");
-  const std::int64_t low = parse_int(match[2].str()).value_or(0);
-  const std::int64_t high = parse_int(match[3].str()).value_or(0);
+  const std::int64_t low = parse_int(match[2]).value_or(0);
+  const std::int64_t high = parse_int(match[3]).value_or(0);
   if (high < low || high > kLargestAxis) {
-    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 0..2^40", low, high, match[1].str()),
+    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 0..2^40", low, high, match[1]),
               "a size starts at 1, a switch at 0");
   }
-  if (match[4].matched) {
-    const std::int64_t value = parse_int(match[4].str()).value_or(0);
+  if (match.has(4)) {
+    const std::int64_t value = parse_int(match[4]).value_or(0);
     if (value < low || value > high) {
-      line.fail(fmt::format("the default {} of axis {} is outside {}..{}", value, match[1].str(), low, high),
+      line.fail(fmt::format("the default {} of axis {} is outside {}..{}", value, match[1], low, high),
                 "choose one within the range");
     }
     file.axis_defaults[match[1]] = value;
   }
-  file.axes.push_back(
-      {.name = match[1], .meaning = match[6], .min = low, .max = high, .specialised = match[5].matched});
+  file.axes.push_back({.name = match[1], .meaning = match[6], .min = low, .max = high, .specialised = match.has(5)});
 }
 
 void read_scalar(FamilyFile& file, const Line& line) {
@@ -122,15 +122,15 @@ Distribution read_distribution(const Line& line, const std::string& text) {
   if (const auto plain = kPlain.find(text); plain != kPlain.end()) {
     return plain->second;
   }
-  static const std::regex kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
-  static const std::regex kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*\))");
-  std::smatch match;
-  if (std::regex_match(text, match, kIndex)) {
-    return {.kind = DistributionKind::index, .first = 0, .second = 1, .largest = match[1]};
+  static const Pattern kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
+  static const Pattern kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*\))");
+  if (const auto match = kIndex.match(text)) {
+    return {.kind = DistributionKind::index, .first = 0, .second = 1, .largest = (*match)[1]};
   }
-  const auto first = std::regex_match(text, match, kTwo) ? parse_double(match[2].str()) : std::nullopt;
-  const auto second = first ? parse_double(match[3].str()) : std::nullopt;
-  const bool is_normal = second && match[1] == "normal";
+  const auto match = kTwo.match(text);
+  const auto first = match ? parse_double((*match)[2]) : std::nullopt;
+  const auto second = first ? parse_double((*match)[3]) : std::nullopt;
+  const bool is_normal = second && (*match)[1] == "normal";
   if (!second || (is_normal ? *second <= 0 : *second <= *first)) {
     line.fail(fmt::format("the distribution '{}' cannot be read", text),
               "known: normal normal(MEAN,DEVIATION) uniform(LOW,HIGH) positive probability mask index(0..LAST) fill");
@@ -151,20 +151,21 @@ Distribution default_distribution(DType dtype) {
 }
 
 void read_tensor(FamilyFile& file, const Line& line, Role role) {
-  static const std::regex kForm(R"((\S+)\s+([A-Za-z0-9]+)\s*\[([^\]]*)\]\s*(.*))");
-  std::smatch match;
-  if (!std::regex_match(line.text.value, match, kForm)) {
+  static const Pattern kForm(R"((\S+)\s+([A-Za-z0-9]+)\s*\[([^\]]*)\]\s*(.*))");
+  const auto found = kForm.match(line.text.value);
+  if (!found) {
     line.fail(fmt::format("the tensor '{}' cannot be read", line.text.value),
               "write 'NAME DTYPE[AXIS,...]', e.g. '// apo:input x f32[rows,cols] normal'");
   }
+  const PatternMatch& match = *found;
   FileTensor tensor{
       .line = line.text.number, .name = match[1], .dtype = DType::f32, .role = role, .extents = {}, .distribution = {}};
   check_name(file, line, tensor.name, "tensor");
   tensor.dtype = read_dtype(line, match[2]);
-  if (!trim(match[3].str()).empty()) {
-    tensor.extents = split_expressions(match[3].str());
+  if (!trim(match[3]).empty()) {
+    tensor.extents = split_expressions(match[3]);
   }
-  const std::string rest = trim(match[4].str());
+  const std::string rest = trim(match[4]);
   if (role != Role::input && !rest.empty()) {
     line.fail(fmt::format("'{}' after a tensor that nobody draws", rest),
               "only an input has a distribution; remove it");
@@ -174,7 +175,7 @@ void read_tensor(FamilyFile& file, const Line& line, Role role) {
 }
 
 void read_unit(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
+  static const Pattern kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
   const std::size_t colon = line.text.value.find(':');
   const std::string output = colon == std::string::npos ? "" : trim(line.text.value.substr(0, colon));
   const std::string along = colon == std::string::npos ? line.text.value : line.text.value.substr(colon + 1);
@@ -184,14 +185,13 @@ void read_unit(FamilyFile& file, const Line& line) {
     }
   }
   for (const std::string& word : split_words(along)) {
-    std::smatch match;
-    if (!std::regex_match(word, match, kForm) || (match[2].matched && parse_int(match[2].str()).value_or(0) < 1)) {
+    const auto match = kForm.match(word);
+    if (!match || (match->has(2) && parse_int((*match)[2]).value_or(0) < 1)) {
       line.fail(fmt::format("the unit '{}' cannot be read", word),
                 "write axes, each with the entries that belong together if more than one: '// apo:unit rows', '// "
                 "apo:unit n/4096'");
     }
-    file.units.push_back(
-        {.axis = match[1], .block = match[2].matched ? *parse_int(match[2].str()) : 1, .output = output});
+    file.units.push_back({.axis = (*match)[1], .block = match->has(2) ? *parse_int((*match)[2]) : 1, .output = output});
   }
 }
 
@@ -313,11 +313,10 @@ void read_origin(FamilyFile& file, const Line& line) {
 }
 
 void read_tolerance(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"(rtol=(\S+)\s+atol=(\S+))");
-  std::smatch match;
-  const bool read = std::regex_match(line.text.value, match, kForm);
-  const auto relative = read ? parse_double(match[1].str()) : std::nullopt;
-  const auto absolute = read ? parse_double(match[2].str()) : std::nullopt;
+  static const Pattern kForm(R"(rtol=(\S+)\s+atol=(\S+))");
+  const auto match = kForm.match(line.text.value);
+  const auto relative = match ? parse_double((*match)[1]) : std::nullopt;
+  const auto absolute = match ? parse_double((*match)[2]) : std::nullopt;
   if (!relative || !absolute || *relative < 0 || *absolute < 0) {
     line.fail(fmt::format("the tolerance '{}' cannot be read", line.text.value),
               "write 'rtol=1e-5 atol=1e-6', or leave the line out: the tolerance is derived");

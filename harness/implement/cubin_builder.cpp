@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/pattern.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/includes.h"
@@ -96,10 +96,10 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
 }
 
 std::int64_t spill_bytes(const std::string& log) {
-  static const std::regex kSpills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
+  static const Pattern kSpills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
   std::int64_t most = 0;
-  for (std::sregex_iterator match(log.begin(), log.end(), kSpills); match != std::sregex_iterator(); ++match) {
-    most = std::max(most, parse_int((*match)[1].str()).value_or(0) + parse_int((*match)[2].str()).value_or(0));
+  for (const PatternMatch& match : kSpills.all(log)) {
+    most = std::max(most, parse_int(match[1]).value_or(0) + parse_int(match[2]).value_or(0));
   }
   return most;
 }

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
@@ -168,11 +168,9 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
 
 // Reads the outcome from the message of g++ on a source that a GPU's compiler may well take.
 void classify(Build& build, const Variant& variant) {
-  static const std::regex kUndeclared(R"('(__\w+)' was not declared)");
-  static const std::regex kHeader(R"(fatal error: (\S+): No such file)");
-  static const std::regex kMember(R"('(\w+)' is not a member of ')");
+  static const Pattern kUnknown(
+      R"('(__\w+)' was not declared|fatal error: (\S+): No such file|'(\w+)' is not a member of ')");
   build.outcome = Outcome::build_failed;
-  std::smatch match;
   if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
     build.outcome = Outcome::not_checkable;
     build.evidence = build.evidence.substr(at);
@@ -180,10 +178,9 @@ void classify(Build& build, const Variant& variant) {
     build.outcome = Outcome::wrong_abi;
     build.evidence = "a kernel that apo:launch names is not there, or does not take one argument struct: " +
                      build.evidence.substr(build.evidence.find("error:") + 7);
-  } else if (std::regex_search(build.evidence, match, kUndeclared) ||
-             std::regex_search(build.evidence, match, kHeader) || std::regex_search(build.evidence, match, kMember)) {
+  } else if (const auto match = kUnknown.search(build.evidence)) {
     build.outcome = Outcome::not_checkable;
-    build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() +
+    build.evidence = kNotCheckable + (*match)[1] + (*match)[2] + (*match)[3] + " (" + variant.id() +
                      " uses it, and harness/executor/device has no equivalent)";
   }
 }

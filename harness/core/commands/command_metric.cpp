@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 #include "harness/core/words.h"
 
@@ -55,11 +56,11 @@ std::string checked_pointer(const std::string& path) {
 void check_regex(const std::string& expression) {
   constexpr const char* kExample = "for example 'regex:time = ([0-9.]+) s'";
   try {
-    if (metric_regex(expression).mark_count() == 0) {
+    if (Pattern(expression).groups() == 0) {
       throw UserError("metric 'regex:" + expression + "' has no capture group",
                       std::string("put the number in parentheses, ") + kExample);
     }
-  } catch (const std::regex_error& error) {
+  } catch (const PatternError& error) {
     throw UserError("metric 'regex:" + expression + "' is no regular expression: " + error.what(),
                     std::string("write it as ECMAScript has it, ") + kExample);
   }
@@ -95,10 +96,6 @@ CommandMetric parse_metric(const std::string& text) {
     metric.argument = checked_pointer(metric.argument);
   }
   return metric;
-}
-
-std::regex metric_regex(const std::string& expression) {
-  return std::regex(expression);
 }
 
 std::string metric_value_text(const CommandMetric& metric, double value) {

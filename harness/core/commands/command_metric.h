@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <regex>
 #include <string>
 
 namespace apo {
@@ -25,9 +24,6 @@ struct CommandMetric {
 // "seconds", "json:PATH", "regex:EXPRESSION", "gbench[:NAME]", "nvbench[:NAME]". Throws UserError that says what is
 // wrong with it.
 CommandMetric parse_metric(const std::string& text);
-
-// Compiles an expression that parse_metric() accepted.
-std::regex metric_regex(const std::string& expression);
 
 // "1.234 ms" of a time, else the bare number.
 std::string metric_value_text(const CommandMetric& metric, double value);

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <regex>
 #include <set>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 #include "harness/worker/parent/evidence.h"
 
@@ -37,8 +37,8 @@ bool is_step(std::string_view line) {
 // Programs write what JSON has no word for in the way of their language: "nan", "-inf", "NaN", "Infinity".
 std::string with_nulls(const std::string& line) {
   constexpr std::size_t kLongestSearched = 65536;  // the library's expressions recurse once a character
-  static const std::regex kNotNumbers(R"(([:,\[]\s*)[-+]?(nan|inf|infinity)\b)", std::regex::icase);
-  return line.size() > kLongestSearched ? line : std::regex_replace(line, kNotNumbers, "$1null");
+  static const Pattern kNotNumbers(R"(([:,\[]\s*)[-+]?(nan|inf|infinity)\b)", PatternCase::ignored);
+  return line.size() > kLongestSearched ? line : kNotNumbers.replace(line, "$1null");
 }
 
 // `twice`: a key that the object has more than once.

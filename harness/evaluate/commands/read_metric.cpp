@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <vector>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/benchmark_output.h"
 #include "harness/worker/parent/evidence.h"
@@ -42,14 +42,14 @@ Result<double> read_json(const std::string& path, const std::string& output) {
 }
 
 Result<double> read_regex(const std::string& expression, const std::string& output) {
-  const std::regex regex = metric_regex(expression);
+  const Pattern pattern(expression);
   std::vector<std::string> found;
   for (const std::string& line : split(output, '\n')) {
     if (line.size() > kLongestSearched) {
       return nothing_found(fmt::format("a line of {} characters is too long for a regular expression", line.size()));
     }
-    for (std::sregex_iterator match(line.begin(), line.end(), regex), end; match != end; ++match) {
-      found.push_back((*match)[1].str());
+    for (const PatternMatch& match : pattern.all(line)) {
+      found.push_back(match[1]);
     }
   }
   if (found.size() != 1) {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <regex>
 #include <vector>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -35,13 +35,12 @@ bool is_detail(const std::string& line) {
 // "kernel(int)+0x90 in file.cu:41 [508 hazards]" without the offset, which says nothing to a reader. Before 2023 it was
 // "0x90 in file.cu:41:kernel(int)".
 std::string readable_place(const std::string& place) {
-  static const std::regex kOld(R"(^0x[0-9a-f]+ in (.*:\d+):(.*)$)");
-  static const std::regex kOffset(R"(\+0x[0-9a-f]+)");
-  std::smatch match;
-  if (std::regex_match(place, match, kOld)) {
-    return match[2].str() + " in " + match[1].str();
+  static const Pattern kOld(R"(^0x[0-9a-f]+ in (.*:\d+):(.*)$)");
+  static const Pattern kOffset(R"(\+0x[0-9a-f]+)");
+  if (const auto match = kOld.match(place)) {
+    return (*match)[2] + " in " + (*match)[1];
   }
-  return std::regex_replace(place, kOffset, "");
+  return kOffset.replace(place, "");
 }
 
 // What stands behind `start` in the details of the finding at `index`; nullopt when no line starts like that.
@@ -68,8 +67,8 @@ std::string calling_kernel(const std::vector<std::string>& lines, std::size_t in
 
 // "and is 1 bytes after the nearest allocation at 0x7b3c42e00000 of size 10 bytes" without the address.
 std::string nearest_allocation(const std::string& text) {
-  static const std::regex kAddress(R"( at 0x[0-9a-f]+)");
-  return std::regex_replace(text, kAddress, "");
+  static const Pattern kAddress(R"( at 0x[0-9a-f]+)");
+  return kAddress.replace(text, "");
 }
 
 std::string describe_finding(const std::vector<std::string>& lines, std::size_t index) {
@@ -103,9 +102,9 @@ std::string describe_race(const std::vector<std::string>& lines, std::size_t ind
 }
 
 bool starts_finding(const std::string& line) {
-  static const std::regex kNoFinding(
+  static const Pattern kNoFinding(
       R"(^(COMPUTE-SANITIZER|.*SUMMARY:|Target application|Error:|Warning:|Info:|Internal Sanitizer Error).*)");
-  return !is_detail(line) && !std::regex_match(line, kNoFinding);
+  return !is_detail(line) && !kNoFinding.matches(line);
 }
 
 std::string first_finding(const std::vector<std::string>& lines) {
@@ -137,19 +136,18 @@ std::string first_trouble(const std::vector<std::string>& lines) {
 
 SanitizerLog read_sanitizer_log(std::string_view tool, std::string_view text) {
   // Whole lines: "ERROR SUMMARY: 157 errors were not printed. ..." starts like the summary.
-  static const std::regex kErrors(R"(^ERROR SUMMARY: (\d+) errors?$)");
-  static const std::regex kRaces(R"(^RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warnings?\)$)");
+  static const Pattern kErrors(R"(^ERROR SUMMARY: (\d+) errors?$)");
+  static const Pattern kRaces(R"(^RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warnings?\)$)");
   const std::vector<std::string> lines = tool_lines(text);
   SanitizerLog log;
   bool summary = false;
   for (const std::string& raw : lines) {
     const std::string line = trim(raw);
-    std::smatch match;
-    if (std::regex_match(line, match, tool == "racecheck" ? kRaces : kErrors)) {
+    if (const auto match = (tool == "racecheck" ? kRaces : kErrors).match(line)) {
       summary = true;
       // Several processes write several summaries; none may hide another's errors.
-      log.errors += parse_int(match[1].str()).value_or(1);
-      log.warnings += match.size() > 2 ? parse_int(match[2].str()).value_or(0) : 0;
+      log.errors += parse_int((*match)[1]).value_or(1);
+      log.warnings += match->groups.size() > 2 ? parse_int((*match)[2]).value_or(0) : 0;
     }
   }
   log.trouble = first_trouble(lines);

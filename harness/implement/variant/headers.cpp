@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -31,9 +31,9 @@ struct Search {
 
 // All are laid beside the source, so that no name may lead out of its folder or be that of another file there.
 bool is_header_name(const std::string& name) {
-  static const std::regex kName(
+  static const Pattern kName(
       R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl|so))");
-  return std::regex_match(name, kName);
+  return kName.matches(name);
 }
 
 bool is_of_others(const Search& search, const std::string& name) {

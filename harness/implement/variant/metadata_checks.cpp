@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <cctype>
 #include <set>
 
 #include "harness/core/bare_source.h"
@@ -39,6 +39,19 @@ constexpr std::array<std::string_view, 92> kKeywords = {
 
 const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
                                                     "l2_persist", "cooperative", "when"};
+
+// Whether the identifier stands in the text by itself.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (!is_letter(at - 1) && !is_letter(at + word.size())) {  // before the first letter: past the end
+      return true;
+    }
+  }
+  return false;
+}
 
 class Checker {
  public:
@@ -146,8 +159,7 @@ class Checker {
     }
   }
   bool is_read(const std::string& name) const {
-    const std::regex word("\\b" + name + "\\b");
-    const auto reads = [&](const std::string& text) { return std::regex_search(text, word); };
+    const auto reads = [&](const std::string& text) { return has_word(text, name); };
     return std::ranges::any_of(all_sources(variant_), [&](const SourceFile& file) { return reads(code_of(file)); }) ||
            std::ranges::any_of(variant_.launches, [&](const Launch& launch) {
              return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
+#include "harness/core/pattern.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "kernels/family.h"
@@ -24,10 +24,6 @@ struct Place {
     block_error(path, line, what, hint);
   }
 };
-
-bool matches(const std::string& text, const char* pattern) {
-  return std::regex_match(text, std::regex(pattern));
-}
 
 void check_family(const Place& place, const std::string& family) {
   if (find_family(family) != nullptr) {
@@ -59,9 +55,10 @@ void read_variant(Variant& variant, const Place& place, const std::string& value
 }
 
 void read_target(Variant& variant, const Place& place, const std::string& value) {
+  static const Pattern kArch("sm_[0-9]{2,3}[af]?");
   const std::vector<std::string> words = split_words(value);
   const bool cuda = words[0] == "cuda";
-  const bool with_arch = words.size() == 2 && cuda && matches(words[1], "sm_[0-9]{2,3}[af]?");
+  const bool with_arch = words.size() == 2 && cuda && kArch.matches(words[1]);
   if ((!cuda && words[0] != "host") || (words.size() > 1 && !with_arch)) {
     place.fail("unknown target '" + value + "'", "write 'host', 'cuda' or 'cuda sm_80'");
   }
@@ -70,7 +67,8 @@ void read_target(Variant& variant, const Place& place, const std::string& value)
 }
 
 void read_technique(Variant& variant, const Place& place, const std::string& value) {
-  if (!matches(value, "[a-z0-9]+(-[a-z0-9]+)*")) {
+  static const Pattern kTechnique("[a-z0-9]+(-[a-z0-9]+)*");
+  if (!kTechnique.matches(value)) {
     place.fail("'" + value + "' is not a technique", "one lower-case word a line, parts joined by '-': chunk-prefetch");
   }
   if (std::find(variant.techniques.begin(), variant.techniques.end(), value) != variant.techniques.end()) {
@@ -106,23 +104,23 @@ void read_idea(Variant& variant, const Place&, const std::string& value) {
 }
 
 void read_predict(Variant& variant, const Place& place, const std::string& value) {
-  static const std::regex kForm(
-      R"((\d{1,6}(?:\.\d{1,6})?)x\.\.(\d{1,6}(?:\.\d{1,6})?)x\s+over\s+([^\s:]+)\s*:\s*(.+))");
+  static const Pattern kForm(R"((\d{1,6}(?:\.\d{1,6})?)x\.\.(\d{1,6}(?:\.\d{1,6})?)x\s+over\s+([^\s:]+)\s*:\s*(.+))");
   const char* example = "write '1.5x..1.8x over parent: REASON', or a variant's name for 'parent'";
-  std::smatch parts;
-  if (!std::regex_match(value, parts, kForm)) {
+  const auto match = kForm.match(value);
+  if (!match) {
     place.fail("the prediction '" + value.substr(0, 200) + "' cannot be read", example);
   }
-  const double low = parse_double(parts[1].str()).value_or(0);
-  const double high = parse_double(parts[2].str()).value_or(0);
+  const PatternMatch& parts = *match;
+  const double low = parse_double(parts[1]).value_or(0);
+  const double high = parse_double(parts[2]).value_or(0);
   if (!(low > 0) || !(low <= high)) {
-    place.fail("the band " + parts[1].str() + "x.." + parts[2].str() + "x is not positive and rising", example);
+    place.fail("the band " + parts[1] + "x.." + parts[2] + "x is not positive and rising", example);
   }
-  const std::string over = parts[3].str();
+  const std::string over = parts[3];
   variant.prediction = Prediction{.low = low,
                                   .high = high,
                                   .relative_to = over == "parent" ? over : read_sibling(variant, place, over),
-                                  .because = parts[4].str()};
+                                  .because = parts[4]};
 }
 
 void read_requires(Variant& variant, const Place&, const std::string& value) {
@@ -171,12 +169,12 @@ void read_toggle(Variant& variant, const Place& place, const std::string& value)
 
 // "NAME BYTES" or "NAME BYTES when=E"
 void read_scratch(Variant& variant, const Place& place, const std::string& value) {
-  static const std::regex kForm(R"((\S+)\s+(.*?)(?:\s+when=(.*))?)");
-  std::smatch parts;
-  if (!std::regex_match(value, parts, kForm) || parts[2].str().empty()) {
+  static const Pattern kForm(R"((\S+)\s+(.*?)(?:\s+when=(.*))?)");
+  const auto parts = kForm.match(value);
+  if (!parts || (*parts)[2].empty()) {
     place.fail("the scratch buffer '" + value + "' has no size", "e.g. '// apo:scratch history 4*B*H*N'");
   }
-  variant.scratch.push_back({.name = parts[1].str(), .bytes = trim(parts[2].str()), .when = trim(parts[3].str())});
+  variant.scratch.push_back({.name = (*parts)[1], .bytes = trim((*parts)[2]), .when = trim((*parts)[3])});
 }
 
 // "grid=B * H block=32": a word that starts with NAME= opens an attribute, other words continue the one before.
@@ -184,13 +182,12 @@ void read_launch(Variant& variant, const Place& place, const std::string& value)
   const std::vector<std::string> words = split_words(value);
   Launch launch{.kernel = words[0], .attributes = {}};
   std::string* open = nullptr;
-  static const std::regex kAttribute(R"(([A-Za-z_][A-Za-z0-9_]*)=([^=].*)?)");
+  static const Pattern kAttribute(R"(([A-Za-z_][A-Za-z0-9_]*)=([^=].*)?)");
   for (std::size_t i = 1; i < words.size(); ++i) {
-    std::smatch parts;
-    if (std::regex_match(words[i], parts, kAttribute)) {
-      const auto [entry, added] = launch.attributes.emplace(parts[1].str(), parts[2].str());
+    if (const auto parts = kAttribute.match(words[i])) {
+      const auto [entry, added] = launch.attributes.emplace((*parts)[1], (*parts)[2]);
       if (!added) {
-        place.fail("the launch attribute '" + parts[1].str() + "' is repeated", "give it once");
+        place.fail("the launch attribute '" + (*parts)[1] + "' is repeated", "give it once");
       }
       open = &entry->second;
     } else if (open != nullptr) {
@@ -224,9 +221,9 @@ void read_include(Variant& variant, const Place& place, const std::string& value
 
 // "kernel.so" or "kernel.so NAME"
 void read_ffi(Variant& variant, const Place& place, const std::string& value) {
+  static const Pattern kObject(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.so)");
   const std::vector<std::string> words = split_words(value);
-  if (words.size() > 2 || !matches(words[0], "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\\.so") ||
-      (words.size() == 2 && !is_identifier(words[1]))) {
+  if (words.size() > 2 || !kObject.matches(words[0]) || (words.size() == 2 && !is_identifier(words[1]))) {
     place.fail("'" + value + "' is not a shared object beside the file and the name of its function",
                "e.g. '// apo:ffi kernel.so softmax' for the symbol __tvm_ffi_softmax");
   }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <stdexcept>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -15,14 +15,15 @@ constexpr int kDeepest = 100;
 constexpr std::int64_t kLargestPower = 8;
 
 std::vector<std::string> tokens_of(const std::string& python) {
-  static const std::regex kToken(R"(\s*(\d+|[A-Za-z_]\w*|\*\*|//|[=!<>]=|[-+*/%()<>])\s*)");
+  static const Pattern kToken(R"(\s*(\d+|[A-Za-z_]\w*|\*\*|//|[=!<>]=|[-+*/%()<>])\s*)");
   std::vector<std::string> tokens;
-  std::smatch match;
-  for (auto begin = python.cbegin(); begin != python.cend(); begin = match[0].second) {
-    if (!std::regex_search(begin, python.cend(), match, kToken, std::regex_constants::match_continuous)) {
-      throw std::invalid_argument("'" + std::string(begin, python.cend()) + "' is not understood");
+  for (std::size_t begin = 0; begin < python.size();) {
+    const auto match = kToken.match_start(python, begin);
+    if (!match) {
+      throw std::invalid_argument("'" + python.substr(begin) + "' is not understood");
     }
-    tokens.push_back(match[1]);
+    tokens.push_back((*match)[1]);
+    begin = match->end;
   }
   return tokens;
 }

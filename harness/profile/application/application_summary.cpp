@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 
 namespace apo {
 namespace {
@@ -155,18 +156,14 @@ std::string demangled(const std::string& name) {
   return status == 0 && text != nullptr ? text.get() : name;
 }
 
-NamePattern::NamePattern(const std::string& pattern) {
-  try {
-    expression_ = std::regex(pattern, std::regex::ECMAScript | std::regex::icase | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    throw UserError("'" + pattern + "' is no regular expression: " + error.what(),
-                    "write an ECMAScript expression, for example \"gemm|cutlass\"");
-  }
+NamePattern::NamePattern(const std::string& pattern) try : expression_(pattern, PatternCase::ignored) {
+} catch (const PatternError& error) {
+  throw UserError("'" + pattern + "' is no regular expression: " + error.what(),
+                  "write an ECMAScript expression, for example \"gemm|cutlass\"");
 }
 
 bool NamePattern::found_in(std::string_view name) const {
-  const std::string_view searched = name.substr(0, kMostSearched);
-  return std::regex_search(searched.begin(), searched.end(), expression_);
+  return expression_.found_in(name.substr(0, kMostSearched));
 }
 
 ApplicationSummary summarise(const ApplicationProfile& profile, const Categories& categories) {

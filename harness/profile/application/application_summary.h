@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/core/pattern.h"
 #include "harness/core/recording/application_profile.h"
 
 namespace apo {
@@ -21,7 +21,7 @@ class NamePattern {
   bool found_in(std::string_view name) const;
 
  private:
-  std::regex expression_;
+  Pattern expression_;
 };
 
 // Ordered rules: the first one that matches a name gives its category; the default is "other".

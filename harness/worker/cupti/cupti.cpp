@@ -3,7 +3,6 @@
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <cstdlib>
 
@@ -94,9 +93,8 @@ std::unique_ptr<const Library> load_library(std::string& missing) {
     return nullptr;
   }
   if (!is_known(cupti->version)) {
-    missing = fmt::format(
-        "'{}' is version {} of CUPTI, whose records this program does not know; it knows those of CUDA 12.0 to 13.x",
-        cupti->path, cupti->version);
+    missing = "'" + cupti->path + "' is version " + std::to_string(cupti->version) +
+              " of CUPTI, whose records this program does not know; it knows those of CUDA 12.0 to 13.x";
     return nullptr;
   }
   return cupti;

@@ -7,8 +7,8 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <regex>
 
+#include "harness/core/pattern.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/worker/confinement/system_calls.h"
@@ -78,12 +78,9 @@ Failure killed_by(int signal, const Death& death) {
 
 // "in apo_launch simple.cpp:88": the first frame of the report with a source line, else "".
 std::string first_frame(const std::string& report) {
-  static const std::regex kFrame(R"(#\d+ 0x[0-9a-f]+ in ([^\n]*?) ([^\s]*/)?([^\s/]+:\d+)(:\d+)?\n)");
-  std::smatch match;
-  if (!std::regex_search(report, match, kFrame)) {
-    return "";
-  }
-  return " in " + match[1].str() + " " + match[3].str();
+  static const Pattern kFrame(R"(#\d+ 0x[0-9a-f]+ in ([^\n]*?) ([^\s]*/)?([^\s/]+:\d+)(:\d+)?\n)");
+  const auto match = kFrame.search(report);
+  return match ? " in " + (*match)[1] + " " + (*match)[3] : "";
 }
 
 }  // namespace
@@ -106,27 +103,26 @@ std::string printable_tail(std::string_view text, std::size_t limit) {
 
 std::optional<std::string> sanitizer_report(std::string_view printed) {
   const std::string text(printed);
-  static const std::regex kUndefined(R"(([^\s/]+:\d+):\d+: runtime error: ([^\n]*))");
-  static const std::regex kAddress(R"(ERROR: AddressSanitizer:? ([^\n]*))");
-  static const std::regex kAccess(R"((READ|WRITE) of size \d+)");
-  std::smatch match;
-  if (std::regex_search(text, match, kAddress)) {
-    const std::string report = text.substr(static_cast<std::size_t>(match.position(0)));
-    std::string sentence = match[1].str();
+  static const Pattern kUndefined(R"(([^\s/]+:\d+):\d+: runtime error: ([^\n]*))");
+  static const Pattern kAddress(R"(ERROR: AddressSanitizer:? ([^\n]*))");
+  static const Pattern kAccess(R"((READ|WRITE) of size \d+)");
+  if (const auto match = kAddress.search(text)) {
+    const std::string report = text.substr(match->begin);
+    std::string sentence = (*match)[1];
     // "heap-buffer-overflow on address 0x... at pc ...": the numbers say nothing to a reader.
     sentence = sentence.substr(0, sentence.find_first_of(" :"));
     if (sentence == "use-after-poison") {
       sentence += " (outside every buffer)";
-    } else if (match[1].str().find("hard rss limit") != std::string::npos) {
+    } else if ((*match)[1].find("hard rss limit") != std::string::npos) {
       sentence = "hard rss limit exhausted";
     }
-    if (std::regex_search(report, match, kAccess)) {
-      sentence += " " + match[0].str();
+    if (const auto access = kAccess.search(report)) {
+      sentence += " " + (*access)[0];
     }
     return sentence + first_frame(report);
   }
-  if (std::regex_search(text, match, kUndefined)) {
-    return "undefined behaviour in " + match[1].str() + ": " + match[2].str();
+  if (const auto match = kUndefined.search(text)) {
+    return "undefined behaviour in " + (*match)[1] + ": " + (*match)[2];
   }
   return std::nullopt;
 }

@@ -8,15 +8,15 @@
 #include "tests/shipped_families.h"
 
 int main(int argc, char** argv) {
-  using namespace apo;
+  using namespace apo::testing;
   std::size_t done = 3;
   const std::vector<std::string> words(argv, argv + argc);
-  const auto next = [&]() -> testing::NextAct {
+  const auto next = [&]() -> NextAct {
     if (done >= words.size()) {
-      return {.act = testing::Act::stay};
+      return {.act = Act::stay};
     }
-    const std::vector<std::string> parts = split(words[done++], '@');
-    return {.act = testing::act_named(parts[0]), .after_s = parts.size() > 1 ? std::stod(parts[1]) : 0};
+    const std::vector<std::string> parts = apo::split(words[done++], '@');
+    return {.act = act_named(parts[0]), .after_s = parts.size() > 1 ? std::stod(parts[1]) : 0};
   };
-  testing::SimulatedWorker(words.at(1), words.at(2), next).run();
+  SimulatedWorker(words.at(1), words.at(2), next).run();
 }
