@@ -77,6 +77,30 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
 }
 
+// 135 sequences on 128 warps, one a multiprocessor: most are handed over. No shape of a gate has more than the 1056
+// that the variant itself asks for.
+TEST(DeviceVariants, ThatShareASequenceHandItOver) {
+  const TemporaryFolder folder;
+  for (const char* from : {"common", "e88_backward"}) {
+    for (const auto& entry : fs::directory_iterator(fs::path(APO_SOURCE_FOLDER) / "variants" / from)) {
+      if (entry.path().extension() == ".cuh") {
+        fs::copy(entry.path(), folder.path() / entry.path().filename());
+      }
+    }
+  }
+  const std::string kept = "// apo:tune       BLOCKS 8\n";
+  std::string text = read_file(fs::path(APO_SOURCE_FOLDER) / "variants/e88_backward/cuda_time_slices.cu");
+  ASSERT_NE(text.find(kept), std::string::npos);
+  text.replace(text.find(kept), kept.size(), "// apo:tune       BLOCKS 1\n");
+  write_file_atomically(folder.path() / "cuda_time_slices.cu", text);
+  const CpuRuntime cpu("e88_backward", folder.path().string(), std::chrono::minutes(2));
+  const Axes axes = {{"B", 1}, {"GATE", 1}, {"H", 135}, {"N", 32}, {"NORM", 1}, {"T", 40}, {"V", 32}};
+  const CheckCase one{.workload = "shared", .axes = axes, .regimes = {"typical"}};
+  const CheckResult result =
+      check_case(cpu.runtime(), {.variant = "e88_backward/cuda_time_slices", .settings = {}}, one, 11, false);
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
 // Why no shipped variant keeps its sums in dB.
 TEST(PackedAtomics, AreRightForOneTermAndMissTheToleranceForTwo) {
   const CpuRuntime cpu("binary_backward_bf16", "tests/zoo/gradients", std::chrono::minutes(2));

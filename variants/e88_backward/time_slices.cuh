@@ -1,5 +1,6 @@
 // time_slices.cuh - equal stretches of work for all warps that the GPU holds at once, where sequences do not divide by
-// them. A sequence that two warps share is handed over once: its later warp has other work first.
+// them. A sequence that two warps share is handed over once: its later warp has other work first, and it waits for a block
+// of a smaller index only, which began before it did.
 #pragma once
 #include "lane_tiles.cuh"
 
