@@ -20,7 +20,7 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 
 # apo_library(NAME DEPENDS ... [PRIVATE_DEPENDS ...] [ALONE ...] [WITHOUT ...] [COMPUTES ... LEVEL -O2]): a static library of
 # one room: every .cpp of this folder and of its subfolders but for those under WITHOUT. What it may include is what it
-# depends on. COMPUTES: patterns of the files whose loops take time; a release compiles them at LEVEL, as one.
+# depends on. COMPUTES: patterns of the files that compute or measure; a release compiles them at LEVEL, as one.
 function(apo_library name)
   cmake_parse_arguments(ARG "" "LEVEL" "ALONE;WITHOUT;COMPUTES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
