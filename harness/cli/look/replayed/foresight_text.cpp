@@ -14,35 +14,37 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
+// Of a Foresight or a Baseline: `document`, followed by the score of its bands and of its later estimates.
+template <class Score>
+Json with_bands(Json document, const Score& score) {
+  document.update({{"predicted", score.bands.bands},
+                   {"inside", score.bands.inside},
+                   {"interval_score", score.bands.interval_score()},
+                   {"later_inside", score.later_bands.inside},
+                   {"later_interval_score", score.later_bands.interval_score()},
+                   {"later_error", score.later_error},
+                   {"later", score.later}});
+  return document;
+}
+
 Json to_document(const Foresight& score) {
-  return {{"right_pairs", score.right_pairs},
-          {"wrong_pairs", score.wrong_pairs},
-          {"until_final_incumbent", score.until_final},
-          {"seconds_until_final_incumbent", score.seconds_until_final},
-          {"improved_campaigns", score.improved},
-          {"predicted", score.bands.bands},
-          {"inside", score.bands.inside},
-          {"interval_score", score.bands.interval_score()},
-          {"later_inside", score.later_bands.inside},
-          {"later_interval_score", score.later_bands.interval_score()},
-          {"later_error", score.later_error},
-          {"later", score.later},
-          {"after_last_accept", score.after_last_accept},
-          {"lost_accepts", score.lost_accepts},
-          {"bounded", score.bounded},
-          {"above_bound", score.above_bound}};
+  Json document = with_bands({{"right_pairs", score.right_pairs},
+                              {"wrong_pairs", score.wrong_pairs},
+                              {"until_final_incumbent", score.until_final},
+                              {"seconds_until_final_incumbent", score.seconds_until_final},
+                              {"improved_campaigns", score.improved}},
+                             score);
+  document.update({{"after_last_accept", score.after_last_accept},
+                   {"lost_accepts", score.lost_accepts},
+                   {"bounded", score.bounded},
+                   {"above_bound", score.above_bound}});
+  return document;
 }
 
 Json to_document(const Baseline& score) {
-  return {{"until_final_incumbent", score.until_final},
-          {"seconds_until_final_incumbent", score.seconds_until_final},
-          {"predicted", score.bands.bands},
-          {"inside", score.bands.inside},
-          {"interval_score", score.bands.interval_score()},
-          {"later_inside", score.later_bands.inside},
-          {"later_interval_score", score.later_bands.interval_score()},
-          {"later_error", score.later_error},
-          {"later", score.later}};
+  return with_bands(
+      {{"until_final_incumbent", score.until_final}, {"seconds_until_final_incumbent", score.seconds_until_final}},
+      score);
 }
 
 Json to_document(const Transfer& transfer) {
