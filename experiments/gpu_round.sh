@@ -6,6 +6,8 @@
 #
 #   backward, forward                        the campaign from the simple variant over all others
 #   techniques-backward, techniques-forward  every variant against its parent
+#   techniques-gradients                     the same for the binary and the LSE backward, on workloads of their own
+#   gradients                                campaigns for these from the naive variant
 #   classes                                  short campaigns for the other size classes
 #   aa                                       AA comparisons (default 40) of a variant with itself
 #   selftest                                 identical code through the judge, in SELFTEST_SECONDS (450); KERNELS: words such as
@@ -35,15 +37,16 @@ campaign() {
   apo run "$1" --quiet --target cuda --workload "$2" --baseline "$1/$3" --iterations 40 --candidates 4
 }
 
-# techniques FAMILY: every variant with a parent, unless its comparison is in the journal already.
+# techniques FAMILY WORKLOAD: every variant with a parent, unless its comparison is in the journal already.
 techniques() {
-  local file variant parent
+  local file variant parent workload=$2
   for file in "$root"/variants/"$1"/cuda_*.cu; do
     variant=$1/$(basename "$file" .cu)
     parent=$(sed -n 's|^// apo:parent *||p' "$file")
     [ -n "$parent" ] || continue
-    [ -n "$(apo query "variant=$variant" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
-    apo compare "$1/$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$smaller"
+    parent=$1/${parent##*/}
+    [ -n "$(apo query "variant=$variant" "workload=$workload" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
+    apo compare "$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$workload"
   done
 }
 
@@ -74,7 +77,20 @@ job() {
   export APO_JOURNAL=$out/$1.db
   case $1 in
     backward | forward) campaign "e88_$1" "$workload" cuda_simple ;;
-    techniques-backward | techniques-forward) techniques "e88_${1#techniques-}" ;;
+    techniques-backward | techniques-forward) techniques "e88_${1#techniques-}" "$smaller" ;;
+    techniques-gradients)
+      techniques lse_backward h8_s2048_d128
+      local of
+      for of in large_columns llama_norm large_rows; do
+        techniques binary_backward "$of"
+        techniques binary_backward_bf16 "$of"
+      done
+      ;;
+    gradients)
+      campaign lse_backward h8_s2048_d128 cuda_materialised
+      campaign binary_backward_bf16 large_columns cuda_simple
+      campaign binary_backward large_columns cuda_naive
+      ;;
     classes)
       campaign e88_forward b16_t512_h83_n16 cuda_simple
       campaign e88_forward b8_t512_h83_n64 cuda_simple

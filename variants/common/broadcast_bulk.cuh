@@ -52,7 +52,7 @@ __device__ void plan_lines(Plan& plan, Split& split, bool& by_lines, long long& 
 template <int kVector, int kWide, class Ring, class Args, class Block>
 __device__ void equal_lines(const Args& a, Ring& ring, const Block& block) {
   const long long whole = block.plan.elements / kVector * kVector, lines = (whole + Ring::kLine - 1) / Ring::kLine;
-  const float right[kWide][kVector] = {};
+  const OfB<kVector, Args> right[kWide] = {};
   float sum[kWide][kVector] = {};
   take_lines<kVector, true>(a, ring,
                             {.first = 1LL * kTileWarps * blockIdx.x + threadIdx.x / 32,
@@ -79,12 +79,13 @@ __device__ void column_lines(const Args& a, Ring& ring, Block& block) {
     const long long of_kept = plan.kept.rank == 0 ? 0 : quotient(tile, split.tiles_of_row);
     const long long strip = (tile - of_kept * split.tiles_of_row) * (split.across / 32) + x;
     const long long column = strip * Ring::kLine, at_b = of_kept * plan.inner + column, left = plan.inner - column;
-    float right[kWide][kVector] = {}, sum[kWide][kVector] = {};
+    OfB<kVector, Args> right[kWide] = {};
+    float sum[kWide][kVector] = {};
 #pragma unroll
     for (int u = 0; u < kWide; ++u) {
       const int i = (32 * u + lane) * kVector;
       if (i < left && reads_b(a)) {
-        unpack(load_pack<kVector>(a.B + at_b + i), right[u]);
+        right[u] = load_pack<kVector>(a.B + at_b + i);
       }
     }
     take_lines<kVector, false>(a, ring,
@@ -115,14 +116,15 @@ __device__ void row_lines(const Args& a, Ring& ring, Block& block) {
   const long long tasks = split.tiles * split.slabs;
   for (long long first = 1LL * at_once * blockIdx.x; first < tasks; first += 1LL * at_once * gridDim.x) {
     const long long task = first + warp / split.across;
-    float right[kWide][kVector], sum[kWide][kVector] = {}, total = 0;
+    OfB<kVector, Args> right[kWide];
+    float sum[kWide][kVector] = {}, total = 0;
     long long j = 0, slab = 0;
     if (task < tasks) {
       split.place(task, j, slab);
       const float b = reads_b(a) ? load(a.B[j]) : 0;
 #pragma unroll
-      for (int i = 0; i < kWide * kVector; ++i) {
-        right[i / kVector][i % kVector] = b;
+      for (int u = 0; u < kWide; ++u) {
+        right[u] = repeated_pack<OfB<kVector, Args>>(b);
       }
       take_lines<kVector, false>(a, ring,
                                  {.first = split.first(slab) + own,
@@ -177,7 +179,9 @@ __device__ void bulk_gradients(const Args& a) {
   constexpr int kBytes = kStages * kWide * 2 * 512;
   if (threadIdx.x == 0) {
     block.plan.make(a);
-    constexpr bool kHasSlabs = requires { a.partials; };
+    constexpr bool kHasSlabs = requires {
+      a.partials;
+    };
     plan_lines<kVector, kWide, !kHasSlabs>(block.plan, block.split, block.by_lines, block.lines_of_run);
     if constexpr (kHasSlabs) {
       tell_slabs(a, block.split.slabs, block.plan.b_elements);
@@ -191,14 +195,16 @@ __device__ void bulk_gradients(const Args& a) {
   __syncthreads();
   if (!block.by_lines) {
     if (a.op <= 2) {
-      planned_gradients<kVector, 1>(Known<Args, true, kStreamed>(a), block.plan, block.split, block.sums);
+      planned_gradients<kVector, 1>(Known<Args, Op::linear, kStreamed>(a), block.plan, block.split, block.sums);
     } else {
-      planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), block.plan, block.split, block.sums);
+      planned_gradients<kVector, 1>(Known<Args, Op::any, kStreamed>(a), block.plan, block.split, block.sums);
     }
-  } else if (a.op <= 2) {
-    planned_lines<kVector, kWide, kBytes>(Known<Args, true, kStreamed>(a), block, lines);
+  } else if (a.op == 2) {
+    planned_lines<kVector, kWide, kBytes>(Known<Args, Op::product, kStreamed>(a), block, lines);
+  } else if (a.op < 2) {
+    planned_lines<kVector, kWide, kBytes>(Known<Args, Op::linear, kStreamed>(a), block, lines);
   } else {
-    planned_lines<kVector, kWide, kBytes>(Known<Args, false, kStreamed>(a), block, lines);
+    planned_lines<kVector, kWide, kBytes>(Known<Args, Op::any, kStreamed>(a), block, lines);
   }
 }
 

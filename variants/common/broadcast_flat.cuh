@@ -1,9 +1,11 @@
-// variants/common/broadcast_flat.cuh - the binary backward on a GPU in one launch: no element of dB has two blocks.
+// variants/common/broadcast_flat.cuh - the binary backward on a GPU in one launch: no element of dB has two clusters.
 //
-// Columns: a block has a strip of all rows, as narrow as gives every block one. Rows: a group of warps has a row. What
-// is neither goes the way of broadcast_tiles.cuh, with one slab.
+// Columns: a cluster of blocks has a strip of all rows, as narrow as gives every cluster one; or, where the variant has
+// memory for partial sums, blocks share a strip and the last one adds. Rows: a group of warps
+// has a row. What is neither goes the way of broadcast_tiles.cuh, with one slab.
 #pragma once
 #include "broadcast_tiles.cuh"
+#include "clusters.cuh"
 
 namespace {
 
@@ -39,7 +41,7 @@ struct Flat {
 // `count` vectors of A, `step` apart, kUnroll at a time: dA, and the sums of what goes to dB by places in a vector.
 template <int kVector, int kUnroll, class Args>
 __device__ void take_vectors(const Args& a, unsigned first, unsigned step, unsigned count,
-                             const float (&right)[kVector], float (&sum)[kVector]) {
+                             const OfB<kVector, Args>& right, float (&sum)[kVector]) {
   unsigned at = first;
   for (unsigned n = 0; n < count; n += kUnroll, at += kUnroll * step) {
     Vectors<kVector, kUnroll, Args> vectors;
@@ -52,21 +54,16 @@ __device__ void take_vectors(const Args& a, unsigned first, unsigned step, unsig
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (n + u < count) {
-        float terms[kVector];
-        vectors.gradients(a, u, right, at + u * step, terms);
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) {
-          sum[v] += terms[v];
-        }
+        vectors.add(a, u, right, at + u * step, sum);
       }
     }
   }
 }
 
-// The sums of a strip's columns over all threads that have them: lanes first, then what shares a place in a warp.
-template <int kVector, class Args>
-__device__ void put_strip(const Args& a, int shift, unsigned first, unsigned inner, float (&sum)[kVector],
-                          float* sums) {
+// The sums of a strip's columns over all threads of the block: lanes first, then what shares a place in a warp. Thread
+// c gets that of column c and gives it to `put_total`.
+template <int kVector, class Put>
+__device__ void sum_strip(int shift, float (&sum)[kVector], float* sums, Put put_total) {
   const int width = kVector << shift, x = threadIdx.x & ((1 << shift) - 1);
   for (int step = 16; step >> shift != 0; step /= 2) {
 #pragma unroll
@@ -82,36 +79,119 @@ __device__ void put_strip(const Args& a, int shift, unsigned first, unsigned inn
     }
   }
   __syncthreads();
-  for (int c = threadIdx.x; c < width && first + c < inner; c += kTileThreads) {
+  for (int c = threadIdx.x; c < width; c += kTileThreads) {
     float total = 0;
     for (int group = 0; group < kTileThreads >> apart; ++group) {
       total += sums[group * width + c];
     }
-    put(total, a.dB + first + c);
+    put_total(c, total);
   }
   __syncthreads();
 }
 
+// The sums of a strip over the blocks of its cluster.
+template <int kVector, int kCluster, class Args>
+__device__ void put_strip(const Args& a, Cluster<kCluster> cluster, int shift, unsigned first, unsigned inner,
+                          float (&sum)[kVector], float* sums) {
+  sum_strip(shift, sum, sums, [&](int c, float total) {
+    if constexpr (kCluster > 1) {
+      sums[c] = total;
+    } else if (first + c < inner) {
+      put(total, a.dB + first + c);
+    }
+  });
+  if constexpr (kCluster > 1) {
+    cluster.meet();
+    const int width = kVector << shift;
+    for (int c = kTileThreads * cluster.rank + threadIdx.x; c < width && first + c < inner;
+         c += kTileThreads * kCluster) {
+      put(cluster.sum(sums + c), a.dB + first + c);
+    }
+    cluster.meet();
+  }
+}
+
 // inner % kVector == 0
-template <int kVector, int kUnroll, class Args>
+template <int kVector, int kUnroll, int kCluster, class Args>
 __device__ void strips(const Args& a, const Flat& flat, float* sums) {
+  const Cluster<kCluster> cluster;
   const unsigned rows = flat.outer, inner = flat.inner, vectors = inner / kVector;
-  int shift = __clz(gridDim.x) - __clz(vectors - 1);  // a strip has 2^shift vectors, 32 bytes or more
+  int shift = __clz(cluster.count) - __clz(vectors - 1);  // a strip has 2^shift vectors, 32 bytes or more
   shift = shift < 1 ? 1 : shift;
-  shift += gridDim.x << shift < vectors;
+  shift += cluster.count << shift < vectors;
   shift = shift > kTileShift ? kTileShift : shift;
-  const unsigned x = threadIdx.x & ((1u << shift) - 1), y = threadIdx.x >> shift, apart = kTileThreads >> shift;
-  for (unsigned strip = blockIdx.x; strip << shift < vectors; strip += gridDim.x) {
+  const unsigned x = threadIdx.x & ((1u << shift) - 1), at_once = kTileThreads >> shift, apart = at_once * kCluster;
+  const unsigned y = (threadIdx.x >> shift) + at_once * cluster.rank;
+  for (unsigned strip = cluster.index; strip << shift < vectors; strip += cluster.count) {
     const unsigned first = (strip << shift) * kVector, column = first + x * kVector;
     const bool is_there = column < inner && y < rows;
-    float right[kVector] = {}, sum[kVector] = {};
+    OfB<kVector, Args> right = {};
+    float sum[kVector] = {};
     if (is_there && reads_b(a)) {
-      unpack(load_pack<kVector>(a.B + column), right);
+      right = load_pack<kVector>(a.B + column);
     }
     take_vectors<kVector, kUnroll>(a, y * inner + column, apart * inner,
-                                   is_there ? (rows - y + apart - 1) >> (kTileShift - shift) : 0, right, sum);
+                                   is_there ? (rows - y + apart - 1) / kCluster >> (kTileShift - shift) : 0, right,
+                                   sum);
     if (a.need_dB) {
-      put_strip(a, shift, first, inner, sum, sums);
+      put_strip(a, cluster, shift, first, inner, sum, sums);
+    }
+  }
+}
+
+constexpr unsigned kMostShared = 2048;         // strips
+__device__ unsigned blocks_done[kMostShared];  // of a strip; 0 between calls
+
+// A strip is a warp's width, and as many blocks as there are for each have every so many rows of it. The last of them
+// that has its sums adds those of all, in the order of the blocks. inner % kVector == 0
+template <int kVector, int kUnroll, class Args>
+__device__ void shared_strips(const Args& a, const Flat& flat, float* sums) {
+  __shared__ bool is_last;
+  const unsigned rows = flat.outer, inner = flat.inner, vectors = inner / kVector;
+  const int shift = vectors >= 32 ? 5 : 32 - __clz(vectors);
+  const unsigned strips = (vectors + (1u << shift) - 1) >> shift, at_once = kTileThreads >> shift;
+  const unsigned most = strips > kMostShared ? 1 : gridDim.x / strips, wanted = rows / (at_once * kUnroll);
+  const unsigned slabs = wanted < most ? (wanted < 1 ? 1 : wanted) : most < 1 ? 1 : most;
+  const unsigned x = threadIdx.x & ((1u << shift) - 1), apart = at_once * slabs;
+  const int width = kVector << shift;
+  for (unsigned task = blockIdx.x; task < strips * slabs; task += gridDim.x) {
+    const unsigned slab = task / strips, strip = task - slab * strips, first = (strip << shift) * kVector;
+    const unsigned column = first + x * kVector, y = (threadIdx.x >> shift) + at_once * slab;
+    const bool is_there = column < inner && y < rows;
+    OfB<kVector, Args> right = {};
+    float sum[kVector] = {};
+    if (is_there && reads_b(a)) {
+      right = load_pack<kVector>(a.B + column);
+    }
+    take_vectors<kVector, kUnroll>(a, y * inner + column, apart * inner, is_there ? (rows - y + apart - 1) / apart : 0,
+                                   right, sum);
+    if (!a.need_dB) {
+      continue;
+    }
+    float* parts = static_cast<float*>(a.partials) + strip * slabs * width;
+    sum_strip(shift, sum, sums, [&](int c, float total) {
+      if (slabs > 1) {
+        parts[slab * width + c] = total;
+        __threadfence();
+      } else if (first + c < inner) {
+        put(total, a.dB + first + c);
+      }
+    });
+    if (slabs > 1) {
+      if (threadIdx.x == 0) {
+        is_last = atomicInc(&blocks_done[strip], slabs - 1) == slabs - 1;
+        __threadfence();
+      }
+      __syncthreads();
+      for (int c = threadIdx.x; is_last && c < width && first + c < inner; c += kTileThreads) {
+        float total = 0;
+#pragma unroll 8
+        for (unsigned part = 0; part < slabs; ++part) {
+          total += __ldcg(parts + part * width + c);
+        }
+        put(total, a.dB + first + c);
+      }
+      __syncthreads();
     }
   }
 }
@@ -124,18 +204,15 @@ __device__ void whole_rows(const Args& a, const Flat& flat, float* sums) {
   shift -= shift > 0 && rows << shift > warps;
   shift = shift < 0 ? 0 : shift > kTileShift - 5 ? kTileShift - 5 : shift;
   const unsigned warp = threadIdx.x / 32, threads = 32u << shift, own = threadIdx.x & (threads - 1);
-  const unsigned count = own < vectors ? (vectors - own + threads - 1) >> (5 + shift) : 0, at_once = kTileWarps >> shift;
+  const unsigned count = own < vectors ? (vectors - own + threads - 1) >> (5 + shift) : 0,
+                 at_once = kTileWarps >> shift;
   const Split split = {.across = 1 << shift};
   for (unsigned first = at_once * blockIdx.x; first < rows; first += at_once * gridDim.x) {
     const unsigned row = first + (warp >> shift);
     float total = 0;
     if (row < rows) {
-      const float b = reads_b(a) ? load(a.B[row]) : 0;
-      float right[kVector], sum[kVector] = {};
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) {
-        right[v] = b;
-      }
+      float sum[kVector] = {};
+      const auto right = repeated_pack<OfB<kVector, Args>>(reads_b(a) ? load(a.B[row]) : 0);
       take_vectors<kVector, kUnroll>(a, row * flat.inner + own * kVector, threads * kVector, count, right, sum);
 #pragma unroll
       for (int v = 0; v < kVector; ++v) {
@@ -152,22 +229,26 @@ __device__ void whole_rows(const Args& a, const Flat& flat, float* sums) {
   }
 }
 
-template <int kVector, int kUnroll, class Args>
+template <int kVector, int kUnroll, int kCluster, class Args>
 __device__ void flat_gradients(const Args& a, const Flat& flat, float* sums) {
   if (!flat.repeats) {
     const unsigned count = flat.outer * flat.inner, whole = count / kVector * kVector;
     equal_vectors<kVector, kUnroll>(a, 0, whole);
     equal_vectors<1, 1>(a, whole, count);
   } else if (flat.inner_is_kept) {
-    strips<kVector, kUnroll>(a, flat, sums);
+    if constexpr (requires { a.partials; }) {
+      shared_strips<kVector, kUnroll>(a, flat, sums);
+    } else {
+      strips<kVector, kUnroll, kCluster>(a, flat, sums);
+    }
   } else {
     whole_rows<kVector, kUnroll>(a, flat, sums);
   }
 }
 
-// Any pattern, with one slab wherever there are sums.
+// Any pattern, with one slab wherever there are sums. A call of its own: its registers are not the others'.
 template <int kVector, bool kStreamed, class Args>
-__device__ void planned_in_one(const Args& a, float* sums) {
+__device__ __noinline__ void planned_in_one(const Args& a, float* sums) {
   __shared__ Plan plan;
   __shared__ Split split;
   if (threadIdx.x == 0) {
@@ -178,17 +259,19 @@ __device__ void planned_in_one(const Args& a, float* sums) {
     }
   }
   __syncthreads();
-  planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), plan, split, sums);
+  planned_gradients<kVector, 1>(Known<Args, Op::any, kStreamed>(a), plan, split, sums);
 }
 
 // kVector elements of A are 16 bytes.
-template <int kVector, int kUnroll, bool kStreamed, class Args>
+template <int kVector, int kUnroll, bool kStreamed, int kCluster = 1, class Args>
 __device__ void one_launch_gradients(const Args& a) {
   __shared__ float sums[kTileThreads * kVector];
   const Flat flat(a);
   const bool fits = flat.holds && (!flat.repeats || flat.inner % kVector == 0);
-  if (fits && a.op <= 2) {
-    flat_gradients<kVector, kUnroll>(Known<Args, true, kStreamed>(a), flat, sums);
+  if (fits && a.op == 2) {
+    flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::product, kStreamed>(a), flat, sums);
+  } else if (fits && a.op < 2) {
+    flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::linear, kStreamed>(a), flat, sums);
   } else {
     planned_in_one<kVector, kStreamed>(a, sums);
   }

@@ -90,7 +90,7 @@ __device__ void ask_for_line(const Args& a, const Ring& ring, const Lines& lines
 // All of a warp's lines: dA, and the sums of what goes to dB by the lane's places in a line; or dB itself where B
 // repeats nowhere (kEqual), and then `right` is not used.
 template <int kVector, bool kEqual, int kWide, class Ring, class Args>
-__device__ void take_lines(const Args& a, Ring& ring, const Lines& lines, const float (&right)[kWide][kVector],
+__device__ void take_lines(const Args& a, Ring& ring, const Lines& lines, const OfB<kVector, Args> (&right)[kWide],
                            float (&sum)[kWide][kVector]) {
   if (lines.first >= lines.end) {
     return;
@@ -101,7 +101,7 @@ __device__ void take_lines(const Args& a, Ring& ring, const Lines& lines, const 
   for (long long line = lines.first - ahead; line < lines.end; line += lines.step, ring.advance()) {
     const bool takes = line >= lines.first;
     Vectors<kVector, kWide, Args> vectors;
-    decltype(load_pack<kVector>(a.B)) of_b[kWide];
+    OfB<kVector, Args> of_b[kWide] = {};
     Piece piece = {0, 0};
     if (takes) {
       wait(ring.full[ring.stage], ring.parity);
@@ -128,21 +128,10 @@ __device__ void take_lines(const Args& a, Ring& ring, const Lines& lines, const 
     for (int u = 0; u < kWide; ++u) {
       const int i = (32 * u + lane) * kVector;
       if (i < piece.count) {
-        float terms[kVector], b[kVector];
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) {
-          b[v] = kEqual ? 0 : right[u][v];
-        }
-        if (kEqual && reads_b(a)) {
-          unpack(of_b[u], b);
-        }
-        vectors.gradients(a, u, b, piece.at + i, terms);
-        if (kEqual && a.need_dB) {
-          store_pack<Args::kStreamed>(terms, a.dB + piece.at + i);
-        }
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) {
-          sum[u][v] += kEqual ? 0 : terms[v];
+        if constexpr (kEqual) {
+          vectors.both(a, u, of_b[u], piece.at + i);
+        } else {
+          vectors.add(a, u, right[u], piece.at + i, sum[u]);
         }
       }
     }

@@ -14,11 +14,15 @@ struct alignas(sizeof(T) * kCount <= 16 ? sizeof(T) * kCount : 16) Pack {
   T of[kCount];
 };
 
-// The arguments, and what the compiler knows of a loop: whether the derivatives are linear in the other operand (add,
-// sub, mul), and whether the large tensors, read and written once, leave no lines in the caches.
-template <class Given, bool kIsLinear, bool kIsStreamed>
+// What the compiler knows of the operation: nothing, that the derivatives are linear in the other operand (add, sub,
+// mul), or that they are the other operand (mul).
+enum class Op { any, linear, product };
+
+// The arguments, and what the compiler knows of a loop: the operation, and whether the large tensors, read and written
+// once, leave no lines in the caches.
+template <class Given, Op kOp, bool kIsStreamed>
 struct Known : Given {
-  static constexpr bool kLinear = kIsLinear, kStreamed = kIsStreamed;
+  static constexpr bool kLinear = kOp != Op::any, kProduct = kOp == Op::product, kStreamed = kIsStreamed;
   __device__ explicit Known(const Given& a) : Given(a) {}
 };
 
@@ -42,13 +46,59 @@ __device__ void unpack(const Pack<T, kCount>& pack, float (&to)[kCount]) {
   }
 }
 
-template <bool kStream = false, int kCount, class T>
-__device__ void store_pack(const float (&from)[kCount], T* to) {
-  Pack<T, kCount> pack;
+// By words: the upper one of two is a mask away.
+template <int kCount>
+__device__ void unpack(const Pack<bf16, kCount>& pack, float (&to)[kCount]) {
+  if constexpr (kCount % 2 == 0) {
+    unsigned words[kCount / 2];
+    memcpy(words, &pack, sizeof pack);
+#pragma unroll
+    for (int w = 0; w < kCount / 2; ++w) {
+      to[2 * w] = low(words[w]);
+      to[2 * w + 1] = high(words[w]);
+    }
+  } else {
+#pragma unroll
+    for (int v = 0; v < kCount; ++v) {
+      to[v] = load(pack.of[v]);
+    }
+  }
+}
+
+template <int kCount, class T>
+__device__ void fill_pack(const float (&from)[kCount], Pack<T, kCount>& pack) {
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     put(from[v], &pack.of[v]);
   }
+}
+
+// The products, each rounded once.
+template <int kCount, class T>
+__device__ Pack<T, kCount> product(const Pack<T, kCount>& x, const Pack<T, kCount>& y) {
+  Pack<T, kCount> pack;
+#ifndef __APO_CPU__
+  if constexpr (sizeof(T) == 2 && kCount % 2 == 0) {
+    unsigned of_x[kCount / 2], of_y[kCount / 2], words[kCount / 2];
+    memcpy(of_x, &x, sizeof x);
+    memcpy(of_y, &y, sizeof y);
+#pragma unroll
+    for (int w = 0; w < kCount / 2; ++w) {
+      asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(words[w]) : "r"(of_x[w]), "r"(of_y[w]), "r"(0x80008000u));
+    }
+    memcpy(&pack, words, sizeof pack);
+    return pack;
+  }
+#endif
+#pragma unroll
+  for (int v = 0; v < kCount; ++v) {
+    put(load(x.of[v]) * load(y.of[v]), &pack.of[v]);
+  }
+  return pack;
+}
+
+template <bool kStream = false, int kCount, class T>
+__device__ void store_pack(const Pack<T, kCount>& pack, T* to) {
   if constexpr (kStream && sizeof pack == 16) {
     uint4 bits;
     memcpy(&bits, &pack, sizeof pack);
@@ -58,12 +108,43 @@ __device__ void store_pack(const float (&from)[kCount], T* to) {
   }
 }
 
+template <class T>
+struct Element;
+template <class T>
+struct Element<const T*> {
+  using Type = T;
+};
+
+// A vector of B, as it lies in memory.
+template <int kVector, class Args>
+using OfB = Pack<typename Element<decltype(Args::B)>::Type, kVector>;
+
+template <bool kStream = false, int kCount, class T>
+__device__ void store_pack(const float (&from)[kCount], T* to) {
+  Pack<T, kCount> pack;
+  fill_pack(from, pack);
+  store_pack<kStream>(pack, to);
+}
+
+template <class OfElements>
+__device__ OfElements repeated_pack(float value) {
+  OfElements pack;
+#pragma unroll
+  for (auto& element : pack.of) {
+    put(value, &element);
+  }
+  return pack;
+}
+
 // Vectors of g and A that are under way together, in their own type until they are used: registers are what limits how
 // many a multiprocessor has under way.
 template <int kVector, int kUnroll, class Args>
 struct Vectors {
-  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->g)) g[kUnroll];
-  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->A)) left[kUnroll];
+  using OfA = Pack<typename Element<decltype(Args::A)>::Type, kVector>;
+  Pack<typename Element<decltype(Args::g)>::Type, kVector> g[kUnroll];
+  OfA left[kUnroll];
+  // Products of tensors of one type are taken in that type.
+  static constexpr bool kIsProduct = Args::kProduct && sizeof(OfA) == sizeof(OfB<kVector, Args>);
 
   __device__ void read(const Args& a, int u, long long at) {
     g[u] = load_pack<kVector, Args::kStreamed>(a.g + at);
@@ -72,11 +153,26 @@ struct Vectors {
     }
   }
 
-  // dA of a vector, and what goes to dB of each element. What is not read counts as 0.
-  __device__ void gradients(const Args& a, int u, const float (&right)[kVector], long long at,
-                            float (&terms)[kVector]) const {
-    float of_a[kVector], of_g[kVector], x[kVector] = {};
+  // dA of a vector, and what goes to dB of each element, added to `sum`. What is not read counts as 0.
+  __device__ void add(const Args& a, int u, const OfB<kVector, Args>& of_b, long long at, float (&sum)[kVector]) const {
+    if constexpr (kIsProduct) {
+      if (a.need_dA) {
+        store_pack<Args::kStreamed>(product(g[u], of_b), a.dA + at);
+      }
+      if (a.need_dB) {
+        float of_g[kVector], x[kVector];
+        unpack(g[u], of_g);
+        unpack(left[u], x);
+#pragma unroll
+        for (int v = 0; v < kVector; ++v) {
+          sum[v] = fmaf(of_g[v], x[v], sum[v]);
+        }
+      }
+      return;
+    }
+    float of_a[kVector], of_g[kVector], right[kVector], x[kVector] = {};
     unpack(g[u], of_g);
+    unpack(of_b, right);
     if (reads_a(a)) {
       unpack(left[u], x);
     }
@@ -84,10 +180,28 @@ struct Vectors {
 #pragma unroll
     for (int v = 0; v < kVector; ++v) {
       of_a[v] = of_g[v] * (Args::kLinear ? factor * right[v] + constant : gradient_of_a(a.op, x[v], right[v]));
-      terms[v] = of_g[v] * (Args::kLinear ? factor * x[v] + signed_constant : gradient_of_b(a.op, x[v], right[v]));
+      sum[v] += of_g[v] * (Args::kLinear ? factor * x[v] + signed_constant : gradient_of_b(a.op, x[v], right[v]));
     }
     if (a.need_dA) {
       store_pack<Args::kStreamed>(of_a, a.dA + at);
+    }
+  }
+
+  // dA and dB of a vector, where B repeats nowhere.
+  __device__ void both(const Args& a, int u, const OfB<kVector, Args>& of_b, long long at) const {
+    if constexpr (kIsProduct) {
+      if (a.need_dA) {
+        store_pack<Args::kStreamed>(product(g[u], of_b), a.dA + at);
+      }
+      if (a.need_dB) {
+        store_pack<Args::kStreamed>(product(g[u], left[u]), a.dB + at);
+      }
+    } else {
+      float of_b_gradient[kVector] = {};
+      add(a, u, of_b, at, of_b_gradient);
+      if (a.need_dB) {
+        store_pack<Args::kStreamed>(of_b_gradient, a.dB + at);
+      }
     }
   }
 };
@@ -97,7 +211,7 @@ __device__ void equal_vectors(const Args& a, long long first, long long end) {
   const long long step = 1LL * kTileThreads * gridDim.x * kVector;
   for (long long i = first + (1LL * kTileThreads * blockIdx.x + threadIdx.x) * kVector; i < end; i += kUnroll * step) {
     Vectors<kVector, kUnroll, Args> vectors;
-    decltype(load_pack<kVector>(a.B)) right[kUnroll];
+    OfB<kVector, Args> right[kUnroll] = {};
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
@@ -110,14 +224,7 @@ __device__ void equal_vectors(const Args& a, long long first, long long end) {
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        float terms[kVector], b[kVector] = {};
-        if (reads_b(a)) {
-          unpack(right[u], b);
-        }
-        vectors.gradients(a, u, b, i + u * step, terms);
-        if (a.need_dB) {
-          store_pack<Args::kStreamed>(terms, a.dB + i + u * step);
-        }
+        vectors.both(a, u, right[u], i + u * step);
       }
     }
   }
@@ -166,9 +273,10 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
   const long long at = plan.kept.offset(of_kept) + column, at_b = of_kept * plan.inner + column;
   const long long end = plan.repeated.count;
   const bool inside = column < plan.inner;
-  float right[kVector] = {}, sum[kVector] = {};
+  OfB<kVector, Args> right = {};
+  float sum[kVector] = {};
   if (inside && reads_b(a)) {
-    unpack(load_pack<kVector>(a.B + at_b), right);
+    right = load_pack<kVector>(a.B + at_b);
   }
   const int apart = rows * static_cast<int>(split.slabs);
   const long long first = slab * rows + y, step = kEven ? apart * plan.repeated.stride[0] : 0;
@@ -185,12 +293,7 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (r + u * apart < end) {
-        float terms[kVector];
-        vectors.gradients(a, u, right, from(u), terms);
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) {
-          sum[v] += terms[v];
-        }
+        vectors.add(a, u, right, from(u), sum);
       }
     }
   }
@@ -205,11 +308,8 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
 // The elements [first, end) of a row that share an element of B, by `threads` threads of which this is number `own`.
 template <int kVector, int kUnroll, class Args>
 __device__ float row_run(const Args& a, float b, long long first, long long end, int own, int threads) {
-  float sum[kVector] = {}, right[kVector];
-#pragma unroll
-  for (int v = 0; v < kVector; ++v) {
-    right[v] = b;
-  }
+  float sum[kVector] = {};
+  const auto right = repeated_pack<OfB<kVector, Args>>(b);
   const int step = threads * kVector;
   for (long long i = first + own * kVector; i < end; i += kUnroll * step) {
     Vectors<kVector, kUnroll, Args> vectors;
@@ -222,12 +322,7 @@ __device__ float row_run(const Args& a, float b, long long first, long long end,
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        float terms[kVector];
-        vectors.gradients(a, u, right, i + u * step, terms);
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) {
-          sum[v] += terms[v];
-        }
+        vectors.add(a, u, right, i + u * step, sum);
       }
     }
   }
@@ -353,9 +448,9 @@ __device__ void tiled_gradients(const Args& a) {
   }
   __syncthreads();
   if (a.op <= 2) {
-    planned_gradients<kVector, kUnroll>(Known<Args, true, kStreamed>(a), plan, split, sums);
+    planned_gradients<kVector, kUnroll>(Known<Args, Op::linear, kStreamed>(a), plan, split, sums);
   } else {
-    planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), plan, split, sums);
+    planned_gradients<kVector, 1>(Known<Args, Op::any, kStreamed>(a), plan, split, sums);
   }
 }
 

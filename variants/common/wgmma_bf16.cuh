@@ -29,17 +29,32 @@ inline __device__ unsigned long long descriptor(const void* tile, unsigned leadi
 #define APO_ACCUMULATORS_32(d) APO_ACCUMULATORS_16(d, 0), APO_ACCUMULATORS_16(d, 16)
 #define APO_ACCUMULATORS_64(d) APO_ACCUMULATORS_32(d), APO_ACCUMULATORS_16(d, 32), APO_ACCUMULATORS_16(d, 48)
 
-// d (+)= a b^T: both operands in shared memory, sums along their columns.
-inline __device__ void wgmma(float (&d)[64], unsigned long long a, unsigned long long b, bool adds) {
+// d (+)= a b, both operands in shared memory. `kLeftIsColumns`: a's rows there are what is summed over, and its 64
+// columns are the rows of d. `kRightIsRows`: b's rows there are the columns of d, and its columns are summed over.
+template <bool kLeftIsColumns, bool kRightIsRows>
+__device__ void wgmma(float (&d)[32], unsigned long long a, unsigned long long b, bool adds) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %34, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, %32, %33, p, 1, 1, %35, %36; }"
+      : APO_ACCUMULATORS_32(d)
+      : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(kLeftIsColumns)),
+        "n"(static_cast<int>(!kRightIsRows)));
+}
+
+template <bool kLeftIsColumns, bool kRightIsRows>
+__device__ void wgmma(float (&d)[64], unsigned long long a, unsigned long long b, bool adds) {
   asm volatile(
       "{ .reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
       "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
       "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
       "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, p, 1, 1, 0, 0; }"
+      "}, %64, %65, p, 1, 1, %67, %68; }"
       : APO_ACCUMULATORS_64(d)
-      : "l"(a), "l"(b), "r"(static_cast<int>(adds)));
+      : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(kLeftIsColumns)),
+        "n"(static_cast<int>(!kRightIsRows)));
 }
 
 // d += a b: the left operand in registers, the right one in shared memory, sums along its rows.
@@ -63,6 +78,19 @@ inline __device__ void wgmma(float (&d)[64], const unsigned* a, unsigned long lo
       "}, {%64, %65, %66, %67}, %68, p, 1, 1, 1; }"
       : APO_ACCUMULATORS_64(d)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// Four 8 x 8 blocks of bf16, held as products hold their results, to shared memory: lane l gives the address of row
+// l % 8 of block l / 8.
+inline __device__ void store_blocks(unsigned row_address, const unsigned (&words)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row_address), "r"(words[0]),
+               "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
+// What this thread has stored becomes visible to products that read it in shared memory.
+inline __device__ void publish_to_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Registers that a product reads or writes are kept as they are up to here.

@@ -39,6 +39,31 @@ inline __device__ void transpose(unsigned (&words)[4], int t) {
   }
 }
 
+// Of a warpgroup's 64 x kD sums, scaled, as bf16, to those rows of `to` that exist: this thread's are `row` and the
+// 8th after it. A thread's pairs of columns change places with those of the other three that share its rows, so that
+// each stores 8 columns at once.
+template <int kD>
+__device__ void store_sums(const float (&sums)[kD / 2], const float (&factor)[2], bf16* to, int row, long long rows,
+                           long long columns) {
+  const int t = threadIdx.x % 4;
+#pragma unroll
+  for (int n = 0; n < kD / 8; n += 4) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      unsigned pairs[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        pairs[i] = pack(factor[r] * sums[4 * (n + i) + 2 * r], factor[r] * sums[4 * (n + i) + 2 * r + 1]);
+      }
+      transpose(pairs, t);
+      const int at = row + 8 * r, column = 8 * (n + t);
+      if (at < rows && column < columns) {
+        *reinterpret_cast<uint4*>(to + at * columns + column) = {pairs[0], pairs[1], pairs[2], pairs[3]};
+      }
+    }
+  }
+}
+
 inline __device__ float power_of_2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -69,8 +94,8 @@ struct Consumer {
 #pragma unroll
     for (int d = 0; d < kD / 16; ++d) {
       const int column = d % 4 * 2;  // 16 columns are two units of 16 bytes
-      wgmma(scores, own + d / 4 * (sizeof(shared.own[0]) / 16) + column,
-            tile + d / 4 * (sizeof(shared.tiles[0][0]) / 16) + column, d > 0);
+      wgmma<false, true>(scores, own + d / 4 * (sizeof(shared.own[0]) / 16) + column,
+                         tile + d / 4 * (sizeof(shared.tiles[0][0]) / 16) + column, d > 0);
     }
     commit_products();
   }
@@ -104,21 +129,23 @@ struct Consumer {
     return offsets[kKeys ? s / 4 * 2 + s % 2 : s / 2 % 2];
   }
 
-  __device__ void weigh() {
-    const float scale2 = a.scale * kLog2e;
+  // From scores to weights: `offset` of the score's number is added in powers of 2.
+  template <class Offset>
+  __device__ void weigh(Offset offset) {
+    if (a.cap == 0) {
+      const float scale2 = a.scale * kLog2e;
 #pragma unroll
-    for (int s = 0; s < kTile / 2; ++s) {
-      scores[s] = power_of_2(fmaf(scores[s], scale2, offset_of(s)));
-    }
-  }
-
-  __device__ void weigh_with_cap() {
-    const auto cap = static_cast<float>(a.cap);
-    const float of_cap = a.scale / cap;
+      for (int s = 0; s < kTile / 2; ++s) {
+        scores[s] = power_of_2(fmaf(scores[s], scale2, offset(s)));
+      }
+    } else {
+      const auto cap = static_cast<float>(a.cap);
+      const float of_cap = a.scale / cap;
 #pragma unroll
-    for (int s = 0; s < kTile / 2; ++s) {
-      const float bent = tanhf(scores[s] * of_cap);
-      scores[s] = power_of_2(fmaf(cap * bent, kLog2e, offset_of(s))) * (1 - bent * bent);
+      for (int s = 0; s < kTile / 2; ++s) {
+        const float bent = tanhf(scores[s] * of_cap);
+        scores[s] = power_of_2(fmaf(cap * bent, kLog2e, offset(s))) * (1 - bent * bent);
+      }
     }
   }
 
@@ -157,26 +184,25 @@ struct Consumer {
     }
   }
 
-  // From scores to weights, which stay in fp32 until the products that use the last tile's weights are done.
+  // The weights stay in fp32 until the products that use the last tile's weights are done.
   __device__ void weigh_tile(const Work& work, int at) {
-    if (a.cap == 0) {
-      weigh();
-    } else {
-      weigh_with_cap();
-    }
+    weigh([&](int s) { return offset_of(s); });
     if (has_masks(work, at)) {
       hide(work, at);
     }
+  }
+
+  // Two neighbours, with the signs of their dlse.
+  __device__ unsigned round_weight(int w) const {
+    const unsigned pair = pack(scores[2 * w], scores[2 * w + 1]);
+    return kKeys ? pair ^ (signs << w / 2 & 0x80008000u) : pair;
   }
 
   // The layout of a result's row is that of the next product's left operand.
   __device__ void round_weights() {
 #pragma unroll
     for (int w = 0; w < kTile / 4; ++w) {
-      weights[w] = pack(scores[2 * w], scores[2 * w + 1]);
-      if constexpr (kKeys) {
-        weights[w] ^= signs << w / 2 & 0x80008000u;
-      }
+      weights[w] = round_weight(w);
     }
   }
 
@@ -231,28 +257,6 @@ struct Consumer {
     ring.advance();
   }
 
-  // Scaled, as bf16, to the block's rows of `to` that exist. A thread's pairs of columns change places with those of
-  // the other three that share its rows, so that each stores 8 columns at once.
-  __device__ void store_sums(bf16* to, long long rows, const float (&factor)[2]) const {
-    const int t = threadIdx.x % 4;
-#pragma unroll
-    for (int n = 0; n < kD / 8; n += 4) {
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        unsigned pairs[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          pairs[i] = pack(factor[r] * sums[4 * (n + i) + 2 * r], factor[r] * sums[4 * (n + i) + 2 * r + 1]);
-        }
-        transpose(pairs, t);
-        const int row = own_row() + 8 * r, column = 8 * (n + t);
-        if (row < rows && column < a.D) {
-          *reinterpret_cast<uint4*>(to + row * a.D + column) = {pairs[0], pairs[1], pairs[2], pairs[3]};
-        }
-      }
-    }
-  }
-
   __device__ void consume(const Work& work, Ring<kStages>& ring, unsigned& parity) {
     float factor[2] = {a.scale, a.scale};
     const long long rows = kKeys ? a.keys : a.S, at = work.head * rows + work.first;
@@ -273,7 +277,7 @@ struct Consumer {
       parity ^= 1;
       add_tiles(work, ring);
     }
-    store_sums((kKeys ? a.dk : a.dq) + at * a.D, rows - work.first, factor);
+    store_sums<kD>(sums, factor, (kKeys ? a.dk : a.dq) + at * a.D, own_row(), rows - work.first, a.D);
   }
 };
 
@@ -286,12 +290,10 @@ struct Items {
         all(queries + static_cast<unsigned>(a.heads * ((a.keys + kOwn - 1) / kOwn))) {}
 };
 
-// Of the first warpgroup one warp copies and one makes what goes with queries; the other two warpgroups multiply.
+// Barriers, and the block's maps of q and k.
 template <int kD>
-__device__ void all_work(const lse_backward_args& a) {
-  extern __shared__ __align__(1024) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<kD>*>(memory);
-  const int warp = __shfl_sync(kAll, threadIdx.x / 32, 0);
+__device__ void begin_block(const lse_backward_args& a, Shared<kD>& shared) {
+  const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) {
     init_barrier(shared.own_full, 1);
     init_barrier(shared.own_empty, kConsumers * 128);
@@ -307,14 +309,27 @@ __device__ void all_work(const lse_backward_args& a) {
     make_tensor_map(map_of(a, is_keys), shared.maps[is_keys], from, kTile);
   }
   __syncthreads();
+}
+
+inline __device__ void acquire_maps(const lse_backward_args& a) {
+  acquire_tensor_map(map_of(a, false));
+  acquire_tensor_map(map_of(a, true));
+}
+
+// Of the first warpgroup one warp copies and one makes what goes with queries; the other two warpgroups multiply.
+template <int kD>
+__device__ void all_work(const lse_backward_args& a) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<kD>*>(memory);
+  begin_block<kD>(a, shared);
+  const int warp = __shfl_sync(kAll, threadIdx.x / 32, 0);
   Items items(a);
   Ring<kStages> ring;
   unsigned parity = 0;
   if (warp < 4) {
     keep_registers<40>();
     if (threadIdx.x == 0) {
-      acquire_tensor_map(map_of(a, false));
-      acquire_tensor_map(map_of(a, true));
+      acquire_maps(a);
       for (; items.item < items.all; items.item += gridDim.x) {
         if (items.item < items.queries) {
           copy_tiles<kD, false>(a, queries_at(a, items.item), shared, ring, parity);

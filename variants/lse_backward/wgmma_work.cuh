@@ -70,6 +70,12 @@ struct Work {
   int head, first;        // own
   int other_head, heads;  // passing by
   int begin, tiles;       // of each head
+  int turn = 0;           // the tile that comes first; behind the last one follow those before it
+
+  __device__ int row_of(int tile) const {
+    tile += turn;
+    return begin + (tile < tiles ? tile : tile - tiles) * kTile;
+  }
 };
 
 inline __device__ Work queries_at(const lse_backward_args& a, long long item) {
@@ -114,7 +120,7 @@ __device__ void copy_tiles(const lse_backward_args& a, const Work& work, Shared<
       wait(shared.empty[ring.stage], ring.parity ^ 1);
       arrive_expecting(full, sizeof(shared.tiles[0]));
       for (int half = 0; half < kD / kHalf; ++half) {
-        copy_tile(shared.tiles[ring.stage][half], map_of(a, !kKeys), half * kHalf, work.begin + tile * kTile, h, full);
+        copy_tile(shared.tiles[ring.stage][half], map_of(a, !kKeys), half * kHalf, work.row_of(tile), h, full);
       }
     }
   }
@@ -129,7 +135,7 @@ __device__ void make_query_tiles(const lse_backward_args& a, const Work& work, S
     for (int tile = 0; tile < work.tiles; ++tile, ring.advance()) {
       const auto stage_is_empty = [&] { wait(shared.empty[ring.stage], ring.parity ^ 1); };
       if (kKeys) {
-        make_query_tile(a, h, work.begin + tile * kTile, shared.queries[ring.stage], stage_is_empty);
+        make_query_tile(a, h, work.row_of(tile), shared.queries[ring.stage], stage_is_empty);
       } else {
         stage_is_empty();
       }
