@@ -70,9 +70,10 @@ ResearchInputs inputs_of(const CampaignFrame& frame, const CampaignProgress& sta
 }
 
 // On every workload; the sentence is about the first.
-std::string done_everywhere(const std::vector<Profile>& profiles) {
-  const bool done = std::ranges::none_of(profiles, [](const Profile& one) { return done_at_floor(one).empty(); });
-  return done ? done_at_floor(profiles.front()) : "";
+std::string done_everywhere(const Variant& incumbent, const std::vector<Profile>& profiles) {
+  const bool done =
+      std::ranges::none_of(profiles, [&](const Profile& one) { return done_at_floor(incumbent, one).empty(); });
+  return done ? done_at_floor(incumbent, profiles.front()) : "";
 }
 
 // Ranks the proposals with all other candidates. Nobody is asked for some where the incumbent is done.
@@ -86,7 +87,7 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
     frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,
                                    format_ratio(bottleneck.bound), bottleneck.evidence));
   }
-  iteration.nothing_left = done_everywhere(profiles);
+  iteration.nothing_left = done_everywhere(inputs.diagnosis.incumbent, profiles);
   const bool asks = iteration.nothing_left.empty() && !frame.proposers.commands.empty();
   if (asks && propose(frame, state, iteration.id, inputs, brief) > 0) {
     inputs = inputs_of(frame, state, profile, iteration.index);

@@ -55,14 +55,14 @@ std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& 
   return techniques;
 }
 
+}  // namespace
+
 bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target) {
   return std::ranges::any_of(techniques, [&](const std::string& name) {
     const Technique* technique = find_technique(name, target);
     return technique != nullptr && technique->tensor_cores;
   });
 }
-
-}  // namespace
 
 double saving(double speedup) {
   return speedup > 1 ? 1 - 1 / speedup : 0;

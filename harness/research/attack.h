@@ -29,6 +29,9 @@ Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bo
 // floor is not known.
 double floor_bound(const ResearchInputs& inputs, const Option& option);
 
+// Whether one of these techniques moves products to tensor cores.
+bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target);
+
 // The part of today's time that a speed-up saves; 0 for a slow-down.
 double saving(double speedup);
 

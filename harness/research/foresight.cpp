@@ -43,7 +43,7 @@ Sayings recorded_of(const RecordedStage& stage) {
 Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
   const Evidence evidence(stage.inputs);
   const Predictor predictor(stage.inputs, evidence);
-  const bool done = !done_at_floor(stage.inputs.diagnosis.profile).empty();
+  const bool done = !done_at_floor(stage.inputs.diagnosis.incumbent, stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
     const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {

@@ -293,11 +293,17 @@ ResearchBrief research(const ResearchInputs& inputs) {
   return brief;
 }
 
-std::string done_at_floor(const Profile& profile) {
-  return profile.floor_fraction >= kDoneAtFloor && std::isfinite(floor_bound(profile))
-             ? fmt::format("{} is at {} of its floor ({}): at most {} is left", profile.configuration.label(),
-                           format_share(profile.floor_fraction), profile.floor_roof, format_ratio(floor_bound(profile)))
-             : "";
+std::string done_at_floor(const Variant& incumbent, const Profile& profile) {
+  const bool on_tensor_cores =
+      uses_tensor_cores(techniques_of(incumbent, profile.configuration.settings), incumbent.target);
+  const double bound = on_tensor_cores ? floor_bound_on_tensor_cores(profile) : floor_bound(profile);
+  if (bound * kDoneAtFloor > 1) {
+    return "";
+  }
+  const bool by_vectors = bound == floor_bound(profile);
+  return fmt::format("{} is at {} of its floor ({}): at most {} is left", profile.configuration.label(),
+                     format_share(by_vectors ? profile.floor_fraction : 1 / bound),
+                     by_vectors ? profile.floor_roof : "on tensor cores", format_ratio(bound));
 }
 
 std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& brief) {

@@ -9,14 +9,25 @@
 
 namespace apo {
 
-void WorkerPool::keep(std::unique_ptr<Worker> fresh) {
+void WorkerPool::keep(std::unique_ptr<Worker> worker) {
+  std::vector<std::unique_ptr<Worker>> replaced;  // ends behind the lock
   const std::lock_guard lock(mutex_);
-  std::swap(fresh_, fresh);
+  if (!shared_) {
+    replaced.swap(kept_);
+  }
+  kept_.push_back(std::move(worker));
 }
 
-std::unique_ptr<Worker> WorkerPool::take_fresh(bool watched) {
+std::unique_ptr<Worker> WorkerPool::take_kept(bool watched) {
   const std::lock_guard lock(mutex_);
-  return fresh_ != nullptr && fresh_->watches_modules() == watched ? std::move(fresh_) : nullptr;
+  const auto found = std::ranges::find_if(
+      kept_, [&](const std::unique_ptr<Worker>& one) { return one->watches_modules() == watched; });
+  if (found == kept_.end()) {
+    return nullptr;
+  }
+  std::unique_ptr<Worker> worker = std::move(*found);
+  kept_.erase(found);
+  return worker;
 }
 
 void WorkerPool::start_if_absent(WorkerOptions options) {
@@ -77,14 +88,14 @@ void WorkerPool::await_ends() {
 }
 
 void WorkerPool::clear() {
-  std::unique_ptr<Worker> fresh;
+  std::vector<std::unique_ptr<Worker>> kept;
   std::deque<Started> next;
   {
     const std::lock_guard lock(mutex_);
-    fresh = std::move(fresh_);
+    kept = std::exchange(kept_, {});
     next = std::exchange(next_, {});
   }
-  fresh.reset();
+  kept.clear();
   next.clear();
   await_ends();
 }

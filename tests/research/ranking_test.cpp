@@ -99,18 +99,35 @@ TEST(Research, AtTheFloorNothingIsTried) {
 }
 
 TEST(Research, AnIncumbentAtNineTenthsOfItsFloorIsDone) {
+  const Variant toy;
   Profile profile = inputs({}).diagnosis.profile;
   profile.configuration = {.variant = "toy/simple", .settings = {}};
   profile.floor_fraction = 0.89;
-  EXPECT_EQ(done_at_floor(profile), "");
+  EXPECT_EQ(done_at_floor(toy, profile), "");
   profile.floor_fraction = 0.93;
-  EXPECT_EQ(done_at_floor(profile), "toy/simple is at 93 % of its floor (fp32_fma): at most 1.08x is left");
+  EXPECT_EQ(done_at_floor(toy, profile), "toy/simple is at 93 % of its floor (fp32_fma): at most 1.08x is left");
   profile.floor_fraction = 0;
-  EXPECT_EQ(done_at_floor(profile), "") << "no floor is known";
+  EXPECT_EQ(done_at_floor(toy, profile), "") << "no floor is known";
   profile.floor_fraction = 1.05;
-  EXPECT_NE(done_at_floor(profile), "") << "what is measured scatters";
+  EXPECT_NE(done_at_floor(toy, profile), "") << "what is measured scatters";
   profile.floor_fraction = 1.63;
-  EXPECT_EQ(done_at_floor(profile), "") << "a floor that a kernel beats is none";
+  EXPECT_EQ(done_at_floor(toy, profile), "") << "a floor that a kernel beats is none";
+}
+
+TEST(Research, AnIncumbentOnTensorCoresIsDoneAtTheirFloor) {
+  Variant fast;
+  fast.target = Target::cuda;
+  fast.techniques = {"tensor-core"};
+  Profile profile = inputs({}).diagnosis.profile;
+  profile.configuration = {.variant = "toy/fast", .settings = {}};
+  profile.floor_roof = "fp32_fma";
+  profile.roofs = {{.name = "fp32_fma", .value = 50e12}, {.name = "tensor_bf16", .value = 500e12}};
+  profile.floor_fraction = 0.95;
+  profile.floor_ns = 0.95 * profile.time_ns;
+  EXPECT_EQ(done_at_floor(fast, profile), "") << "it takes ten times as long as the tensor cores need";
+  profile.floor_ns = 9.5 * profile.time_ns;
+  profile.floor_fraction = 9.5;
+  EXPECT_EQ(done_at_floor(fast, profile), "toy/fast is at 95 % of its floor (on tensor cores): at most 1.05x is left");
 }
 
 TEST(Research, WhenNothingIsLeftItSaysWhyInGroups) {

@@ -67,11 +67,11 @@ TEST_F(WorkerPoolTest, TheFreshOneServesOnceAndOnlyWhoWantsItsModulesWatchedOrNo
   auto fresh = std::make_unique<Worker>(options(3));
   const int pid = fresh->pid();
   worker_pool.keep(std::move(fresh));
-  EXPECT_EQ(worker_pool.take_fresh(true), nullptr);
-  const auto taken = worker_pool.take_fresh(false);
+  EXPECT_EQ(worker_pool.take_kept(true), nullptr);
+  const auto taken = worker_pool.take_kept(false);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->pid(), pid);
-  EXPECT_EQ(worker_pool.take_fresh(false), nullptr);
+  EXPECT_EQ(worker_pool.take_kept(false), nullptr);
 }
 
 TEST_F(WorkerPoolTest, OneThatDiesAtItsStartIsTheTakersToHear) {
@@ -163,6 +163,24 @@ TEST_F(CheckWorkersTest, TheFreshOneOfThePoolServesFirst) {
   worker_pool.keep(std::move(fresh));
   CheckWorkers workers(options(1), 1, 1, worker_pool);
   EXPECT_EQ(pid_of(workers, true), pid);
+}
+
+TEST_F(CheckWorkersTest, OfASharedPoolServeTheNextComparisonUnlessTheyFailed) {
+  worker_pool.share();
+  int failed = 0;
+  int right = 0;
+  {
+    WorkerOptions watched = options(1);
+    watched.watch_modules = true;
+    CheckWorkers workers(watched, 2, 1, worker_pool);
+    failed = pid_of(workers, false);
+    right = pid_of(workers, true);
+  }
+  CheckWorkers next(options(1), 2, 1, worker_pool);
+  EXPECT_EQ(pid_of(next, false), right) << "the first has ended with what failed in it";
+  const int other = pid_of(next, true);
+  EXPECT_NE(other, right);
+  EXPECT_NE(other, failed);
 }
 
 TEST_F(CheckWorkersTest, NothingIsLeftOfAPoolThatWasCleared) {

@@ -33,16 +33,19 @@ inline __device__ float row_dot(const float* S, int i, const float* x) {
 }
 
 // By a warp: rsqrt(|x|^2 + epsilon)
-inline __device__ float inverse_norm(const bf16* x) {
+template <class Row>
+__device__ float inverse_norm(Row x) {
   float squares = 0;
   for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    squares += load(x[i]) * load(x[i]);
+    const float one = load(x[i]);
+    squares += one * one;
   }
   return kNORM ? rsqrtf(sum_of_lanes(squares) + 1e-12f) : 1.0f;
 }
 
 // By a warp: x^ = x rsqrt(|x|^2 + epsilon); returns the factor.
-inline __device__ float normalise_row(const bf16* x, float* unit) {
+template <class Row>
+__device__ float normalise_row(Row x, float* unit) {
   const float factor = inverse_norm(x);
   for (int i = threadIdx.x % 32; i < kRows; i += 32) {
     unit[i] = load(x[i]) * factor;

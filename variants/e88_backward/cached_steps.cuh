@@ -14,7 +14,8 @@ constexpr int kEntry = PADDED_CACHE ? (kUsed + 31) / 32 * 32 : kUsed;
 // normalises it again and does not read k a second time.
 #if FUSED_L2_NORM
 // By a warp: x^ and its factor into shared memory.
-__device__ void share_unit(const bf16* x, float* unit, float* factor) {
+template <class Row>
+__device__ void share_unit(Row x, float* unit, float* factor) {
   const float scale = normalise_row(x, unit);
   if (threadIdx.x % 32 == 0) {
     *factor = scale;
@@ -23,7 +24,7 @@ __device__ void share_unit(const bf16* x, float* unit, float* factor) {
 
 __device__ void load_keys(const e88_backward_args& a, Work& w, long long row, Entry entry) {
 #if RAW_K_CACHE
-  const bf16* k = entry + kState;
+  const Entry k = entry + kState;
   float* unit_k = w.k;
 #else
   const bf16* k = a.k + row * kRows;
@@ -105,7 +106,7 @@ __device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequen
     __syncthreads();
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       float& S = w.S[place(e)];
-      S = tanhf(decay * S + w.k[e / kColumns] * w.delta[e % kColumns]);
+      S = tanh_of_state(decay * S + w.k[e / kColumns] * w.delta[e % kColumns]);
     }
     __syncthreads();
   }

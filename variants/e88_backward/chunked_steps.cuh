@@ -58,7 +58,7 @@ __device__ void replay_chunk_step(Work& w, const Chunk& in, int s, Entry entry) 
   __syncthreads();
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     float& S = w.S[place(e)];
-    S = tanhf(load(in.decay[s]) * S + step.k[e / kColumns] * w.delta[e % kColumns]);
+    S = tanh_of_state(load(in.decay[s]) * S + step.k[e / kColumns] * w.delta[e % kColumns]);
   }
   __syncthreads();
 }

@@ -13,6 +13,7 @@
 // apo:toggle     DOUBLE_BUFFERED_CACHE double-buffered-cache
 // apo:toggle     CHUNK_PREFETCH chunk-prefetch
 // apo:toggle     CP_ASYNC cp-async
+// apo:toggle     APPROXIMATE_TANH approximate-tanh
 // apo:tune       THREADS_PER_ROW 4,2,8
 // apo:tune       CHUNK 16,8,4
 // apo:requires   B*H <= 2147483647 && 4*((4+DOUBLE_BUFFERED_CACHE-REDUCED_SYNC)*N*(V+1) + (CP_ASYNC ? 65*N+67*V+128 : CHUNK_PREFETCH ? CHUNK*(2*N+4*V+1)+N+3*V+32 : (FUSED_L2_NORM ? 5*N+2 : (3-REDUCED_SYNC)*N)+4*V+32)) <= 166912
@@ -32,6 +33,9 @@
 // ADAPTIVE_THREADS: the block is sized by the state, THREADS_PER_ROW threads a row of it, so that fewer threads idle in
 // the vector phases. The other toggles are explained where they are read.
 #include "e88_backward.args.h"
+
+constexpr int kThreads = 256;  // at most
+
 #if CHUNK_PREFETCH
 #include "chunked_steps.cuh"
 #else

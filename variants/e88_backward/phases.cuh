@@ -1,12 +1,11 @@
 // variants/e88_backward/phases.cuh - the phases of cuda_simple, a block a sequence, with what its toggles change in
 // them. `in` has k, q and v of a step: the Work itself, or rows of a chunk of inputs.
 #pragma once
+#include "e88_sums.cuh"
 #include "segment_cache.cuh"
 #include "sequence.cuh"
 
 namespace {
-
-constexpr int kThreads = 256;
 
 // What the block of one sequence keeps in shared memory.
 struct Work {
@@ -60,68 +59,6 @@ inline __device__ void optional_barrier() {
 #endif
 }
 
-// PARALLEL_REDUCTION: each sum is shared by neighbouring threads and joined by shuffles, so that no phase leaves most
-// threads idle.
-#if PARALLEL_REDUCTION
-constexpr int kWidest = kRows > kColumns ? kRows : kColumns;
-constexpr int kSharers = kWidest <= 8 ? 32 : kWidest <= 16 ? 16 : kWidest <= 32 ? 8 : kWidest <= 64 ? 4 : 2;
-static_assert(kWidest <= kThreads / kSharers);  // sums at a time
-
-// Calls write(i, sum) for each i below `outer`; sum(i) calls add(sum, i, j) for each j below `inner`.
-template <int outer, int inner, class Add, class Write>
-__device__ void sum_all(Add add, Write write) {
-  const int lane = threadIdx.x % kSharers, i = threadIdx.x / kSharers;
-  float sum = 0;
-  if (i < outer) {
-    for (int j = lane; j < inner; j += kSharers) {
-      add(sum, i, j);
-    }
-  }
-  sum = sum_of_lanes<kSharers>(sum);
-  if (lane == 0 && i < outer) {
-    write(i, [&](int) { return sum; });
-  }
-}
-#else
-template <int outer, int inner, class Add, class Write>
-__device__ void sum_all(Add add, Write write) {
-  for (int i = threadIdx.x; i < outer; i += blockDim.x) {
-    write(i, [&](int) {
-      float sum = 0;
-#pragma unroll 8
-      for (int j = 0; j < inner; ++j) {
-        add(sum, i, j);
-      }
-      return sum;
-    });
-  }
-}
-#endif
-
-// Calls write(j, sum) for each column, where sum(i) is sum_i S[i][j] x[i].
-template <class Write>
-__device__ void column_dots(const float* S, const float* x, Write write) {
-#if PARALLEL_REDUCTION
-  sum_all<kColumns, kRows>([&](float& sum, int j, int i) { sum += S[i * kStride + j] * x[i]; }, write);
-#else
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    write(j, [=](int own) { return column_dot(S, own, x); });
-  }
-#endif
-}
-
-// Calls write(i, sum) for each row, where sum(i) is sum_j S[i][j] x[j].
-template <class Write>
-__device__ void row_dots(const float* S, const float* x, Write write) {
-#if PARALLEL_REDUCTION
-  sum_all<kRows, kColumns>([&](float& sum, int i, int j) { sum += S[i * kStride + j] * x[j]; }, write);
-#else
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    write(i, [=](int own) { return row_dot(S, own, x); });
-  }
-#endif
-}
-
 // S of the segment's beginning
 inline __device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Sequence& z, long long first) {
   const bf16* checkpoint = z.checkpoint(a, first);
@@ -141,13 +78,13 @@ template <class In>
 __device__ void step_again(const States& z, Work& w, const In& in, float decay) {
 #if REDUCED_SYNC
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    const float S = tanhf(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
+    const float S = tanh_of_state(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
     z.next[place(e)] = S;
     z.dS[place(e)] = (z.dS[place(e)] + in.q[e / kColumns] * w.dy[e % kColumns]) * (1.0f - S * S);
   }
 #else
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    const float next = tanhf(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
+    const float next = tanh_of_state(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
     z.next[place(e)] = next;
     w.slope[place(e)] = 1.0f - next * next;
   }

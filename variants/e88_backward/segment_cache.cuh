@@ -31,8 +31,11 @@ class Entry {
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy_));
   }
   __device__ Element operator[](int i) const { return {first_ + i, policy_}; }
+  __device__ Entry operator+(int i) const { return {first_ + i, policy_}; }
 
  private:
+  __device__ Entry(bf16* first, unsigned long long policy) : first_(first), policy_(policy) {}
+
   bf16* first_;
   unsigned long long policy_;
 };

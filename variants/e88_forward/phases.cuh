@@ -1,7 +1,7 @@
 // variants/e88_forward/phases.cuh - the phases of cuda_simple, a block a sequence, with what its toggles change in
 // them.
 #pragma once
-#include "e88_state.cuh"
+#include "e88_sums.cuh"
 
 namespace {
 
@@ -40,19 +40,17 @@ inline __device__ void store_output(const e88_forward_args& a, long long at, flo
 // [B,T,H].
 template <class Work, class In>
 __device__ void advance(const e88_forward_args& a, Work& w, const In& in, float decay, long long row) {
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.delta[j] = load(in.v[j]) - column_dot(w.S, j, in.k);
-  }
+  column_dots(w.S, in.k, [&](int j, auto sum) { w.delta[j] = load(in.v[j]) - sum(j); });
   __syncthreads();
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     float& S = w.S[place(e)];
-    S = tanhf(decay * S + in.k[e / kColumns] * w.delta[e % kColumns]);
+    S = tanh_of_state(decay * S + in.k[e / kColumns] * w.delta[e % kColumns]);
   }
   __syncthreads();
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    const float y = column_dot(w.S, j, in.q);
+  column_dots(w.S, in.q, [&](int j, auto sum) {
+    const float y = sum(j);
     store_output(a, row * kColumns + j, y);
-  }
+  });
   __syncthreads();
 }
 

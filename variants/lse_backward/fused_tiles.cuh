@@ -41,10 +41,10 @@ template <int kD, class Give>
 __device__ void fused_keys(const lse_backward_args& a, Give give) {
   extern __shared__ uint4 shared[];
   const long long tiles = (a.keys + kTile - 1) / kTile;
-  auto* operands = reinterpret_cast<Operand<kD>*>(shared);
-  auto& transposed = *reinterpret_cast<Weights*>(operands + 3);
-  dk_tile<kD>(a, blockIdx.x / tiles, blockIdx.x % tiles * kTile, operands,
-              AlsoQueries<kD, Give>{operands[2], transposed, give});
+  auto* operands = reinterpret_cast<Tiles<kD>*>(shared);
+  auto& transposed = *reinterpret_cast<Weights*>(operands + 1);
+  dk_tile(a, blockIdx.x / tiles, blockIdx.x % tiles * kTile, *operands,
+          AlsoQueries<kD, Give>{operands->own, transposed, give});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/builds_ahead.h - builds for later cases while earlier ones are checked.
+// harness/evaluate/correctness/builds_ahead.h - builds for later cases and candidates while earlier ones are checked.
 #pragma once
 
 #include <atomic>
@@ -10,22 +10,29 @@
 
 namespace apo {
 
+struct BuildAhead {
+  Configuration configuration;
+  Axes axes;
+};
+
 // A compiler takes one core. The case that asks for such a build finds it, or waits for it.
 class BuildsAhead {
  public:
   // Builds them in this order, on `threads` threads. The runtime has to outlive this.
-  BuildsAhead(const Runtime& runtime, const Configuration& configuration, std::vector<Axes> axes, int threads);
+  BuildsAhead(const Runtime& runtime, std::vector<BuildAhead> builds, int threads);
   // Waits for the builds under way, and begins no other.
   ~BuildsAhead();
   BuildsAhead(const BuildsAhead&) = delete;
   BuildsAhead& operator=(const BuildsAhead&) = delete;
 
+  // Returns when all are built.
+  void wait();
+
  private:
   void build_all();
 
   const Runtime& runtime_;
-  const Configuration configuration_;
-  const std::vector<Axes> axes_;
+  const std::vector<BuildAhead> builds_;
   std::atomic<std::size_t> next_ = 0;
   std::vector<std::thread> threads_;
 };

@@ -57,8 +57,10 @@ std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, R
 }
 
 // As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. Nothing where all draws are listed.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
+// no build and no more than that. `built` has the axes that a build knows; empty: they are those of the small workload.
+// Nothing where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported,
+                                       const Axes& built = {}) {
   constexpr int kDraws = 64;
   const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
@@ -66,6 +68,9 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     Axes axes = small[random.below(small.size())]->axes;
     for (const AxisSpec& axis : family.axes) {
       std::int64_t& value = axes.at(axis.name);
+      if (axis.specialised && !built.empty()) {
+        value = built.at(axis.name);
+      }
       const std::int64_t below = axis.specialised ? 0 : value - axis.min;
       value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
     }
@@ -153,13 +158,17 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   return axes;
 }
 
-// Shapes of no workload: two that are smaller, and those that are long. None where a family vouches for its own sizes
-// only.
+// False where a family vouches for its own sizes only.
+bool has_other_shapes(const Family& family) {
+  return !family.legal.empty() && guard_is_on(Guard::shapes);
+}
+
+// Shapes of no workload: two that are smaller, and those that are long.
 std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, const Supported& supported,
                                       std::int64_t most_elements) {
   constexpr std::uint64_t kSmaller = 2;
   std::vector<CheckCase> cases;
-  if (family.legal.empty() || !guard_is_on(Guard::shapes)) {
+  if (!has_other_shapes(family)) {
     return cases;
   }
   const auto add = [&](std::optional<CheckCase> one) {
@@ -176,7 +185,44 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   return cases;
 }
 
+// A campaign's workload with the typical and one more regime.
+CheckCase case_of(const Family& family, const std::string& workload, std::uint64_t seed, std::uint64_t shared_seed) {
+  const Axes& axes = find_workload(family, workload)->axes;
+  const std::size_t regimes = regimes_in_use(family);
+  const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;
+  std::vector<std::string> chosen = {family.regimes.front()};
+  if (regimes > 1) {
+    chosen.push_back(family.regimes[1 + derive_seed(own != 0 ? own : seed, workload) % (regimes - 1)]);
+  }
+  return {.workload = workload, .axes = axes, .regimes = chosen, .seed = own};
+}
+
+Supported supports(const Runtime& runtime, const Configuration& configuration) {
+  return [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); };
+}
+
 }  // namespace
+
+std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported) {
+  std::vector<CheckCase> plan;
+  for (const std::string& name : campaign_workloads) {
+    const Axes& axes = find_workload(family, name)->axes;
+    auto small = has_other_shapes(family) ? draw_held_out(family, derive_seed(seed, "small " + name), supported, axes)
+                                          : std::nullopt;
+    if (small) {
+      plan.push_back(std::move(*small));
+    }
+    plan.push_back(case_of(family, name, seed, shared_seed));
+  }
+  return plan;
+}
+
+std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
+                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
+                                std::uint64_t shared_seed) {
+  return own_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration));
+}
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported,
@@ -202,13 +248,7 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   }
   std::ranges::move(held_out_cases(family, seed, supported, most_elements), std::back_inserter(plan));
   for (const std::string& name : campaign_workloads) {
-    const Axes& axes = find_workload(family, name)->axes;
-    const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;
-    std::vector<std::string> chosen = {family.regimes.front()};
-    if (regimes > 1) {
-      chosen.push_back(family.regimes[1 + derive_seed(own != 0 ? own : seed, name) % (regimes - 1)]);
-    }
-    plan.push_back({.workload = name, .axes = axes, .regimes = chosen, .seed = own});
+    plan.push_back(case_of(family, name, seed, shared_seed));
   }
   return plan;
 }
@@ -216,10 +256,8 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed) {
-  return correctness_plan(
-      *runtime.family, campaign_workloads, seed, shared_seed,
-      [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); },
-      runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
+  return correctness_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration),
+                          runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
 }
 
 namespace {
@@ -283,11 +321,11 @@ class CaseChecks {
   }
 
   void build_ahead(const std::vector<std::int64_t>& supported) {
-    std::vector<Axes> axes;
+    std::vector<BuildAhead> builds;
     for (const std::int64_t index : supported) {
-      axes.push_back(plan_[static_cast<std::size_t>(index)].axes);
+      builds.push_back({configuration_, plan_[static_cast<std::size_t>(index)].axes});
     }
-    builds_.emplace(runtime_, configuration_, std::move(axes), runtime_.threads);
+    builds_.emplace(runtime_, std::move(builds), runtime_.threads);
   }
 
   void check(std::int64_t index) {
@@ -332,7 +370,7 @@ class CaseChecks {
     (*lease).await_start();
     step.reset();
     CheckResult result = check_in(*lease, runtime_, configuration_, build, one, inputs, seed, steps_);
-    if (device_code_only) {
+    if (device_code_only && result.outcome == Outcome::valid) {
       lease.keep();
     }
     return result;

@@ -14,6 +14,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/builds_ahead.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/implement/variant/settings.h"
@@ -26,6 +27,8 @@ namespace {
 
 constexpr double kMsPerS = 1e3;
 constexpr double kMsPerNs = 1e-6;
+constexpr double kRoundS = 0.025;
+constexpr double kWarmupS = 0.008;
 
 // Lets through what an experiment says; its progress is that of one configuration of many.
 class WithoutProgress : public Observer {
@@ -93,21 +96,37 @@ struct Recording {
   EvaluatePlan plan;
 };
 
+// As many rounds as give an interval. On a GPU short ones, all in one process and layout: starting processes and laying
+// out tensors would take ten times as long as the calls.
+EvaluatePlan short_plan(const Workload& workload, const SpaceRequest& request, Target target) {
+  EvaluatePlan plan =
+      make_plan({.workloads = {&workload}, .cache = request.cache, .judge_preset = std::string(kQuickPreset)});
+  plan.sanitize = request.sanitize;
+  plan.own_shapes_only = true;
+  plan.time_same_code = true;  // two settings may make the same code: each has its time
+  if (target == Target::cuda) {
+    plan.preset.round_s = kRoundS;
+    plan.preset.warmup_min_s = kWarmupS;
+    plan.rounds.rounds_per_process = plan.rounds.rounds_per_layout = plan.preset.looks.back().rounds;
+  }
+  return plan;
+}
+
 Recording begin_recording(Workspace& workspace, const SpaceRequest& request) {
   const Variant& variant = workspace.catalogue().get(request.variant);
   workspace.use(variant.target);
   const Family& family = workspace.family(variant.family);
   const Workload& workload =
       request.workload.empty() ? first_workload(family, variant.target) : workspace.workload(family, request.workload);
-  EvaluatePlan plan =
-      make_plan({.workloads = {&workload}, .cache = request.cache, .judge_preset = std::string(kQuickPreset)});
-  plan.sanitize = request.sanitize;
-  plan.time_same_code = true;  // two settings may make the same code: each has its time
-  return {.variant = variant,
-          .family = family,
-          .workload = workload,
-          .runtime = workspace.runtime(family),
-          .plan = std::move(plan)};
+  Recording recording = {.variant = variant,
+                         .family = family,
+                         .workload = workload,
+                         .runtime = workspace.runtime(family),
+                         .plan = short_plan(workload, request, variant.target)};
+  if (variant.target == Target::cuda) {
+    recording.runtime.worker_pool->share();
+  }
+  return recording;
 }
 
 Configuration configuration_of(const Recording& recording, const Settings& settings) {
@@ -125,6 +144,21 @@ Experiment experiment_of(const Recording& recording, const Configuration& candid
           .incumbent_source_hash = recording.variant.source_hash,
           .techniques = techniques_of(recording.variant, candidate.settings),
           .started_at = utc_now()};
+}
+
+std::vector<BuildAhead> builds_of(const Recording& recording, const std::vector<Settings>& left) {
+  std::vector<BuildAhead> builds;
+  for (const Settings& settings : left) {
+    builds.push_back({configuration_of(recording, settings), recording.workload.axes});
+  }
+  return builds;
+}
+
+// On a GPU two cores are left for the process that measures and the one that is measured.
+int builders(const Recording& recording) {
+  constexpr int kMeasuring = 2;
+  const int threads = recording.runtime.threads;
+  return std::max(1, recording.variant.target == Target::cuda ? threads - kMeasuring : threads);
 }
 
 // Against itself until there is a reference. A reference has to build, so that this one is tried by itself first.
@@ -273,6 +307,11 @@ RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request,
   seed = seed == 0 ? new_seed() : seed;
   recording.plan.seed = static_cast<std::uint64_t>(seed);
   const std::vector<Settings> left = left_of(legal, summary.file);
+  BuildsAhead builds(recording.runtime, builds_of(recording, left), builders(recording));
+  if (recording.variant.target == Target::host) {  // whose timing needs the cores
+    observer.progress({.what = fmt::format("build {} configurations", left.size())});
+    builds.wait();
+  }
   WithoutProgress quiet(observer);
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t done = 0; done < left.size(); ++done) {

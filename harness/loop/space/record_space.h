@@ -41,8 +41,9 @@ T4Result result_of(const Experiment& experiment, const T4Configuration& configur
 LockFile only_recording_into(const std::filesystem::path& output);
 
 // The gates and rounds of 'apo evaluate --judge quick', of each configuration against one reference: the first one that
-// is valid. Writes the file after each, so that it is always whole. Nothing goes to the journal. Throws UserError for a
-// variant with one configuration, and for a file that holds another space.
+// is valid. Its outputs are checked on the workload and one small shape; on a GPU the rounds are short, and processes
+// are shared until something fails in them. Writes the file after each, so that it is always whole. Nothing goes to the
+// journal. Throws UserError for a variant with one configuration, and for a file that holds another space.
 RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request, Observer& observer);
 
 }  // namespace apo

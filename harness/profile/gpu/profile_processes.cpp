@@ -20,7 +20,7 @@ ProfileProcesses::ProfileProcesses(const Runtime& runtime, double need_bytes, st
     : runtime_(runtime),
       roomy_(kShare * need_bytes <= static_cast<double>(memory_bytes)),
       seed_(secret_seed()),
-      fresh_(runtime.worker_pool->take_fresh(false)) {
+      fresh_(runtime.worker_pool->take_kept(false)) {
   start_ahead(1);
 }
 
