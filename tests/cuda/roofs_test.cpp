@@ -30,11 +30,11 @@ class GpuRoofs : public ::testing::Test {
       const auto build = [&](const Family& family, const Variant& variant, const Axes& axes) {
         return builder.build(family, variant, axes, {});
       };
-      build(*find_family("spin"), parse_variant(cuda_roof_source(), "roofs.cu"),
+      build(*find_family("spin"), parse_variant(cuda_roof_source(*facts_), "roofs.cu"),
             {{"n", 1 << 21}, {"steps", 1}});  // into the cache
       const auto start = std::chrono::steady_clock::now();
-      roofs_ =
-          measure_cuda_roofs(parse_variant(cuda_roof_source(), "roofs.cu"), build, testing::cuda_worker(), *facts_);
+      roofs_ = measure_cuda_roofs(parse_variant(cuda_roof_source(*facts_), "roofs.cu"), build, testing::cuda_worker(),
+                                  *facts_);
       seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     } catch (const EnvironmentError& error) {
       why_not_ = error.what();
@@ -133,7 +133,7 @@ TEST_F(GpuRoofs, TakeAFewSeconds) {
 TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
   const CudaBuilder builder(folder().path(), facts_, 60);
   const std::int64_t floats = roof_tensor_floats(Footprint::cache, facts_->l2_bytes, facts_->sms);
-  Build built = builder.build(*find_family("spin"), parse_variant(cuda_roof_source(), "roofs.cu"),
+  Build built = builder.build(*find_family("spin"), parse_variant(cuda_roof_source(*facts_), "roofs.cu"),
                               {{"n", floats}, {"steps", 1}}, {});
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence;
   std::erase_if(built.plan.launches, [](const KernelLaunch& launch) { return launch.kernel != "copy_vectors"; });

@@ -145,7 +145,7 @@ std::vector<Roof> Workspace::measure_roofs() {
   const auto build = [this](const Family& family, const Variant& variant, const Axes& axes) {
     return builder(false).build(family, variant, axes, {});
   };
-  return measure_cuda_roofs(parse_variant(cuda_roof_source(), "harness/profile/roofs/roofs.cu"), build,
+  return measure_cuda_roofs(parse_variant(cuda_roof_source(*device_), "harness/profile/roofs/roofs.cu"), build,
                             {.target = Target::cuda}, *device_);
 }
 

@@ -60,7 +60,7 @@ struct ProfileInputs {
 Profile assemble_profile(const ProfileInputs& inputs);
 
 // The physical floor of a call, whatever its algorithm does with special functions: compulsory flops over the fastest
-// arithmetic roof (tensor cores count twice what mma.sync reaches, since there are faster instructions) and bytes over
+// arithmetic roof (tensor cores count twice what bf16 reaches, since narrower types do) and bytes over
 // the fastest copy roof. 0 when those roofs were not measured. The judge refuses faster calls; kPhysicalSlack covers
 // roofs that were measured beside other work.
 inline constexpr double kPhysicalSlack = 0.8;

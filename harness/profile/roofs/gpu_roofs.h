@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/records/device_facts.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
 
-// The source of a device variant of family spin, which needs no file and has two tensors of floats; its launches are
-// the kernels below. It is compiled in, so that the program needs no file beside it.
-std::string_view cuda_roof_source();
+// The source of a device variant of family spin for this device; it has two tensors of floats, and its launches are the
+// kernels below. It is compiled in, so that the program needs no file beside it.
+std::string cuda_roof_source(const DeviceFacts& device);
 
 // The required place of a launch's tensors.
 enum class Footprint : std::uint8_t { cache, memory };
@@ -35,7 +36,7 @@ struct CudaRoofKernel {
 //   special_tanh, special_ex2  op/s, one instruction of the special-function unit each
 //   libm_tanh               op/s, CUDA's tanhf without fast math
 //   shuffle                 op/s, lanes that got a value from another lane
-//   tensor_bf16             flop/s, mma.sync with fp32 sums; on sm_90 wgmma reaches more
+//   tensor_bf16             flop/s with fp32 sums, by wgmma on compute capability 9.0 and by mma.sync on others
 //   barrier                 s, __syncthreads of a block of 256 threads that has its SM to itself
 //   fma_latency, special_latency, shuffle_latency, shared_latency  s, of one operation that waits for the one before
 //   launch_latency          s, of an empty kernel behind another one
@@ -53,7 +54,7 @@ Roof cuda_roof(const CudaRoofKernel& kernel, std::int64_t threads, std::int64_t 
 // Computes memory_copy from the driver's copies of `bytes` bytes: read plus written.
 Roof driver_copy_roof(std::int64_t bytes, const std::vector<std::int64_t>& ns);
 
-// True when every roof above is present: an older program measured fewer.
+// True when every roof above is present, measured as this program does it: an older one measured fewer, or otherwise.
 bool has_all_cuda_roofs(const std::vector<Roof>& roofs);
 
 }  // namespace apo

@@ -252,6 +252,57 @@ __device__ unsigned bf16_pair(const spin_args& a, int which) {
   return *reinterpret_cast<const unsigned*>(&pair);
 }
 
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define APO_SUMS_4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
+#define APO_SUMS_16(i) APO_SUMS_4(i), APO_SUMS_4(i + 4), APO_SUMS_4(i + 8), APO_SUMS_4(i + 12)
+
+// sum += left right, of 64 x 128 x 16: the right operand is 16 columns of 128 rows in shared memory.
+__device__ void multiply(float (&sum)[64], const unsigned (&left)[4], unsigned long long right) {
+  asm volatile(
+      "{ .reg .pred p; setp.eq.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
+      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, {%64, %65, %66, %67}, %68, p, 1, 1, 0; }"
+      : APO_SUMS_16(0), APO_SUMS_16(16), APO_SUMS_16(32), APO_SUMS_16(48)
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right));
+}
+
+// Two products of 64 x 128 x 16 a warpgroup and step, which are 32 of 16 x 8 x 16 a warp. The sums grow to some 10^5,
+// which fp32 holds.
+extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const spin_args a) {
+  __shared__ __align__(1024) unsigned tile[128 * 64 / 2];  // rows of 128 bytes with the 128-byte swizzle
+  for (int i = 0; i < 16; ++i) {
+    tile[256 * i + threadIdx.x] = bf16_pair(a, 2 * i);
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  constexpr unsigned long long kSwizzle128 = 1ULL << 62, kEightRows = 1024ULL / 16 << 32;
+  const unsigned long long right = kSwizzle128 | kEightRows | static_cast<unsigned>(__cvta_generic_to_shared(tile)) / 16;
+  const unsigned left[4] = {bf16_pair(a, 0), bf16_pair(a, 2), bf16_pair(a, 4), bf16_pair(a, 6)};
+  float sum[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    sum[i] = input(a, i);
+  }
+#pragma unroll 1
+  for (int step = 0; step < TENSOR_STEPS; ++step) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    multiply(sum, left, right + step % 2 * 4);  // 16 columns are two units of 16 bytes
+    multiply(sum, left, right + step % 2 * 4 + 2);
+    asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;" ::: "memory");
+  }
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  float total = 0;
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    asm volatile("" : "+f"(sum[i])::"memory");
+    total += sum[i];
+  }
+  keep(a, total);
+}
+#else
 // 32 products of 16 x 8 x 16 a warp and step. The sums grow to some 10^5, which fp32 holds.
 extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const spin_args a) {
   const unsigned left[4] = {bf16_pair(a, 0), bf16_pair(a, 2), bf16_pair(a, 4), bf16_pair(a, 6)};
@@ -291,6 +342,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const spin_args
   }
   keep(a, total);
 }
+#endif
 
 // 32 barriers a step, of one block on its SM.
 extern "C" __global__ void __launch_bounds__(256) barrier(const spin_args a) {

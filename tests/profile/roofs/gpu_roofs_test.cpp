@@ -59,9 +59,23 @@ TEST(CudaRoofs, NamesAreDistinctAndAnyThatLacksMakesTheSetIncomplete) {
   for (const CudaRoofKernel& one : cuda_roof_kernels()) {
     EXPECT_TRUE(names.insert(one.roof).second) << one.roof;
     EXPECT_FALSE(has_all_cuda_roofs(roofs)) << "without " << one.roof;
-    roofs.push_back({.name = one.roof});
+    roofs.push_back({.name = one.roof, .note = one.note});
   }
   EXPECT_TRUE(has_all_cuda_roofs(roofs));
+}
+
+TEST(CudaRoofs, AreIncompleteWhereOneWasMeasuredInAnotherWay) {
+  std::vector<Roof> roofs;
+  for (const CudaRoofKernel& one : cuda_roof_kernels()) {
+    roofs.push_back({.name = one.roof, .note = one.note});
+  }
+  const auto named = [&](const std::string& name) -> Roof& {
+    return *std::find_if(roofs.begin(), roofs.end(), [&](const Roof& roof) { return roof.name == name; });
+  };
+  named("memory_copy").note = "copied by the driver";
+  EXPECT_TRUE(has_all_cuda_roofs(roofs));
+  named("tensor_bf16").note = "mma.sync m16n8k16 bf16 with fp32 sums";
+  EXPECT_FALSE(has_all_cuda_roofs(roofs));
 }
 
 // 4 SMS x 256 threads walk the tensor in vectors of four floats; each place may be at most one round ahead.

@@ -42,7 +42,7 @@ Is access(unsigned code, unsigned width) {
 const Is kFfma = with_code(0x223);
 const Is kShfl = with_code(0xf89);
 const Is kBar = with_code(0xb1d);
-const Is kHmma = with_code(0x23c);
+const Is kHgmma = with_code(0xdf0);
 const Is kTanh = special(9);
 const Is kEx2 = special(2);
 
@@ -84,7 +84,7 @@ class RoofCode : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  Variant variant_ = parse_variant(cuda_roof_source(), "harness/profile/roofs/roofs.cu");
+  Variant variant_ = parse_variant(cuda_roof_source(h100_facts()), "harness/profile/roofs/roofs.cu");
   std::unique_ptr<CudaBuilder> builder_;
   Build build_;
   std::string cubin_;
@@ -115,7 +115,7 @@ TEST_F(RoofCode, AStepDoesTheWorkOfTheTable) {
                                      {"libm_tanh", kEx2, 1},
                                      {"shuffle", kShfl, 1},
                                      {"shared_bandwidth", access(0x984, 6), 16},
-                                     {"tensor_bf16", kHmma, 2.0 * 16 * 8 * 16 / 32},
+                                     {"tensor_bf16", kHgmma, 2.0 * 64 * 128 * 16 / 128},
                                      {"barrier", kBar, 1},
                                      {"fma_latency", kFfma, 1},
                                      {"special_latency", kTanh, 1},
