@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <regex>
 
+#include "harness/core/pattern.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "tests/implement/fixtures.h"
@@ -123,8 +123,8 @@ TEST_F(TritonKernel, MistakeIsNamedWithTheLineOfTheUsersFile) {
   expect_contains(evidence(std::string(kBlock) + "import sys\nsys.exit(0)\n"), file + ":5: error: SystemExit: 0");
   expect_contains(evidence(std::string(kBlock) + "import os\nos._exit(0)\n"), "the file ended python3");
   expect_contains(evidence(std::string(kBlock) + "import os\nos.abort()\n"), "python3 was ended by SIGABRT");
-  const std::string scratch = std::regex_replace(std::string(kCode), std::regex("BLOCK: tl.constexpr"),
-                                                 "BLOCK: tl.constexpr, SCRATCH: tl.constexpr = 128");
+  const std::string scratch =
+      Pattern("BLOCK: tl.constexpr").replace(kCode, "BLOCK: tl.constexpr, SCRATCH: tl.constexpr = 128");
   expect_contains(evidence(kBlock + scratch), "global_scratch_size is 128: apo gives kernels no scratch memory");
 }
 

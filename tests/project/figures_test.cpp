@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
+#include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
@@ -15,15 +15,14 @@ const std::filesystem::path kSources = APO_SOURCE_FOLDER;
 
 // The groups of the first match in a file of the checkout, as numbers.
 std::vector<int> figures(const std::string& file, const std::string& pattern) {
-  const std::string text = read_file(kSources / file);
-  std::smatch match;
-  if (!std::regex_search(text, match, std::regex(pattern))) {
+  const auto match = Pattern(pattern).search(read_file(kSources / file));
+  if (!match) {
     ADD_FAILURE() << file << " has nothing like " << pattern;
     return {};
   }
   std::vector<int> numbers;
-  for (std::size_t group = 1; group < match.size(); ++group) {
-    numbers.push_back(std::stoi(match[group]));
+  for (std::size_t group = 1; group < match->groups.size(); ++group) {
+    numbers.push_back(std::stoi((*match)[group]));
   }
   return numbers;
 }

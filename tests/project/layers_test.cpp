@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "harness/core/pattern.h"
 
 namespace {
 
@@ -53,14 +54,13 @@ bool is_source(const fs::path& path) {
 }
 
 std::vector<std::string> includes_of(const fs::path& path) {
-  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  static const apo::Pattern kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
   std::vector<std::string> includes;
   std::ifstream stream(path);
   std::string line;
-  std::smatch match;
   while (std::getline(stream, line)) {
-    if (std::regex_search(line, match, kInclude)) {
-      includes.push_back(match[1]);
+    if (const auto match = kInclude.search(line)) {
+      includes.push_back((*match)[1]);
     }
   }
   return includes;

@@ -2,9 +2,9 @@
 #include "tests/project/markdown.h"
 
 #include <algorithm>
-#include <regex>
 #include <stdexcept>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -53,12 +53,12 @@ bool is_shell(const std::string& block) {
 
 // "sh norun: needs a GPU". A reason is asked for, so that nobody switches a command off in passing.
 bool is_skipped(const Line& line) {
-  static const std::regex kNoRun(R"(sh\s+norun\b:?\s*(.*))");
-  std::smatch match;
-  if (!std::regex_match(line.block, match, kNoRun)) {
+  static const Pattern kNoRun(R"(sh\s+norun\b:?\s*(.*))");
+  const auto match = kNoRun.match(line.block);
+  if (!match) {
     return false;
   }
-  if (match[1].length() == 0) {
+  if ((*match)[1].empty()) {
     fail(line.number, "the block is tagged norun without a reason; write ```sh norun: why");
   }
   return true;
@@ -66,9 +66,9 @@ bool is_skipped(const Line& line) {
 
 // What follows "$ " and NAME=value; "" when the line calls nothing of ours.
 std::string call_in(const std::string& text) {
-  static const std::regex kCall(R"((?:[A-Z_][A-Z0-9_]*=\S*\s+)*((?:\./)?apo|(?:\./)?tests/run)(\s.*)?)");
-  std::smatch match;
-  return std::regex_match(text, match, kCall) ? match[1].str() + match[2].str() : "";
+  static const Pattern kCall(R"((?:[A-Z_][A-Z0-9_]*=\S*\s+)*((?:\./)?apo|(?:\./)?tests/run)(\s.*)?)");
+  const auto match = kCall.match(text);
+  return match ? (*match)[1] + (*match)[2] : "";
 }
 
 std::string without_prompt(const std::string& text) {
@@ -78,8 +78,8 @@ std::string without_prompt(const std::string& text) {
 
 // Words up to the first shell operator or comment; what stands in quotes is another command's affair.
 std::vector<std::string> own_words(const std::string& command) {
-  static const std::regex kQuoted("'[^']*'");
-  std::vector<std::string> words = split_words(std::regex_replace(command, kQuoted, "''"));
+  static const Pattern kQuoted("'[^']*'");
+  std::vector<std::string> words = split_words(kQuoted.replace(command, "''"));
   const auto end = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word.find_first_of("|;&<>#") != std::string::npos && !word.starts_with("--");
   });
@@ -88,19 +88,19 @@ std::vector<std::string> own_words(const std::string& command) {
 }
 
 std::string option_in(const std::string& word) {
-  static const std::regex kOption(R"([\[(]?(--?[A-Za-z][A-Za-z0-9-]*)(=\S*)?[\])]?)");
-  std::smatch match;
-  return std::regex_match(word, match, kOption) ? match[1].str() : "";
+  static const Pattern kOption(R"([\[(]?(--?[A-Za-z][A-Za-z0-9-]*)(=\S*)?[\])]?)");
+  const auto match = kOption.match(word);
+  return match ? (*match)[1] : "";
 }
 
 void add_mentions(int line, const std::string& call, std::vector<Mention>& mentions) {
-  static const std::regex kName("[a-z][a-z-]*");
+  static const Pattern kName("[a-z][a-z-]*");
   const std::vector<std::string> words = own_words(call);
   if (words.empty() || words.front().ends_with("tests/run")) {
     return;
   }
   Mention mention{.line = line, .subcommand = {}, .option = {}};
-  if (words.size() > 1 && std::regex_match(words[1], kName)) {
+  if (words.size() > 1 && kName.matches(words[1])) {
     mention.subcommand = words[1];
     mentions.push_back(mention);
   }
@@ -113,9 +113,9 @@ void add_mentions(int line, const std::string& call, std::vector<Mention>& menti
 }
 
 void add_inline_mentions(const Line& line, std::vector<Mention>& mentions) {
-  static const std::regex kCode("`([^`]+)`");
-  for (std::sregex_iterator code(line.text.begin(), line.text.end(), kCode), end; code != end; ++code) {
-    const std::string text = trim((*code)[1].str());
+  static const Pattern kCode("`([^`]+)`");
+  for (const PatternMatch& code : kCode.all(line.text)) {
+    const std::string text = trim(code[1]);
     if (const std::string option = option_in(text.substr(0, text.find(' '))); option.starts_with("--")) {
       mentions.push_back({.line = line.number, .subcommand = {}, .option = option});
     } else if (const std::string call = call_in(text); !call.empty()) {
@@ -164,11 +164,10 @@ std::vector<Mention> mentions_of(std::string_view document) {
 }
 
 std::vector<std::string> options_in(std::string_view help) {
-  static const std::regex kOption(R"((^|[\s,\[])(--?[A-Za-z][A-Za-z0-9-]*))");
-  const std::string text(help);
+  static const Pattern kOption(R"((^|[\s,\[])(--?[A-Za-z][A-Za-z0-9-]*))");
   std::vector<std::string> options;
-  for (std::sregex_iterator option(text.begin(), text.end(), kOption), end; option != end; ++option) {
-    options.push_back((*option)[2].str());
+  for (const PatternMatch& option : kOption.all(help)) {
+    options.push_back(option[2]);
   }
   return options;
 }

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 
+#include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
@@ -175,11 +175,10 @@ INSTANTIATE_TEST_SUITE_P(Page, Documents, ::testing::ValuesIn(copies()),
                          [](const auto& page) { return page.param.substr(0, page.param.find('.')); });
 
 TEST_F(Readme, EveryLinkToTheCheckoutLeadsToAFile) {
-  static const std::regex kLink(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");  // neither https: nor a heading alone
+  static const Pattern kLink(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");  // neither https: nor a heading alone
   for (const fs::path& path : documents()) {
-    const std::string text = read_file(path);
-    for (std::sregex_iterator link(text.begin(), text.end(), kLink), end; link != end; ++link) {
-      EXPECT_TRUE(fs::exists(path.parent_path() / (*link)[1].str())) << path.string() << " links to " << (*link)[1];
+    for (const PatternMatch& link : kLink.all(read_file(path))) {
+      EXPECT_TRUE(fs::exists(path.parent_path() / link[1])) << path.string() << " links to " << link[1];
     }
   }
 }

@@ -1,35 +1,37 @@
 // tests/reports/xml_check.cpp - see xml_check.h.
 #include "tests/reports/xml_check.h"
 
-#include <regex>
 #include <vector>
+
+#include "harness/core/pattern.h"
 
 namespace apo::report {
 namespace {
 
 std::string text_problem(const std::string& text) {
-  static const std::regex entity("&(?!(amp|lt|gt|quot|#[0-9]+);)");
-  std::smatch found;
-  return std::regex_search(text, found, entity) ? "bare '&' before: " + found.suffix().str().substr(0, 30) : "";
+  static const Pattern entity("&(?!(amp|lt|gt|quot|#[0-9]+);)");
+  const auto found = entity.search(text);
+  return found ? "bare '&' before: " + text.substr(found->end, 30) : "";
 }
 
 std::string tag_problem(const std::string& tag, std::vector<std::string>& open) {
-  static const std::regex shape("(/?)([A-Za-z][A-Za-z0-9]*)((?: [A-Za-z][A-Za-z0-9:-]*=\"[^\"<]*\")*)(/?)");
-  std::smatch parts;
-  if (!std::regex_match(tag, parts, shape)) {
+  static const Pattern shape("(/?)([A-Za-z][A-Za-z0-9]*)((?: [A-Za-z][A-Za-z0-9:-]*=\"[^\"<]*\")*)(/?)");
+  const auto match = shape.match(tag);
+  if (!match) {
     return "malformed tag: " + tag;
   }
-  if (parts[1].length() > 0) {
-    if (open.empty() || open.back() != parts[2].str()) {
-      return "unexpected </" + parts[2].str() + ">";
+  const PatternMatch& parts = *match;
+  if (!parts[1].empty()) {
+    if (open.empty() || open.back() != parts[2]) {
+      return "unexpected </" + parts[2] + ">";
     }
     open.pop_back();
-  } else if (parts[4].length() == 0) {
-    open.push_back(parts[2].str());
+  } else if (parts[4].empty()) {
+    open.push_back(parts[2]);
   }
-  static const std::regex not_finite("=\"[^\"]*\\b(nan|inf)\\b[^\"]*\"");
-  const std::string attributes = parts[3].str();
-  return std::regex_search(attributes, not_finite) ? "not finite: " + tag : text_problem(attributes);
+  static const Pattern not_finite("=\"[^\"]*\\b(nan|inf)\\b[^\"]*\"");
+  const std::string attributes = parts[3];
+  return not_finite.found_in(attributes) ? "not finite: " + tag : text_problem(attributes);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
 #include "harness/core/techniques/bottlenecks.h"
 #include "harness/core/text.h"
@@ -129,9 +129,9 @@ TEST(Catalogue, TheBottlenecksAreThoseThatTheRulesName) {
   for (const std::string& name : bottleneck_names()) {
     EXPECT_NE(rules.find("\"" + name + "\""), std::string::npos) << name;
   }
-  const std::regex quoted("\"([a-z0-9]+(-[a-z0-9]+)+)\"");
-  for (auto one = std::sregex_iterator(rules.begin(), rules.end(), quoted); one != std::sregex_iterator(); ++one) {
-    EXPECT_TRUE(std::ranges::find(bottleneck_names(), (*one)[1].str()) != bottleneck_names().end()) << (*one)[1].str();
+  const Pattern quoted("\"([a-z0-9]+(-[a-z0-9]+)+)\"");
+  for (const PatternMatch& one : quoted.all(rules)) {
+    EXPECT_TRUE(std::ranges::find(bottleneck_names(), one[1]) != bottleneck_names().end()) << one[1];
   }
 }
 

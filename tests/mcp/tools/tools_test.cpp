@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <set>
 
+#include "harness/core/pattern.h"
 #include "harness/mcp/tools/prompts.h"
 #include "harness/mcp/tools/resources.h"
 #include "harness/mcp/tools/shapes.h"
@@ -14,11 +14,11 @@ namespace apo::mcp {
 namespace {
 
 TEST(Tools, EveryToolStatesWhatClientsWouldGuess) {
-  static const std::regex kName("[A-Za-z0-9_.-]{1,128}");
+  static const Pattern kName("[A-Za-z0-9_.-]{1,128}");
   std::set<std::string> names;
   for (const Tool& tool : tools()) {
     const Json shown = tool_document(tool);
-    EXPECT_TRUE(std::regex_match(tool.name, kName)) << tool.name;
+    EXPECT_TRUE(kName.matches(tool.name)) << tool.name;
     EXPECT_TRUE(names.insert(tool.name).second) << tool.name;
     EXPECT_FALSE(tool.title.empty() || tool.description.empty()) << tool.name;
     EXPECT_EQ(shown["inputSchema"]["type"], "object") << tool.name;
@@ -97,11 +97,11 @@ TEST(Prompts, ThePromptNamesFamilyWorkloadAndTools) {
 }
 
 TEST(Prompts, EveryToolThatTheInstructionsNameExists) {
-  static const std::regex kQuoted("['`]([a-z]+)['`]");
+  static const Pattern kQuoted("['`]([a-z]+)['`]");
   const std::string text = instructions() + prompt_text("optimise", {{"family", "FAMILY"}});
   int named = 0;
-  for (std::sregex_iterator word(text.begin(), text.end(), kQuoted), end; word != end; ++word) {
-    const std::string name = (*word)[1];
+  for (const PatternMatch& word : kQuoted.all(text)) {
+    const std::string name = word[1];
     const bool is_word =
         name == "running" || name == "wrong" || name == "reverted" || name == "inconclusive" || name == "accepted";
     EXPECT_TRUE(is_word || find_tool(name) != nullptr) << name;

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <regex>
 
+#include "harness/core/pattern.h"
 #include "reports/plots/svg.h"
 #include "tests/reports/fixture.h"
 #include "tests/reports/xml_check.h"
@@ -19,34 +19,34 @@ struct Label {
 };
 
 std::vector<Label> labels_of(const std::string& plot) {
-  static const std::regex element(
+  static const Pattern element(
       "<text class=\"apo-(?:text|faint)( apo-bold)?\" x=\"([0-9.-]+)\" y=\"([0-9.-]+)\" "
       "text-anchor=\"(start|middle|end)\">"
       "(?:<title>[^<]*</title>)?([^<]*)</text>");
   std::vector<Label> labels;
-  for (std::sregex_iterator it(plot.begin(), plot.end(), element), end; it != end; ++it) {
-    const double font = (*it)[1].length() > 0 ? 14 : svg::kFontPx;
+  for (const PatternMatch& label : element.all(plot)) {
+    const double font = label.has(1) ? 14 : svg::kFontPx;
     // Entities are longer in the file than on the screen, so this width is an upper bound.
-    const double width = svg::text_width((*it)[5].str(), font);
-    const double x = std::stod((*it)[2].str());
-    const double y = std::stod((*it)[3].str());
-    const std::string anchor = (*it)[4].str();
+    const double width = svg::text_width(label[5], font);
+    const double x = std::stod(label[2]);
+    const double y = std::stod(label[3]);
+    const std::string anchor = label[4];
     const double left = anchor == "start" ? x : anchor == "end" ? x - width : x - width / 2;
-    labels.push_back({{left, y - 10, left + width, y + 2}, (*it)[5].str()});
+    labels.push_back({{left, y - 10, left + width, y + 2}, label[5]});
   }
   return labels;
 }
 
 std::string label_problem(const std::string& plot) {
-  static const std::regex size("viewBox=\"0 0 ([0-9.]+) ([0-9.]+)\"");
-  std::smatch found;
-  if (!std::regex_search(plot, found, size)) {
+  static const Pattern size("viewBox=\"0 0 ([0-9.]+) ([0-9.]+)\"");
+  const auto found = size.search(plot);
+  if (!found) {
     return "no viewBox";
   }
   const std::vector<Label> labels = labels_of(plot);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const svg::Box& a = labels[i].box;
-    if (a.left < 0 || a.top < 0 || a.right > std::stod(found[1].str()) || a.bottom > std::stod(found[2].str())) {
+    if (a.left < 0 || a.top < 0 || a.right > std::stod((*found)[1]) || a.bottom > std::stod((*found)[2])) {
       return "cut off: " + labels[i].text;
     }
     for (std::size_t j = 0; j < i; ++j) {
@@ -109,8 +109,8 @@ TEST(Plots, NumbersOutOfAllBoundsLeaveThePlotFinite) {
 TEST(Plots, EveryRoofOfAllThreadsIsDrawnAndNamed) {
   const std::string plot = roofline_plot(build_model(fixture::realistic_campaign()));
   for (const std::string name : {"fp32_fma", "memory_copy", "llc_copy", "l2_copy", "special_tanh", "fp32_scalar_1"}) {
-    EXPECT_TRUE(std::regex_search(plot, std::regex("<line class=\"apo-roof\"[^>]*><title>" + name + ": "))) << name;
-    EXPECT_TRUE(std::regex_search(plot, std::regex("</title>" + name + "( at this mix)?</text>"))) << name;
+    EXPECT_TRUE(Pattern("<line class=\"apo-roof\"[^>]*><title>" + name + ": ").found_in(plot)) << name;
+    EXPECT_TRUE(Pattern("</title>" + name + "( at this mix)?</text>").found_in(plot)) << name;
   }
   EXPECT_EQ(plot.find("memory_copy_1"), std::string::npos);
 }
