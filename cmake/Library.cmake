@@ -43,7 +43,10 @@ endfunction()
 
 # Compiles a program of the tests: it runs once, so that a fast compiler is worth more than fast code.
 function(apo_test_program name)
-  target_link_libraries(${name} PRIVATE GTest::gtest apo_warnings)
+  target_link_libraries(${name} PRIVATE GTest::gtest apo_core apo_warnings)
+  # The linker keeps the first copy of a template's function: the optimised ones of the standard library's in apo_core,
+  # which the rest of the program calls as well, and not the test's.
+  target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:apo_core> LINKER:--no-whole-archive)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
                                              APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
