@@ -136,12 +136,15 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text.substr(0, 4));
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const bool is_ascii = static_cast<unsigned char>(*at) < 0x80;  // most are: sources of all variants pass here
+    const std::size_t length = is_ascii ? 1 : utf8_length(std::string_view(at, end).substr(0, 4));
     if (length == 0) {
       return false;
     }
-    text.remove_prefix(length);
+    at += length;
   }
   return true;
 }

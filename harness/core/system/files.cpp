@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "harness/core/error.h"
@@ -24,7 +26,7 @@ std::string reason() {
   return std::strerror(errno);
 }
 
-ssize_t read_some(int fd, std::vector<char>& part) {
+ssize_t read_some(int fd, std::span<char> part) {
   ssize_t got = 0;
   do {
     got = read(fd, part.data(), part.size());
@@ -131,7 +133,7 @@ std::string read_file(const fs::path& path) {
   check_size(static_cast<std::uintmax_t>(status.st_size));
   std::string contents;
   contents.reserve(static_cast<std::size_t>(status.st_size));
-  std::vector<char> part(std::size_t{1} << 18);
+  std::array<char, std::size_t{1} << 16> part;  // not zeroed: most files are smaller
   ssize_t got = 0;
   while ((got = read_some(file.get(), part)) > 0) {
     contents.append(part.data(), static_cast<std::size_t>(got));
