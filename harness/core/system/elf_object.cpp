@@ -77,6 +77,25 @@ Elf64_Sym ElfObject::symbol(std::uint64_t index) const {
   return symbol;
 }
 
+std::vector<std::string> ElfObject::needed() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    if (sections_[i].sh_type != SHT_DYNAMIC) {
+      continue;
+    }
+    Elf_Data* const table = elf_getdata(elf_getscn(elf_.get(), i), nullptr);
+    const std::size_t count = sections_[i].sh_size / sizeof(Elf64_Dyn);
+    for (int k = 0; k < static_cast<int>(count); ++k) {
+      Elf64_Dyn entry{};
+      whole(gelf_getdyn(table, k, &entry));
+      if (entry.d_tag == DT_NEEDED) {
+        names.push_back(text_at(sections_[i].sh_link, entry.d_un.d_val));
+      }
+    }
+  }
+  return names;
+}
+
 std::vector<Elf64_Rela> ElfObject::relocations_of(std::size_t target) const {
   std::vector<Elf64_Rela> relocations;
   for (std::size_t i = 0; i < sections_.size(); ++i) {

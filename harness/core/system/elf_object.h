@@ -26,6 +26,7 @@ class ElfObject {
   std::size_t symbol_count() const;
   Elf64_Sym symbol(std::uint64_t index) const;
   std::string name(const Elf64_Sym& symbol) const;
+  std::vector<std::string> needed() const;  // the libraries that a shared object is loaded with
   // Relocations of SHT_REL get an addend of 0.
   std::vector<Elf64_Rela> relocations_of(std::size_t target) const;
 

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <set>
 
+#include "harness/core/system/elf_object.h"
+#include "harness/core/system/files.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/runner.h"
 #include "tests/evaluate/runtime_fixture.h"
@@ -108,6 +110,22 @@ TEST(RoundLayout, OfTheRealLinkerChangesTheObjectAndNotItsCode) {
   EXPECT_NE(read_file(a.object_path), read_file(b.object_path));
   EXPECT_EQ(a.code_hash, base.code_hash);
   EXPECT_EQ(read_file(a.object_path), read_file(builder.relink(base, 1, second.path()).object_path));
+}
+
+TEST(RoundLayout, OfTheRealLinkerNeedsTheLibrariesOfTheFirstLink) {
+  const std::filesystem::path root = APO_SOURCE_FOLDER;
+  const Builder builder({.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = root});
+  Catalogue catalogue;
+  catalogue.load({root / "variants"});
+  for (const char* id : {"copy/simple", "copy/parallel"}) {  // with none, and with those of OpenMP
+    const Build base = builder.build(*find_family("copy"), catalogue.get(id), {{"n", 4096}}, {});
+    ASSERT_EQ(base.outcome, Outcome::valid) << base.evidence;
+    const TemporaryFolder folder;
+    const Build other = builder.relink(base, 1, folder.path());
+    EXPECT_EQ(ElfObject(read_file(other.object_path), ET_DYN).needed(),
+              ElfObject(read_file(base.object_path), ET_DYN).needed())
+        << id;
+  }
 }
 
 }  // namespace
