@@ -90,7 +90,7 @@ sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" |
 # One pattern a line: the sources that match are checked as one; the rest, and what needs flags of its own, one by one. (The
 # presets dev and debug compile every file alone, for a change of a line; it is checked so, too.)
 joined='/apo_(evaluate|runtime|implement|kernels)(_computing)?[.]dir/
-/apo_(worker|executor|recorder)[.]dir/
+/apo_(worker|executor|recorder)[.]dir/|/kernels/(e88/backward|spin/spin)[.]cpp|/journal/query/sql[.]cpp
 /apo_(families|profile|reports|journal)[.]dir/
 /apo_(core|research)[.]dir/
 /apo_(loop|mcp)[.]dir/'
