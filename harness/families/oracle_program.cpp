@@ -311,7 +311,9 @@ const Build& OracleProgram::main_object() const {
 }
 
 Build OracleProgram::build(const Words& command, BuildRecipe recipe) const {
-  recipe.key = joined(joined({"oracle", describe_compiler(options_.compiler).version}, command),
+  Words without_folder = command;  // what it holds is part of the key: checkouts with the same headers share programs
+  std::ranges::replace(without_folder, "-I" + options_.home.string(), std::string("-I"));
+  recipe.key = joined(joined({"oracle", describe_compiler(options_.compiler).version}, without_folder),
                       included_files(recipe.files, options_.home));
   const BuildCache cache(options_.cache);
   return cached_build(cache, recipe,
