@@ -2,7 +2,7 @@
 // apo:target     cuda sm_90a
 // apo:technique  fused-dq-dk
 // apo:parent     lse_backward/cuda_wgmma
-// apo:idea       Blocks of keys alone: a tile's weights serve dk from registers and, across shared memory, dq by atomics of 16 bytes.
+// apo:idea       Blocks of keys alone: a tile's weights cross shared memory once and serve dk and, by atomics of 16 bytes, dq.
 // apo:predict    1.0x..1.3x over parent: 3 products in place of 4, against 64 kB of atomics a tile in the L2 cache and two small launches.
 // apo:tune       STAGES 3,2
 // apo:scratch    maps 256*SMS+128

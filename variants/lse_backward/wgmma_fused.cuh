@@ -2,9 +2,8 @@
 // give to dq.
 //
 // The weights of a tile, with dlse in them, go to shared memory, where the keys are the rows for dk, and for dq the
-// queries. What a block of keys gives to dq is added by atomics to fp32 sums that lie as
-// a warpgroup holds them: the four sums i of thread t of consumer c at [tile][c][i][t], so that a warp adds 512 bytes
-// that follow one another.
+// queries. What a block of keys gives to dq is added by atomics to fp32 sums that lie as a warpgroup holds them: the four
+// sums i of thread t of consumer c at [tile][c][i][t], so that a warp adds 512 bytes that follow one another.
 #pragma once
 #include "wgmma_tiles.cuh"
 
