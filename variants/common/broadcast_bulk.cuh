@@ -179,9 +179,7 @@ __device__ void bulk_gradients(const Args& a) {
   constexpr int kBytes = kStages * kWide * 2 * 512;
   if (threadIdx.x == 0) {
     block.plan.make(a);
-    constexpr bool kHasSlabs = requires {
-      a.partials;
-    };
+    constexpr bool kHasSlabs = requires { a.partials; };
     plan_lines<kVector, kWide, !kHasSlabs>(block.plan, block.split, block.by_lines, block.lines_of_run);
     if constexpr (kHasSlabs) {
       tell_slabs(a, block.split.slabs, block.plan.b_elements);

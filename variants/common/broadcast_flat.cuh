@@ -1,8 +1,8 @@
 // variants/common/broadcast_flat.cuh - the binary backward on a GPU in one launch: no element of dB has two clusters.
 //
 // Columns: a cluster of blocks has a strip of all rows, as narrow as gives every cluster one; or, where the variant has
-// memory for partial sums, blocks share a strip and the last one adds. Rows: a group of warps
-// has a row. What is neither goes the way of broadcast_tiles.cuh, with one slab.
+// memory for partial sums, blocks share a strip and the last one adds. Rows: a group of warps has a row. What is neither
+// goes the way of broadcast_tiles.cuh, with one slab.
 #pragma once
 #include "broadcast_tiles.cuh"
 #include "clusters.cuh"

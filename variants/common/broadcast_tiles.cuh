@@ -40,16 +40,7 @@ __device__ Pack<T, kCount> load_pack(const T* from) {
 
 template <int kCount, class T>
 __device__ void unpack(const Pack<T, kCount>& pack, float (&to)[kCount]) {
-#pragma unroll
-  for (int v = 0; v < kCount; ++v) {
-    to[v] = load(pack.of[v]);
-  }
-}
-
-// By words: the upper one of two is a mask away.
-template <int kCount>
-__device__ void unpack(const Pack<bf16, kCount>& pack, float (&to)[kCount]) {
-  if constexpr (kCount % 2 == 0) {
+  if constexpr (sizeof(T) == 2 && kCount % 2 == 0) {  // the upper one of the two in a word is a mask away
     unsigned words[kCount / 2];
     memcpy(words, &pack, sizeof pack);
 #pragma unroll
@@ -62,14 +53,6 @@ __device__ void unpack(const Pack<bf16, kCount>& pack, float (&to)[kCount]) {
     for (int v = 0; v < kCount; ++v) {
       to[v] = load(pack.of[v]);
     }
-  }
-}
-
-template <int kCount, class T>
-__device__ void fill_pack(const float (&from)[kCount], Pack<T, kCount>& pack) {
-#pragma unroll
-  for (int v = 0; v < kCount; ++v) {
-    put(from[v], &pack.of[v]);
   }
 }
 
@@ -122,7 +105,10 @@ using OfB = Pack<typename Element<decltype(Args::B)>::Type, kVector>;
 template <bool kStream = false, int kCount, class T>
 __device__ void store_pack(const float (&from)[kCount], T* to) {
   Pack<T, kCount> pack;
-  fill_pack(from, pack);
+#pragma unroll
+  for (int v = 0; v < kCount; ++v) {
+    put(from[v], &pack.of[v]);
+  }
   store_pack<kStream>(pack, to);
 }
 

@@ -9,8 +9,6 @@
 
 namespace {
 
-constexpr int kRows16 = 16 * kHalf * sizeof(bf16) / 16;  // 16 rows of a tile, as descriptors count
-
 template <int kD>
 struct FusedShared : Shared<kD> {
   alignas(1024) bf16 weights[2][kTile / kHalf][kOwn][kHalf];  // of two tiles: half of the queries, key, query
@@ -233,7 +231,7 @@ __device__ void fused_work(const lse_backward_args& a) {
 template <int kD>
 __device__ void finish_queries(const lse_backward_args& a) {
   const float factor[2] = {a.scale, a.scale};
-  const int consumer = threadIdx.x / 128, row = consumer * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+  const int consumer = threadIdx.x / 128, row = row_of_thread(consumer);
   const long long tiles = query_tiles(a);
   for (long long tile = blockIdx.x; tile < a.heads * a.group * tiles; tile += gridDim.x) {
     const float4* from = sums_of<kD>(a, tile, consumer);

@@ -70,6 +70,11 @@ inline __device__ float power_of_2(float x) {
   return y;
 }
 
+// This thread's first row of the block's 128; its second one is 8 further.
+inline __device__ int row_of_thread(int consumer) {
+  return consumer * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+}
+
 // One of the two warpgroups that multiply; it owns 64 of the block's rows.
 template <int kD, bool kKeys>
 struct Consumer {
@@ -85,8 +90,7 @@ struct Consumer {
   __device__ Consumer(const lse_backward_args& args, Shared<kD>& of_block, int consumer)
       : a(args), shared(of_block), turns{consumer} {}
 
-  // This thread's first row of the block's 128; its second one is 8 further.
-  __device__ int own_row() const { return turns.consumer * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
+  __device__ int own_row() const { return row_of_thread(turns.consumer); }
 
   __device__ void start_scores(int stage) {
     const unsigned long long own = descriptor(shared.own[0][turns.consumer * 64], 0);
@@ -104,7 +108,7 @@ struct Consumer {
     const unsigned long long tile = descriptor(shared.tiles[stage], sizeof(shared.tiles[0][0]));
 #pragma unroll
     for (int k = 0; k < kTile / 16; ++k) {
-      wgmma(sums, weights + 4 * k, tile + k * (16 * kHalf * sizeof(bf16) / 16));
+      wgmma(sums, weights + 4 * k, tile + k * kRows16);
     }
     commit_products();
   }

@@ -12,6 +12,7 @@ constexpr int kOwn = 128;   // rows of a block
 constexpr int kTile = 128;  // rows that pass by together
 constexpr int kStages = STAGES;
 constexpr int kHalf = 64;  // columns of a tile that lie together
+constexpr int kRows16 = 16 * kHalf * sizeof(bf16) / 16;  // 16 rows of them, as descriptors count
 constexpr int kConsumers = 2;
 constexpr float kLog2e = 1.4426950408889634f;
 

@@ -148,11 +148,9 @@ Action define_space(CLI::App& app, Globals& globals) {
   app.add_flag("--no-sanitizers", options->no_sanitizers, "skip ASan and UBSan, on target cuda compute-sanitizer");
   app.footer(
       "Each configuration has the gates and rounds of 'apo evaluate --judge quick', against one reference, the first\n"
-      "valid one, but its outputs are checked on the workload and one small shape, and on a GPU the rounds are short "
-      "and\n"
-      "share a process. The file is written after each; the same command goes on with it. It decides nothing: use "
-      "'apo\n"
-      "compare' for a judgement.");
+      "valid one, but its outputs are checked on the workload and one small shape, and on a GPU the rounds are short\n"
+      "and share a process. The file is written after each; the same command goes on with it. It decides nothing:\n"
+      "use 'apo compare' for a judgement.");
   return [options, &globals] { return record(*options, globals); };
 }
 
