@@ -268,13 +268,16 @@ __device__ void one_launch_gradients(const Args& a) {
   __shared__ float sums[kTileThreads * kVector];
   const Flat flat(a);
   const bool fits = flat.holds && (!flat.repeats || flat.inner % kVector == 0);
-  if (fits && a.op == 2) {
-    flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::product, kStreamed>(a), flat, sums);
+  if constexpr (kIsPower<Args>) {
+    if (fits) {
+      return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::any, kStreamed>(a), flat, sums);
+    }
+  } else if (fits && a.op == 2) {
+    return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::product, kStreamed>(a), flat, sums);
   } else if (fits && a.op < 2) {
-    flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::linear, kStreamed>(a), flat, sums);
-  } else {
-    planned_in_one<kVector, kStreamed>(a, sums);
+    return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::linear, kStreamed>(a), flat, sums);
   }
+  planned_in_one<kVector, kStreamed>(a, sums);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "broadcast.h"
+#include "powers.h"
 #include "streaming_stores.h"
 
 namespace {
@@ -12,12 +13,36 @@ constexpr int kBroadcastLanes = 16;
 // How dA is stored: where it is computed, or in blocks past the cache, so that its lines are not read first.
 enum class Stores { cached, streaming };
 
+// Arguments without an `op` are those of pow_backward, whose one operation is A^B.
+template <class Args>
+constexpr bool kIsPower = !requires(const Args& args) {
+  args.op;
+};
+constexpr int kPower = 6;  // after those that `op` numbers
+
 // How one element is computed, with all that is the same for every element known to the compiler.
 template <int kOp, bool kNeedA, bool kNeedB>
 struct Element {
   static constexpr bool kNeedsA = kNeedA;
   static constexpr bool kReadsA = kOp >= 4 || (kOp >= 2 && kNeedB);
   static constexpr bool kReadsB = kOp >= 3 || (kOp == 2 && kNeedA);
+
+  // The derivatives. Those of A^B have one power, which the compiler takes once: A^(B-1) = A^B / A.
+  static float by_a(float a, float b) {
+    if constexpr (kOp == kPower) {
+      return b * (exp2_of(b * log2_of(a)) / a);
+    } else {
+      return gradient_of_a(kOp, a, b);
+    }
+  }
+  static float by_b(float a, float b) {
+    if constexpr (kOp == kPower) {
+      constexpr float kLn2 = 0.69314718f;
+      return exp2_of(b * log2_of(a)) * (log2_of(a) * kLn2);
+    } else {
+      return gradient_of_b(kOp, a, b);
+    }
+  }
 };
 
 // Calls work(Element<op, need_dA, need_dB>()).
@@ -48,6 +73,20 @@ void with_element(const Args& a, Work work) {
   }
 }
 
+// Of pow_backward, which has one operation. It is an overload because a branch at compile time in the function above
+// changes the registers of the other families.
+template <class Args, class Work>
+requires kIsPower<Args>
+void with_element(const Args& a, Work work) {
+  if (a.need_dA && a.need_dB) {
+    work(Element<kPower, true, true>());
+  } else if (a.need_dA) {
+    work(Element<kPower, true, false>());
+  } else {
+    work(Element<kPower, false, true>());
+  }
+}
+
 enum class IntoB { add, write };
 
 // Of `count` elements, each with its own element of B: sums[c] gets what goes to dB, added or written.
@@ -59,10 +98,10 @@ void kept_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __restric
     const float gradient = value_of(g[c]);
     const float left = E::kReadsA ? value_of(A[c]) : 0, right = E::kReadsB ? value_of(B[c]) : 0;
     if constexpr (kNeedA) {
-      put(gradient * gradient_of_a(kOp, left, right), dA + c);
+      put(gradient * E::by_a(left, right), dA + c);
     }
     if constexpr (kNeedB) {
-      const float term = gradient * gradient_of_b(kOp, left, right);
+      const float term = gradient * E::by_b(left, right);
       put(kInto == IntoB::add ? value_of(sums[c]) + term : term, sums + c);
     }
   }
@@ -77,10 +116,10 @@ float repeated_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __re
   const auto one = [&](int64_t c, float& sum) {
     const float gradient = value_of(g[c]), left = E::kReadsA ? value_of(A[c]) : 0;
     if constexpr (kNeedA) {
-      put(gradient * gradient_of_a(kOp, left, right), dA + c);
+      put(gradient * E::by_a(left, right), dA + c);
     }
     if constexpr (kNeedB) {
-      sum += gradient * gradient_of_b(kOp, left, right);
+      sum += gradient * E::by_b(left, right);
     }
   };
   int64_t c = 0;

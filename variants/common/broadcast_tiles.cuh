@@ -162,11 +162,19 @@ struct Vectors {
     if (reads_a(a)) {
       unpack(left[u], x);
     }
-    const float factor = a.op == 2 ? 1 : 0, constant = 1 - factor, signed_constant = a.op == 1 ? -1 : constant;
+    if constexpr (Args::kLinear) {
+      const float factor = a.op == 2 ? 1 : 0, constant = 1 - factor, signed_constant = a.op == 1 ? -1 : constant;
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) {
-      of_a[v] = of_g[v] * (Args::kLinear ? factor * right[v] + constant : gradient_of_a(a.op, x[v], right[v]));
-      sum[v] += of_g[v] * (Args::kLinear ? factor * x[v] + signed_constant : gradient_of_b(a.op, x[v], right[v]));
+      for (int v = 0; v < kVector; ++v) {
+        of_a[v] = of_g[v] * (factor * right[v] + constant);
+        sum[v] += of_g[v] * (factor * x[v] + signed_constant);
+      }
+    } else {
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        of_a[v] = of_g[v] * derivative_by_a(a, x[v], right[v]);
+        sum[v] += of_g[v] * derivative_by_b(a, x[v], right[v]);
+      }
     }
     if (a.need_dA) {
       store_pack<Args::kStreamed>(of_a, a.dA + at);
@@ -433,7 +441,9 @@ __device__ void tiled_gradients(const Args& a) {
     tell_slabs(a, split.slabs, plan.b_elements);
   }
   __syncthreads();
-  if (a.op <= 2) {
+  if constexpr (kIsPower<Args>) {
+    planned_gradients<kVector, kUnroll>(Known<Args, Op::any, kStreamed>(a), plan, split, sums);
+  } else if (a.op <= 2) {
     planned_gradients<kVector, kUnroll>(Known<Args, Op::linear, kStreamed>(a), plan, split, sums);
   } else {
     planned_gradients<kVector, 1>(Known<Args, Op::any, kStreamed>(a), plan, split, sums);
