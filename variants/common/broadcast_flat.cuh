@@ -172,20 +172,20 @@ __device__ void shared_strips(const Args& a, const Flat& flat, float* sums) {
     sum_strip(shift, sum, sums, [&](int c, float total) {
       if (slabs > 1) {
         parts[slab * width + c] = total;
-        __threadfence();
       } else if (first + c < inner) {
         put(total, a.dB + first + c);
       }
     });
     if (slabs > 1) {
       if (threadIdx.x == 0) {
+        __threadfence();
         is_last = atomicInc(&blocks_done[strip], slabs - 1) == slabs - 1;
         __threadfence();
       }
       __syncthreads();
       for (int c = threadIdx.x; is_last && c < width && first + c < inner; c += kTileThreads) {
         float total = 0;
-#pragma unroll 8
+#pragma unroll(kVector == 8 ? 24 : 8)  // most have as many slabs, or twice
         for (unsigned part = 0; part < slabs; ++part) {
           total += __ldcg(parts + part * width + c);
         }
@@ -225,6 +225,64 @@ __device__ void whole_rows(const Args& a, const Flat& flat, float* sums) {
     }
     if (a.need_dB && row < rows && own == 0) {
       put(total, a.dB + row);
+    }
+  }
+}
+
+// The elements of the innermost dimension that is not 1.
+template <class Args>
+__device__ unsigned innermost_extent(const Args& a) {
+  const long long* extents = &a.d0;
+  int d = 7;
+  while (d > 0 && extents[d] == 1) {
+    --d;
+  }
+  return static_cast<unsigned>(extents[d]);
+}
+
+// The first element of B that the vector at `at` of A uses.
+template <class Args>
+__device__ unsigned offset_in_b(const Args& a, unsigned at) {
+  const long long* extents = &a.d0;
+  unsigned offset = 0, stride = 1;
+#pragma unroll 1
+  for (int d = 7; d >= 0 && at > 0; --d) {
+    const auto extent = static_cast<unsigned>(extents[d]);
+    const unsigned outer = extent == 1 ? at : at / extent;
+    if (a.kept >> (7 - d) & 1) {
+      offset += (at - outer * extent) * stride;
+      stride *= extent;
+    }
+    at = outer;
+  }
+  return offset;
+}
+
+// Without dB nothing is added, so that each vector is for itself, whatever B repeats along. `given` is what `a` was made
+// of: extents are read one by one there. innermost_extent() % kVector == 0
+template <int kVector, int kUnroll, class Args, class Given>
+__device__ void separate_vectors(const Args& a, const Given& given, const Flat& flat) {
+  const auto count = static_cast<unsigned>(a.d0 * a.d1 * a.d2 * a.d3 * a.d4 * a.d5 * a.d6 * a.d7);
+  const unsigned step = kTileThreads * gridDim.x * kVector;
+  for (unsigned at = (kTileThreads * blockIdx.x + threadIdx.x) * kVector; at < count; at += kUnroll * step) {
+    Vectors<kVector, kUnroll, Args> vectors;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (at + u * step < count) {
+        vectors.read(a, u, at + u * step);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (at + u * step < count) {
+        float unused[kVector] = {};
+        OfB<kVector, Args> right = {};
+        if (reads_b(a)) {
+          const auto* from = a.B + offset_in_b(given, at + u * step);
+          right = flat.inner_is_kept ? load_pack<kVector>(from) : repeated_pack<OfB<kVector, Args>>(load(*from));
+        }
+        vectors.add(a, u, right, at + u * step, unused);
+      }
     }
   }
 }
@@ -276,6 +334,8 @@ __device__ void one_launch_gradients(const Args& a) {
     return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::product, kStreamed>(a), flat, sums);
   } else if (fits && a.op < 2) {
     return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::linear, kStreamed>(a), flat, sums);
+  } else if (!a.need_dB && a.op <= 2 && innermost_extent(a) % kVector == 0) {
+    return separate_vectors<kVector, kUnroll>(Known<Args, Op::linear, kStreamed>(a), a, flat);
   }
   planned_in_one<kVector, kStreamed>(a, sums);
 }
