@@ -10,9 +10,10 @@
 // apo:tune       STAGES 4,3,5
 // apo:tune       TURNS 0,1
 // apo:scratch    maps 256*SMS+128
+// apo:scratch    parts 1024*SMS*(D<=64?64:128)
 // apo:requires   D % 8 == 0 && D <= 128
 // apo:launch     multiply grid=min(SMS,heads*group*ceil_div(S,128)+heads*ceil_div(keys,128)) block=384 shared=1024*ceil_div(256*(D<=64?64:128)*(1+STAGES)+544*STAGES+272,1024)
-#include "wgmma_tiles.cuh"
+#include "wgmma_items.cuh"
 
 extern "C" __global__ __launch_bounds__(384, 1) void multiply(const lse_backward_args a) {
   if (a.D <= 64) {

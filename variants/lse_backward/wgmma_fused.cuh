@@ -193,7 +193,7 @@ struct FusedConsumer : Consumer<kD, true> {
 };
 
 // Blocks of one head begin with different tiles of queries, so that they do not add to the same sums at the same time.
-inline __device__ Work fused_keys_at(const lse_backward_args& a, long long item) {
+inline __device__ Work fused_keys_at(const lse_backward_args& a, unsigned item) {
   Work work = keys_at(a, item);
   work.turn = work.tiles > 0 ? work.first / kOwn % work.tiles : 0;
   return work;

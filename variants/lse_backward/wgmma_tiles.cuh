@@ -261,7 +261,9 @@ struct Consumer {
     ring.advance();
   }
 
-  __device__ void consume(const Work& work, Ring<kStages>& ring, unsigned& parity) {
+  // `complete` makes the sums of the work those of the item, or says that another block will.
+  template <class Complete>
+  __device__ void consume(const Work& work, Ring<kStages>& ring, unsigned& parity, Complete complete) {
     float factor[2] = {a.scale, a.scale};
     const long long rows = kKeys ? a.keys : a.S, at = work.head * rows + work.first;
     if constexpr (!kKeys) {
@@ -281,17 +283,10 @@ struct Consumer {
       parity ^= 1;
       add_tiles(work, ring);
     }
-    store_sums<kD>(sums, factor, (kKeys ? a.dk : a.dq) + at * a.D, own_row(), rows - work.first, a.D);
+    if (complete(sums)) {
+      store_sums<kD>(sums, factor, (kKeys ? a.dk : a.dq) + at * a.D, own_row(), rows - work.first, a.D);
+    }
   }
-};
-
-// Every grid-th item of the queries, and then of the keys.
-struct Items {
-  unsigned queries, all, item = blockIdx.x;
-
-  __device__ explicit Items(const lse_backward_args& a)
-      : queries(static_cast<unsigned>(a.heads * a.group * ((a.S + kOwn - 1) / kOwn))),
-        all(queries + static_cast<unsigned>(a.heads * ((a.keys + kOwn - 1) / kOwn))) {}
 };
 
 // Barriers, and the block's maps of q and k.
@@ -318,55 +313,6 @@ __device__ void begin_block(const lse_backward_args& a, Shared<kD>& shared) {
 inline __device__ void acquire_maps(const lse_backward_args& a) {
   acquire_tensor_map(map_of(a, false));
   acquire_tensor_map(map_of(a, true));
-}
-
-// Of the first warpgroup one warp copies and one makes what goes with queries; the other two warpgroups multiply.
-template <int kD>
-__device__ void all_work(const lse_backward_args& a) {
-  extern __shared__ __align__(1024) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<kD>*>(memory);
-  begin_block<kD>(a, shared);
-  const int warp = __shfl_sync(kAll, threadIdx.x / 32, 0);
-  Items items(a);
-  Ring<kStages> ring;
-  unsigned parity = 0;
-  if (warp < 4) {
-    keep_registers<40>();
-    if (threadIdx.x == 0) {
-      acquire_maps(a);
-      for (; items.item < items.all; items.item += gridDim.x) {
-        if (items.item < items.queries) {
-          copy_tiles<kD, false>(a, queries_at(a, items.item), shared, ring, parity);
-        } else {
-          copy_tiles<kD, true>(a, keys_at(a, items.item - items.queries), shared, ring, parity);
-        }
-      }
-    } else if (warp == 1) {
-      for (; items.item < items.all; items.item += gridDim.x) {
-        if (items.item < items.queries) {
-          make_query_tiles<kD, false>(a, queries_at(a, items.item), shared, ring);
-        } else {
-          make_query_tiles<kD, true>(a, keys_at(a, items.item - items.queries), shared, ring);
-        }
-      }
-    }
-  } else {
-    take_registers<232>();
-    const int consumer = warp / 4 - 1;
-    if (consumer == 1) {
-      Turns{1}.give();  // the first turn
-    }
-    for (; items.item < items.all; items.item += gridDim.x) {
-      if (items.item < items.queries) {
-        Consumer<kD, false>(a, shared, consumer).consume(queries_at(a, items.item), ring, parity);
-      } else {
-        Consumer<kD, true>(a, shared, consumer).consume(keys_at(a, items.item - items.queries), ring, parity);
-      }
-    }
-    if (consumer == 0) {
-      Turns{0}.take();  // the other one gives a last turn
-    }
-  }
 }
 
 }  // namespace

@@ -79,8 +79,16 @@ struct Work {
   }
 };
 
-inline __device__ Work queries_at(const lse_backward_args& a, long long item) {
-  const long long tiles = (a.S + kOwn - 1) / kOwn, heads = a.heads * a.group;
+// Of a head.
+inline __device__ unsigned query_items(const lse_backward_args& a) {
+  return (static_cast<unsigned>(a.S) + kOwn - 1) / kOwn;
+}
+inline __device__ unsigned key_items(const lse_backward_args& a) {
+  return (static_cast<unsigned>(a.keys) + kOwn - 1) / kOwn;
+}
+
+inline __device__ Work queries_at(const lse_backward_args& a, unsigned item) {
+  const unsigned tiles = query_items(a), heads = static_cast<unsigned>(a.heads * a.group);
   // With a causal mask an item of the queries takes more than the one before it, and an item of the keys less: so no
   // block has all the long ones.
   const auto head = static_cast<int>(a.causal ? item % heads : item / tiles);
@@ -89,13 +97,13 @@ inline __device__ Work queries_at(const lse_backward_args& a, long long item) {
   const long long last = first + kOwn < a.S ? first + kOwn : a.S;  // behind the block's queries
   const long long seen = a.causal ? last + a.keys - a.S : a.keys;
   const int count = seen < 0 ? 0 : static_cast<int>((seen + kTile - 1) / kTile);
-  return {head, first, static_cast<int>(head / a.group), 1, 0, count};
+  return {head, first, head / static_cast<int>(a.group), 1, 0, count};
 }
 
-inline __device__ Work keys_at(const lse_backward_args& a, long long item) {
-  const long long tiles = (a.keys + kOwn - 1) / kOwn;
-  const auto head = static_cast<int>(a.causal ? item % a.heads : item / tiles);
-  const int first = static_cast<int>(a.causal ? item / a.heads : item % tiles) * kOwn;
+inline __device__ Work keys_at(const lse_backward_args& a, unsigned item) {
+  const unsigned tiles = key_items(a), heads = static_cast<unsigned>(a.heads);
+  const auto head = static_cast<int>(a.causal ? item % heads : item / tiles);
+  const int first = static_cast<int>(a.causal ? item / heads : item % tiles) * kOwn;
   const long long seen_from = a.causal ? first - a.keys + a.S : 0;
   const int begin = seen_from < 0 ? 0 : static_cast<int>(seen_from / kTile) * kTile;
   const int count = begin < a.S ? static_cast<int>((a.S - begin + kTile - 1) / kTile) : 0;
