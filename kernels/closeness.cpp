@@ -86,7 +86,8 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
   const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
   result.rms = ratio(rms, rms_limit(tolerance, count));
   if (result.rms > 1 && tolerance.rms_spread > 0) {
-    result.rms = ratio(rms, rms_limit(tolerance, different(expected)));
+    const std::size_t values = different(expected);
+    result.rms = ratio(rms, values == 1 ? tolerance.element_sigmas : rms_limit(tolerance, values));
   }
   if (!(result.element < kInfinity)) {
     result.rms = kInfinity;

@@ -104,7 +104,8 @@ struct WorkloadClass {
 //   element: |x_i - ref_i| <= rounding_i + element_sigmas * scale_i
 //   rms:     sqrt(mean_i (x_i - ref_i)^2 / (scale_i^2 + rounding_i^2 / 3)) <= rms_factor + rms_spread / sqrt(n)
 // where 0/0 counts as 0 and n is the number of different ref_i: equal ones are of equal inputs, and a kernel rounds
-// these alike. The first finds few wrong elements, the second many slightly wrong ones. All zeros: equality. A family
+// these alike. Where all are equal, or there is one, it has one error, and the limit of the second is element_sigmas.
+// The first finds few wrong elements, the second many slightly wrong ones. All zeros: equality. A family
 // derives the numbers in its docstring.
 struct Tolerance {
   double output_rounding = 0;  // unit roundoff of the output dtype, 2^-8 for bf16; its error is uniform within that

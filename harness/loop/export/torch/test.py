@@ -39,7 +39,11 @@ def closeness(actual, expected, scale, rule):
     rounding = np.maximum(rule["output_rounding"] * np.abs(expected), rule["output_spacing"] / 2)
     element = ratio(error - rounding, rule["element_sigmas"] * scale)
     rms = np.sqrt(ratio(error**2, scale**2 + rounding**2 / 3).mean())
-    return element.max(), ratio(rms, rule["rms_factor"] + rule["rms_spread"] / np.sqrt(np.unique(expected).size))
+    values = np.unique(expected).size
+    limit = rule["rms_factor"] + rule["rms_spread"] / np.sqrt(values)
+    if values == 1 and rule["rms_spread"] > 0:  # one error
+        limit = rule["element_sigmas"]
+    return element.max(), ratio(rms, limit)
 
 
 def call_op(inputs, arguments):
