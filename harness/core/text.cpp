@@ -6,7 +6,9 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -139,7 +141,15 @@ bool is_utf8(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
   while (at != end) {
-    const bool is_ascii = static_cast<unsigned char>(*at) < 0x80;  // most are: sources of all variants pass here
+    std::uint64_t eight = 0x80;
+    if (end - at >= 8) {
+      std::memcpy(&eight, at, sizeof eight);
+    }
+    if ((eight & 0x8080808080808080u) == 0) {  // most letters are ASCII: sources of all variants pass here
+      at += 8;
+      continue;
+    }
+    const bool is_ascii = static_cast<unsigned char>(*at) < 0x80;
     const std::size_t length = is_ascii ? 1 : utf8_length(std::string_view(at, end).substr(0, 4));
     if (length == 0) {
       return false;
@@ -154,6 +164,9 @@ std::size_t control_length(std::string_view text) {
     return letters >= first && letters <= last;
   };
   const auto c = static_cast<unsigned char>(text.empty() ? ' ' : text.front());
+  if (c >= 0x20 && c < 0x7f) {
+    return 0;
+  }
   if (c < 0x20 || c == 0x7f) {
     return 1;
   }

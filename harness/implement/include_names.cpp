@@ -43,6 +43,11 @@ std::size_t next_special(std::string_view source, std::size_t at) {
 
 JoinedText joined_text(std::string_view source) {
   JoinedText result;
+  if (source.find('\\') == std::string_view::npos && source.find("%:") == std::string_view::npos &&
+      source.find("?\?") == std::string_view::npos) {  // most sources
+    result.text = source;
+    return result;
+  }
   for (std::size_t at = 0; at < source.size();) {
     const std::size_t special = next_special(source, at);
     result.text += source.substr(at, special - at);
@@ -78,13 +83,6 @@ std::size_t next_token(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Whether '#', or a comment that may stand behind one, comes before.
-bool follows_hash(std::string_view text, std::size_t at) {
-  const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r\v\f");
-  return before != std::string_view::npos &&
-         (text[before] == '#' || (before > 0 && text.substr(before - 1, 2) == "*/"));
-}
-
 bool leads_elsewhere(const std::string& name) {
   const std::filesystem::path path = name;
   for (const auto& part : path) {
@@ -110,17 +108,24 @@ bool is_plain_name(const std::string& operand) {
          !leads_elsewhere(operand.substr(1, operand.size() - 2));
 }
 
+// The end of the next '#', or of a comment that may stand behind one; npos: there is none.
+std::size_t next_hash(std::string_view text, std::size_t at) {
+  const std::size_t hash = text.find('#', at);
+  const std::size_t comment = text.substr(0, std::min(hash, text.size())).find("*/", at);
+  return comment != std::string_view::npos ? comment + 2 : hash == std::string_view::npos ? hash : hash + 1;
+}
+
 // Calls `found` with the place of each of the words that stands as a directive, and with that of what follows it.
 template <class Found>
 void each_directive(std::string_view text, std::initializer_list<std::string_view> words, const Found& found) {
-  for (const std::string_view word : words) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-      const std::size_t end = at + word.size();
-      const bool whole =
-          (at == 0 || !is_letter_of_word(text[at - 1])) && (end == text.size() || !is_letter_of_word(text[end]));
-      if (whole && follows_hash(text, at)) {
-        found(at, next_token(text, end));
-      }
+  for (std::size_t hash = next_hash(text, 0); hash != std::string_view::npos; hash = next_hash(text, hash)) {
+    const std::size_t at = std::min(text.find_first_not_of(" \t\r\v\f", hash), text.size());
+    std::size_t end = at;
+    while (end < text.size() && is_letter_of_word(text[end])) {
+      ++end;
+    }
+    if (std::ranges::find(words, text.substr(at, end - at)) != words.end()) {
+      found(at, next_token(text, end));
     }
   }
 }

@@ -135,9 +135,10 @@ class Parser {
   }
 
   const Operator* next_operator(int level) {
-    next();
-    const auto* found =
-        std::ranges::find_if(kOperators, [&](const Operator& one) { return text_.substr(at_).starts_with(one.sign); });
+    const char first = next();
+    const auto* found = std::ranges::find_if(kOperators, [&](const Operator& one) {
+      return one.sign.front() == first && text_.substr(at_).starts_with(one.sign);
+    });
     return found != std::end(kOperators) && found->level >= level ? found : nullptr;
   }
 

@@ -25,6 +25,9 @@ void check_text(std::string_view source, const std::string& path) {
   if (trim(source).empty()) {
     throw UserError("'" + path + "' is empty", "give the source file of the variant");
   }
+  if (is_utf8(source) && source.find('\0') == std::string_view::npos) {
+    return;
+  }
   int line = 1;
   for (std::size_t i = 0; i < source.size();) {
     if (source[i] == '\0') {
