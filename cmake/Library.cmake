@@ -41,25 +41,30 @@ function(apo_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
 endfunction()
 
-# Compiles a program of the tests: it runs once, so that a fast compiler is worth more than fast code.
+# apo_test_program(NAME [LEVEL]): compiles a program of the tests. Most run for less time than an optimiser takes; those that
+# compute for long ask for a LEVEL, with which the headers that are compiled once for all tests can't be used.
 function(apo_test_program name)
+  set(level ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest apo_core apo_warnings)
   # The linker keeps the first copy of a template's function: the optimised ones of the standard library's in apo_core,
   # which the rest of the program calls as well, and not the test's.
   target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:apo_core> LINKER:--no-whole-archive)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  if(NOT level)
+    set(level -O0)
+  endif()
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:${level}>)
   target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
                                              APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
-  if(TARGET apo_common_headers AND NOT ${name} STREQUAL apo_common_headers)
+  if(TARGET apo_common_headers AND level STREQUAL "-O0" AND NOT ${name} STREQUAL apo_common_headers)
     target_precompile_headers(${name} REUSE_FROM apo_common_headers)
   endif()
 endfunction()
 
-# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n]): one GoogleTest program, discovered
-# test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT. COST: ctest starts with
-# the highest, so that what waits or compiles for long runs beside what computes, and no core waits in the end.
+# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n] [LEVEL -O1]): one GoogleTest program,
+# discovered test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT. COST: ctest starts
+# with the highest, so that what waits or compiles for long runs beside what computes, and no core waits in the end.
 function(apo_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;WITHOUT;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST;LEVEL" "SOURCES;WITHOUT;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -72,6 +77,6 @@ function(apo_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
-  apo_test_program(${name})
+  apo_test_program(${name} ${ARG_LEVEL})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
 endfunction()
