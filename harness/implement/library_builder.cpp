@@ -1,4 +1,4 @@
-// harness/implement/library_builder.cpp - runs nvcc for the object, the shared object, and a cubin for its facts.
+// harness/implement/library_builder.cpp - runs nvcc for the object with the cubin in it, and for the shared object.
 #include "harness/implement/library_builder.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kLibraryRecipe = 3;
+constexpr int kLibraryRecipe = 4;
+constexpr const char* kKept = "kept";
 
 Words nvcc_compile_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + arch.substr(3) + ",code=" + arch,
@@ -71,19 +72,20 @@ void add_facts(Build& build, const fs::path& folder, const Variant& variant, con
   build.resources["host_text_bytes"] = host.resources.at("text_bytes");
 }
 
-// Object, shared object, and a cubin of the kernels: one after the other, up to the one that fails.
+// Object and shared object, one after the other. The cubin of the kernels, for its facts, is what nvcc keeps of its
+// work on the object: its own run for it would compile the device code once more.
 CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, const Family& family,
                         const Variant& variant, const Words& compile, const Words& link, const fs::path& folder) {
+  fs::create_directory(folder / kKept);
   auto [all, file] = compile_library_source(family, variant, folder, [&](const Words& what) {
-    return nvcc(joined(joined({"-c", "-o", kObject}, what), compile));
+    return nvcc(joined(joined({"-c", "-o", kObject, "--keep", "--keep-dir", kKept}, what), compile));
   });
-  for (const Words& command :
-       {joined({kObject, "-o", kLibrary}, link), joined({"-cubin", file, "-o", kCubin}, compile)}) {
-    if (all.ok) {
-      const CompileStep step = nvcc(command);
-      all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
-    }
+  if (all.ok) {
+    fs::rename(folder / kKept / (fs::path(file).stem().string() + ".cubin"), folder / kCubin);
+    const CompileStep step = nvcc(joined({kObject, "-o", kLibrary}, link));
+    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
   }
+  fs::remove_all(folder / kKept);
   return all;
 }
 
