@@ -12,19 +12,13 @@
 namespace apo {
 namespace {
 
-const Variant* variant_named(const ResearchInputs& inputs, const std::string& id) {
-  const auto found = std::ranges::find_if(
-      inputs.variants, [&](const RegisteredVariant& registered) { return registered.variant.id() == id; });
-  return found == inputs.variants.end() ? nullptr : &found->variant;
-}
-
 // What the ancestors of a variant apply: many variants name only what they add to their parent.
 std::set<std::string> inherited_techniques(const ResearchInputs& inputs, const Variant& variant) {
   std::set<std::string> techniques;
   std::set<std::string> seen = {variant.id()};
-  for (const Variant* one = variant_named(inputs, variant.parent); one != nullptr && seen.insert(one->id()).second;
-       one = variant_named(inputs, one->parent)) {
-    techniques.insert(one->techniques.begin(), one->techniques.end());
+  for (const RegisteredVariant* one = inputs.registered(variant.parent);
+       one != nullptr && seen.insert(one->variant.id()).second; one = inputs.registered(one->variant.parent)) {
+    techniques.insert(one->variant.techniques.begin(), one->variant.techniques.end());
   }
   return techniques;
 }

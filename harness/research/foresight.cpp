@@ -46,11 +46,9 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
   const bool done = !done_at_floor(stage.inputs.diagnosis.incumbent, stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
-    const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
-      return registered.variant.id() == one.candidate.variant;
-    });
+    const RegisteredVariant* found = stage.inputs.registered(one.candidate.variant);
     Saying saying{.rank = -std::numeric_limits<double>::infinity()};
-    if (found != stage.inputs.variants.end()) {
+    if (found != nullptr) {
       const double bound = floor_bound(stage.inputs, {.variant = &found->variant, .configuration = one.candidate});
       const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
       if (forecast.band.source != PredictionSource::nothing) {
@@ -156,10 +154,8 @@ double first_bound(const std::vector<Bottleneck>& bottlenecks) {
 
 void count_attacked(const RecordedStage& stage, const std::vector<Bottleneck>& bottlenecks, const PastResult& accepted,
                     ForesightReport& report) {
-  const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
-    return registered.variant.id() == accepted.candidate.variant;
-  });
-  if (!bottlenecks.empty() && found != stage.inputs.variants.end()) {
+  const RegisteredVariant* found = stage.inputs.registered(accepted.candidate.variant);
+  if (!bottlenecks.empty() && found != nullptr) {
     ++report.attacked;
     const Option option{.variant = &found->variant, .configuration = accepted.candidate};
     const double most = attack_of(stage.inputs, bottlenecks, option).bound;

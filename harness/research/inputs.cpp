@@ -18,6 +18,12 @@ Configuration normalised(const Configuration& configuration, const Variant& vari
   return full;
 }
 
+const RegisteredVariant* ResearchInputs::registered(std::string_view id) const {
+  const auto found =
+      std::ranges::find_if(variants, [&](const RegisteredVariant& one) { return one.variant.id() == id; });
+  return found == variants.end() ? nullptr : &*found;
+}
+
 double busy_part(const ResearchInputs& inputs, const std::string& workload, const Variant& variant,
                  const Settings& settings) {
   const std::int64_t blocks = inputs.blocks && inputs.sms > 0 ? inputs.blocks(workload, variant, settings) : 0;

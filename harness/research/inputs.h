@@ -78,6 +78,9 @@ struct ResearchInputs {
   double share = 1.0;                 // of the application's time that this kernel takes
   double minimum_detectable = 0.003;  // log effect that this machine resolves
   std::uint64_t seed = 0;             // orders candidates of equal score
+
+  // nullptr where no registered variant has this name.
+  const RegisteredVariant* registered(std::string_view id) const;
 };
 
 // The part of the GPU's multiprocessors that work on the workload while the busiest of them does, 0..1: blocks over

@@ -140,10 +140,8 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
 
 void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
   for (const ProposedSettings& proposed : known.inputs.proposed) {
-    const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
-      return registered.variant.id() == proposed.configuration.variant;
-    });
-    if (found != known.inputs.variants.end() && found->supported) {
+    const RegisteredVariant* found = known.inputs.registered(proposed.configuration.variant);
+    if (found != nullptr && found->supported) {
       const Option option{.variant = &found->variant,
                           .configuration = normalised(proposed.configuration, found->variant),
                           .origin = Origin::proposer};
@@ -175,12 +173,10 @@ std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant&
 std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
   std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
   for (const Candidate& candidate : ranked) {
-    const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
-      return registered.variant.id() == candidate.configuration.variant;
-    });
+    const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
     const bool is_new =
         std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
-    if (found != known.inputs.variants.end() && is_new && tuned.size() <= kPromisingVariants) {
+    if (found != nullptr && is_new && tuned.size() <= kPromisingVariants) {
       tuned.push_back(&found->variant);
     }
   }
@@ -232,9 +228,7 @@ Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
   if (candidate.prediction.source == PredictionSource::measurements) {
     return Turn::rest;
   }
-  const RegisteredVariant& of_variant = *std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& one) {
-    return one.variant.id() == candidate.configuration.variant;
-  });
+  const RegisteredVariant& of_variant = *inputs.registered(candidate.configuration.variant);
   const bool waits = of_variant.waits && candidate.origin == Origin::proposer;
   return is_proposed(inputs, of_variant.variant, candidate.configuration) ? Turn::proposed_now
          : waits                                                          ? Turn::waits
@@ -332,10 +326,8 @@ std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const
   const Subject incumbent{normalised(inputs.incumbent, own), own.source_hash};
   std::vector<std::string> sentences;
   for (const Candidate& candidate : brief.ranked) {
-    const auto found = std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& registered) {
-      return registered.variant.id() == candidate.configuration.variant;
-    });
-    const std::string& hash = found == inputs.variants.end() ? own.source_hash : found->variant.source_hash;
+    const RegisteredVariant* found = inputs.registered(candidate.configuration.variant);
+    const std::string& hash = found == nullptr ? own.source_hash : found->variant.source_hash;
     if (const std::string expired = evidence.expired({candidate.configuration, hash}, incumbent); !expired.empty()) {
       sentences.push_back(candidate.configuration.label() + ": " + expired);
     }

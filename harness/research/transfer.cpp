@@ -55,12 +55,6 @@ class JudgedEffects {
   std::optional<EffectNetwork> network_;
 };
 
-const Variant* variant_of(const ResearchInputs& inputs, const std::string& id) {
-  const auto found = std::ranges::find_if(
-      inputs.variants, [&](const RegisteredVariant& registered) { return registered.variant.id() == id; });
-  return found == inputs.variants.end() ? nullptr : &found->variant;
-}
-
 // Adds sums, for now.
 void score_stage(const RecordedStage& stage, Transfer& transfer) {
   const ResearchInputs inputs = known_from(stage, transfer.from);
@@ -69,11 +63,13 @@ void score_stage(const RecordedStage& stage, Transfer& transfer) {
   const JudgedEffects judged(evidence);
   const Configuration incumbent = normalised(inputs.incumbent, inputs.diagnosis.incumbent);
   for (const PastResult& one : stage.judged) {
-    const Variant* variant = variant_of(inputs, one.candidate.variant);
-    const auto taken = variant == nullptr ? std::nullopt : judged.over(incumbent, normalised(one.candidate, *variant));
+    const RegisteredVariant* found = inputs.registered(one.candidate.variant);
+    const auto taken =
+        found == nullptr ? std::nullopt : judged.over(incumbent, normalised(one.candidate, found->variant));
     if (taken) {
+      const Variant& variant = found->variant;
       const Forecast forecast = predictor.predict(
-          *variant, one.candidate, floor_bound(inputs, {.variant = variant, .configuration = one.candidate}));
+          variant, one.candidate, floor_bound(inputs, {.variant = &variant, .configuration = one.candidate}));
       ++transfer.effects;
       transfer.taken_error += std::fabs(one.effect - *taken);
       transfer.error += std::fabs(one.effect - forecast.effect);
