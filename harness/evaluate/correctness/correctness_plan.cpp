@@ -1,0 +1,254 @@
+// harness/evaluate/correctness/correctness_plan.cpp - chooses workloads, shapes of no workload, and regimes.
+#include "harness/evaluate/correctness/correctness_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "harness/core/guards.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+std::vector<const Workload*> small_workloads(const Family& family) {
+  std::vector<const Workload*> small;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload)) {
+      small.push_back(&workload);
+    }
+  }
+  return small;
+}
+
+std::string name_of(const Family& family, const Axes& axes) {
+  std::string name = "held out";
+  for (const AxisSpec& axis : family.axes) {
+    name += fmt::format(" {}={}", axis.name, axes.at(axis.name));
+  }
+  return name;
+}
+
+std::size_t regimes_in_use(const Family& family) {
+  return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+}
+
+// In a regime drawn at random. Nothing where the shape is not legal or not supported.
+std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, Random& random,
+                                       const Supported& supported) {
+  if (!check_axes(family, axes).empty() || (supported && !supported(axes))) {
+    return std::nullopt;
+  }
+  return CheckCase{.workload = name_of(family, axes),
+                   .axes = axes,
+                   .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
+}
+
+// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
+// no build and no more than that. `built` has the axes that a build knows; empty: they are those of the small workload.
+// Nothing where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported,
+                                       const Axes& built = {}) {
+  constexpr int kDraws = 64;
+  const std::vector<const Workload*> small = small_workloads(family);
+  Random random(seed);
+  for (int draw = 0; draw < kDraws && !small.empty(); ++draw) {
+    Axes axes = small[random.below(small.size())]->axes;
+    for (const AxisSpec& axis : family.axes) {
+      std::int64_t& value = axes.at(axis.name);
+      if (axis.specialised && !built.empty()) {
+        value = built.at(axis.name);
+      }
+      const std::int64_t below = axis.specialised ? 0 : value - axis.min;
+      value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
+    }
+    if (std::ranges::find(family.workloads, axes, &Workload::axes) != family.workloads.end()) {
+      continue;
+    }
+    if (auto one = held_out_case(family, axes, random, supported)) {
+      return one;
+    }
+  }
+  return std::nullopt;
+}
+
+// Of one check, which computes some of the units. 0 where the sizes are not legal.
+double checked_operations(const Family& family, const Axes& axes) {
+  if (!check_axes(family, axes).empty()) {
+    return 0;
+  }
+  const Work work = family.work(axes);
+  const auto units = static_cast<double>(family.unit_count(axes));
+  const auto most = static_cast<double>(most_checked_units(family, axes));
+  return (work.flops + work.special_functions) * std::min(1.0, most / units);
+}
+
+// How long an axis may get before the tensors have more than `most_elements` together, the check more than
+// kMostOperationsPerElement for each of these, or the contract ends. An axis that no tensor has counts work, and stays.
+std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
+  std::int64_t& value = axes.at(axis.name);
+  value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
+  std::int64_t elements = element_count(family, axes);
+  double operations = checked_operations(family, axes);
+  // Counting takes as long as computing: after one doubling at least, the work is taken to grow as in the last one.
+  const double enough = std::max(operations + 1, 0x1p20);
+  double growth = 4;  // where doubled sizes are not legal
+  while (value <= axis.max / 2) {
+    value *= 2;
+    const std::int64_t elements_before = std::exchange(elements, element_count(family, axes));
+    if (elements > most_elements || elements == elements_before) {
+      return value / 2;
+    }
+    const double counted = operations < enough ? checked_operations(family, axes) : 0;
+    const double before = std::exchange(operations, counted > 0 ? counted : operations * growth);
+    growth = before > 0 ? operations / before : growth;
+    if (operations > static_cast<double>(kMostOperationsPerElement * most_elements)) {
+      return value / 2;
+    }
+  }
+  return value;
+}
+
+// As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
+// step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
+std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
+                                   std::uint64_t seed, const Supported& supported) {
+  constexpr std::int64_t kBlock = 64;
+  Random random(seed);
+  std::vector<const Workload*> small = small_workloads(family);
+  shuffle(small, random);
+  for (const std::int64_t least_blocks : {16, 4}) {
+    for (const Workload* workload : small) {
+      const std::int64_t blocks = longest(family, workload->axes, axis, most_elements) / kBlock;
+      if (blocks < least_blocks) {
+        continue;
+      }
+      const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(blocks) / 2));
+      Axes axes = workload->axes;
+      axes.at(axis.name) = (blocks - fewer) * kBlock - 1;
+      if (auto one = held_out_case(family, axes, random, supported)) {
+        return one;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The axes that no build knows and that can be long, at most three of them.
+std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
+  constexpr std::int64_t kLong = 256;
+  constexpr std::size_t kMost = 3;
+  std::vector<AxisSpec> axes = family.axes;
+  std::erase_if(axes, [](const AxisSpec& axis) { return axis.specialised || axis.max < kLong; });
+  Random random(seed);
+  shuffle(axes, random);
+  axes.resize(std::min(axes.size(), kMost));
+  return axes;
+}
+
+// False where a family vouches for its own sizes only.
+bool has_other_shapes(const Family& family) {
+  return !family.legal.empty() && guard_is_on(Guard::shapes);
+}
+
+// Shapes of no workload: two that are smaller, and those that are long.
+std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, const Supported& supported,
+                                      std::int64_t most_elements) {
+  constexpr std::uint64_t kSmaller = 2;
+  std::vector<CheckCase> cases;
+  if (!has_other_shapes(family)) {
+    return cases;
+  }
+  const auto add = [&](std::optional<CheckCase> one) {
+    if (one) {
+      cases.push_back(std::move(*one));
+    }
+  };
+  for (std::uint64_t i = 0; i < kSmaller; ++i) {
+    add(draw_held_out(family, derive_seed(seed, "held out", i), supported));
+  }
+  for (const AxisSpec& axis : long_axes(family, derive_seed(seed, "long"))) {
+    add(draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported));
+  }
+  return cases;
+}
+
+// A campaign's workload with the typical and one more regime.
+CheckCase case_of(const Family& family, const std::string& workload, std::uint64_t seed, std::uint64_t shared_seed) {
+  const Axes& axes = find_workload(family, workload)->axes;
+  const std::size_t regimes = regimes_in_use(family);
+  const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;
+  std::vector<std::string> chosen = {family.regimes.front()};
+  if (regimes > 1) {
+    chosen.push_back(family.regimes[1 + derive_seed(own != 0 ? own : seed, workload) % (regimes - 1)]);
+  }
+  return {.workload = workload, .axes = axes, .regimes = chosen, .seed = own};
+}
+
+Supported supports(const Runtime& runtime, const Configuration& configuration) {
+  return [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); };
+}
+
+}  // namespace
+
+std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported) {
+  std::vector<CheckCase> plan;
+  for (const std::string& name : campaign_workloads) {
+    const Axes& axes = find_workload(family, name)->axes;
+    auto small = has_other_shapes(family) ? draw_held_out(family, derive_seed(seed, "small " + name), supported, axes)
+                                          : std::nullopt;
+    if (small) {
+      plan.push_back(std::move(*small));
+    }
+    plan.push_back(case_of(family, name, seed, shared_seed));
+  }
+  return plan;
+}
+
+std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
+                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
+                                std::uint64_t shared_seed) {
+  return own_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration));
+}
+
+std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                        std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported,
+                                        std::int64_t most_elements) {
+  std::vector<CheckCase> plan;
+  const std::size_t regimes = regimes_in_use(family);
+  const std::vector<std::string> all(family.regimes.begin(),
+                                     family.regimes.begin() + static_cast<std::ptrdiff_t>(regimes));
+  std::size_t turn = derive_seed(seed, "regimes") % regimes;
+  const auto pair = [&](std::size_t first) {
+    std::vector<std::string> two = {family.regimes[first % regimes]};
+    if (regimes > 1) {
+      two.push_back(family.regimes[(first + 1) % regimes]);
+    }
+    return two;
+  };
+  for (const Workload& workload : family.workloads) {
+    const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
+    if (wanted && is_small(workload)) {
+      plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? all : pair(turn)});
+      turn += 2;
+    }
+  }
+  std::ranges::move(held_out_cases(family, seed, supported, most_elements), std::back_inserter(plan));
+  for (const std::string& name : campaign_workloads) {
+    plan.push_back(case_of(family, name, seed, shared_seed));
+  }
+  return plan;
+}
+
+std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
+                                        const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
+                                        std::uint64_t shared_seed) {
+  return correctness_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration),
+                          runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
+}
+
+}  // namespace apo
