@@ -85,7 +85,7 @@ TEST(Closeness, ElementsOfEqualReferenceCountAsOneForTheSpreadOfTheRms) {
 // binary_backward/cuda_last_block was refused for 2,875 equal terms, whose sum is off by 7.4 sigma in every element.
 TEST(Closeness, OneErrorIsJudgedAsThatOfAnElement) {
   const Tolerance tolerance = {.element_sigmas = 16, .rms_factor = 2.2, .rms_spread = 3};
-  for (const std::size_t count : {1, 64}) {
+  for (const std::size_t count : {1U, 64U}) {
     const std::vector<double> noise(count, 1.0), equal(count, 7.0);
     EXPECT_TRUE(closeness(tolerance, equal, noise, std::vector<double>(count, 7 + 15.0)).holds()) << count;
     EXPECT_FALSE(closeness(tolerance, equal, noise, std::vector<double>(count, 7 + 17.0)).holds()) << count;

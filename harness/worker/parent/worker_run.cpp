@@ -48,6 +48,7 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     if (!reply) {
       return reply.failure();
     }
+    inputs_unchanged_ = reply->inputs_unchanged;
   }
   freeze();
   if (auto failure = inspect(request.verify_after)) {
