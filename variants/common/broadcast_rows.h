@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBroadcastLanes = 16;
 
-// How dA is stored: where it is computed, or in blocks past the cache, so that its lines are not read first.
+// How large outputs are stored: through the cache, or in blocks past it, so that their lines are not read first.
 enum class Stores { cached, streaming };
 
 // Arguments without an `op` are those of pow_backward, whose one operation is A^B.
@@ -24,6 +24,7 @@ constexpr int kPower = 6;  // after those that `op` numbers
 template <int kOp, bool kNeedA, bool kNeedB>
 struct Element {
   static constexpr bool kNeedsA = kNeedA;
+  static constexpr bool kNeedsB = kNeedB;
   static constexpr bool kReadsA = kOp >= 4 || (kOp >= 2 && kNeedB);
   static constexpr bool kReadsB = kOp >= 3 || (kOp == 2 && kNeedA);
 
@@ -107,12 +108,11 @@ void kept_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __restric
   }
 }
 
-// Of `count` elements that share one of B: returns what goes to its dB.
+// Of `count` elements that share one of B: what goes to its dB is added to the lanes.
 template <int kOp, bool kNeedA, bool kNeedB, class Left>
-float repeated_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __restrict g, const Left* __restrict A,
-                   float right, Left* __restrict dA) {
+void repeated_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __restrict g, const Left* __restrict A,
+                  float right, Left* __restrict dA, float* __restrict lanes) {
   using E = Element<kOp, kNeedA, kNeedB>;
-  float lanes[kBroadcastLanes] = {};
   const auto one = [&](int64_t c, float& sum) {
     const float gradient = value_of(g[c]), left = E::kReadsA ? value_of(A[c]) : 0;
     if constexpr (kNeedA) {
@@ -122,15 +122,18 @@ float repeated_row(Element<kOp, kNeedA, kNeedB>, int64_t count, const Left* __re
       sum += gradient * E::by_b(left, right);
     }
   };
-  int64_t c = 0;
-  for (; c + kBroadcastLanes <= count; c += kBroadcastLanes) {
+  const int64_t whole = count / kBroadcastLanes * kBroadcastLanes;
+  for (int64_t c = 0; c < whole; c += kBroadcastLanes) {
     for (int lane = 0; lane < kBroadcastLanes; ++lane) {
       one(c + lane, lanes[lane]);
     }
   }
-  for (int lane = 0; c < count; ++c, ++lane) {
-    one(c, lanes[lane]);
+  for (int64_t c = whole; c < count; ++c) {
+    one(c, lanes[c - whole]);
   }
+}
+
+inline float sum_of_lanes(float* lanes) {
   for (int step = kBroadcastLanes / 2; step > 0; step /= 2) {
     for (int lane = 0; lane < step; ++lane) {
       lanes[lane] += lanes[lane + step];
@@ -148,34 +151,66 @@ inline int64_t row_offset_in_b(const Broadcast& shape, int64_t row) {
   return offset;
 }
 
+// Calls part(c, n, to...) for the elements [c, c + n) of a row of `count`; each `to` takes n results. Streaming needs
+// lines that begin at the same elements in all outputs; the ends of the row go through the cache.
+template <Stores kStores, class Part, class... Out>
+void write_row(int64_t count, Part part, Out*... out) {
+  int64_t first = 0, end = 0;  // of the blocks
+  if constexpr (kStores == Stores::streaming) {
+    constexpr int64_t kBlock = kStreamedBytes / std::min({static_cast<int64_t>(sizeof(Out))...});
+    const int64_t before[] = {elements_before_line(out)...};
+    if (((elements_before_line(out) == before[0]) && ...) && before[0] < count) {
+      first = before[0];
+      end = first + (count - first) / kBlock * kBlock;
+    }
+    part(0, first, out...);
+    const auto write_block = [&](int64_t c, Block<Out, kBlock>... block) {
+      part(c, std::integral_constant<int64_t, kBlock>(), block.values...);
+      (stream(block, out + c), ...);
+    };
+    for (int64_t c = first; c < end; c += kBlock) {
+      write_block(c, Block<Out, kBlock>()...);
+    }
+  }
+  part(end, count - end, out + end...);
+}
+
 // The elements [first, end) of A, row by row. What goes to dB is added to `sums`, or written where B repeats nowhere.
 template <Stores kStores = Stores::cached, class E, class Args, class Sum>
 void binary_backward_part(E element, const Args& a, const Broadcast& shape, int64_t first, int64_t end, Sum* sums) {
-  constexpr bool kStreams = kStores == Stores::streaming && E::kNeedsA;
-  constexpr int64_t kBlock = 1024;
-  std::remove_reference_t<decltype(*a.dA)> block[kStreams ? kBlock : 1];
+  constexpr Stores kOfA = E::kNeedsA ? kStores : Stores::cached;
   const int inner = shape.rank - 1;
   const int64_t length = shape.rank == 0 ? 1 : shape.extent[inner];
-  const bool kept = shape.rank == 0 || shape.kept[inner], repeats = shape.elements != shape.b_elements;
+  const bool kept = shape.rank == 0 || shape.kept[inner];
+  const bool adds = !E::kNeedsB || shape.elements != shape.b_elements;
   for (int64_t i = first; i < end;) {
-    const int64_t row = i / length, c = i % length, rest = std::min(length - c, end - i);
-    const int64_t count = kStreams ? std::min(rest, kBlock) : rest;
-    const int64_t b = row_offset_in_b(shape, row) + (kept ? c : 0);
+    const int64_t row = i / length, column = i % length, count = std::min(length - column, end - i);
+    const int64_t b = row_offset_in_b(shape, row) + (kept ? column : 0);
     const auto *g = a.g + i, *A = a.A + i;
-    auto* dA = kStreams ? block : a.dA + i;
+    const auto* B = a.B + b;
+    auto* dA = a.dA + i;
     if (!kept) {
-      sums[b] += repeated_row(element, count, g, A, E::kReadsB ? value_of(a.B[b]) : 0, dA);
-    } else if (repeats) {
-      kept_row<IntoB::add>(element, count, g, A, a.B + b, dA, sums + b);
+      float lanes[kBroadcastLanes] = {};
+      const float right = E::kReadsB ? value_of(*B) : 0;
+      const auto part = [&](int64_t c, auto n, auto* to) { repeated_row(element, n, g + c, A + c, right, to, lanes); };
+      write_row<kOfA>(count, part, dA);
+      if constexpr (E::kNeedsB) {
+        sums[b] += sum_of_lanes(lanes);
+      }
+    } else if (adds) {
+      const auto part = [&](int64_t c, auto n, auto* to) {
+        kept_row<IntoB::add>(element, n, g + c, A + c, B + c, to, sums + b + c);
+      };
+      write_row<kOfA>(count, part, dA);
     } else {
-      kept_row<IntoB::write>(element, count, g, A, a.B + b, dA, a.dB + b);
-    }
-    if (kStreams) {
-      stream(block, a.dA + i, count);
+      const auto part = [&](int64_t c, auto n, auto* to, auto* to_b) {
+        kept_row<IntoB::write>(element, n, g + c, A + c, B + c, to, to_b);
+      };
+      write_row<kOfA>(count, part, dA, a.dB + b);
     }
     i += count;
   }
-  if (kStreams) {
+  if (kOfA == Stores::streaming) {
     finish_streams();
   }
 }

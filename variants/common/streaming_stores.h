@@ -1,31 +1,52 @@
 // variants/common/streaming_stores.h - stores that bypass the cache, so that the lines are not read before they are
 // overwritten.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace {
 
-// Copies `count` elements; what is no whole vector of 16 aligned bytes goes through the cache.
+constexpr int64_t kLineBytes = 64;
+
+// Bytes that are computed and then stored. In longer blocks, the loads of the next one wait for the stores; a single
+// line is unrolled before it can be vectorised.
+constexpr int64_t kStreamedBytes = 256;
+
+template <class T, int64_t kCount>
+struct Block {
+  T values[kCount];
+};
+
+// How many elements lie before the next line.
 template <class T>
-void stream(const T* from, T* to, int64_t count) {
-#if defined(__SSE2__)
-  constexpr int64_t kVector = 16 / sizeof(T);
-  const auto misplaced = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % 16 / sizeof(T));
-  const int64_t head = std::min(count, misplaced == 0 ? 0 : kVector - misplaced);
-  std::memcpy(to, from, static_cast<size_t>(head) * sizeof(T));
-  int64_t i = head;
-  for (; i + kVector <= count; i += kVector) {
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+int64_t elements_before_line(const T* to) {
+  const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLineBytes);
+  return (kLineBytes - past) % kLineBytes / static_cast<int64_t>(sizeof(T));
+}
+
+// Stores whole lines, to where one begins.
+template <class T, int64_t kCount>
+void stream(const Block<T, kCount>& block, T* to) {
+  constexpr int64_t kBytes = sizeof block;
+  static_assert(kBytes % kLineBytes == 0);
+  const T* from = block.values;
+#if defined(__AVX__)
+  for (int64_t i = 0; i < kBytes / 32; ++i) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to) + i,
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from) + i));
   }
-  std::memcpy(to + i, from + i, static_cast<size_t>(count - i) * sizeof(T));
+#elif defined(__SSE2__)
+  for (int64_t i = 0; i < kBytes / 16; ++i) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i));
+  }
 #else
-  std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  std::memcpy(to, from, static_cast<size_t>(kBytes));
 #endif
 }
 
