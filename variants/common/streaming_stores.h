@@ -20,13 +20,13 @@ constexpr int64_t kStreamedBytes = 256;
 
 template <class T, int64_t kCount>
 struct Block {
-  T values[kCount];
+  T values[static_cast<size_t>(kCount)];
 };
 
 // How many elements lie before the next line.
 template <class T>
 int64_t elements_before_line(const T* to) {
-  const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLineBytes);
+  const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % uintptr_t{kLineBytes});
   return (kLineBytes - past) % kLineBytes / static_cast<int64_t>(sizeof(T));
 }
 
