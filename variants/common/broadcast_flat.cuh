@@ -185,7 +185,7 @@ __device__ void shared_strips(const Args& a, const Flat& flat, float* sums) {
       __syncthreads();
       for (int c = threadIdx.x; is_last && c < width && first + c < inner; c += kTileThreads) {
         float total = 0;
-#pragma unroll(kVector == 8 ? 24 : 8)  // most have as many slabs, or twice
+#pragma unroll(kVector == 8 ? 24 : 8)  // by default a strip has 24 slabs, or 16
         for (unsigned part = 0; part < slabs; ++part) {
           total += __ldcg(parts + part * width + c);
         }
