@@ -82,6 +82,7 @@ Result<Reply> Worker::await(const Exchange& exchange) {
   if (reply->nonce != exchange.request.nonce && guard_is_on(Guard::reply)) {
     return forged("it has a wrong nonce");
   }
+  inputs_unchanged_ = reply->inputs_unchanged;
   if (!reply->failure) {
     return *reply;
   }

@@ -15,7 +15,6 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
   auto reply = exchange(prepare(request, "the call", deadline));
   while (reply && reply->paused) {
     const std::vector<RawSample> so_far = reply->samples;
-    inputs_unchanged_ = reply->inputs_unchanged;
     if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
                                  ? look(request, inspect, deadline)
                                  : std::nullopt) {
@@ -48,7 +47,6 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     if (!reply) {
       return reply.failure();
     }
-    inputs_unchanged_ = reply->inputs_unchanged;
   }
   freeze();
   if (auto failure = inspect(request.verify_after)) {
