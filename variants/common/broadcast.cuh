@@ -114,6 +114,16 @@ struct Broadcast {
     return shape;
   }
 
+  // The element of B that the element `i` of A uses.
+  __device__ long long offset_in_b(long long i) const {
+    long long offset = 0;
+    for (int d = rank - 1; d >= 0; --d) {
+      offset += i % extent[d] * b_stride[d];
+      i /= extent[d];
+    }
+    return offset;
+  }
+
  private:
   __device__ void add(long long count, long long kept) {
     extent[rank] = count;

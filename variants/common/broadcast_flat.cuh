@@ -229,17 +229,6 @@ __device__ void whole_rows(const Args& a, const Flat& flat, float* sums) {
   }
 }
 
-// The elements of the innermost dimension that is not 1.
-template <class Args>
-__device__ unsigned innermost_extent(const Args& a) {
-  const long long* extents = &a.d0;
-  int d = 7;
-  while (d > 0 && extents[d] == 1) {
-    --d;
-  }
-  return static_cast<unsigned>(extents[d]);
-}
-
 // The first element of B that the vector at `at` of A uses.
 template <class Args>
 __device__ unsigned offset_in_b(const Args& a, unsigned at) {
@@ -259,7 +248,7 @@ __device__ unsigned offset_in_b(const Args& a, unsigned at) {
 }
 
 // Without dB nothing is added, so that each vector is for itself, whatever B repeats along. `given` is what `a` was made
-// of: extents are read one by one there. innermost_extent() % kVector == 0
+// of: extents are read one by one there. inner % kVector == 0
 template <int kVector, int kUnroll, class Args, class Given>
 __device__ void separate_vectors(const Args& a, const Given& given, const Flat& flat) {
   const auto count = static_cast<unsigned>(a.d0 * a.d1 * a.d2 * a.d3 * a.d4 * a.d5 * a.d6 * a.d7);
@@ -334,7 +323,7 @@ __device__ void one_launch_gradients(const Args& a) {
     return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::product, kStreamed>(a), flat, sums);
   } else if (fits && a.op < 2) {
     return flat_gradients<kVector, kUnroll, kCluster>(Known<Args, Op::linear, kStreamed>(a), flat, sums);
-  } else if (!a.need_dB && a.op <= 2 && innermost_extent(a) % kVector == 0) {
+  } else if (!a.need_dB && a.op <= 2 && flat.inner % kVector == 0) {
     return separate_vectors<kVector, kUnroll>(Known<Args, Op::linear, kStreamed>(a), a, flat);
   }
   planned_in_one<kVector, kStreamed>(a, sums);

@@ -26,12 +26,7 @@ __device__ void add_to_scratch(const Args& a) {
   unsigned lanes = 0;
   const long long i = own_element(shape.elements, lanes);
   if (i < shape.elements) {
-    long long at_b = 0, rest = i;
-    for (int d = shape.rank - 1; d >= 0; --d) {
-      at_b += rest % shape.extent[d] * shape.b_stride[d];
-      rest /= shape.extent[d];
-    }
-    add_gradients(a, i, i, at_b, static_cast<float*>(a.sums), lanes);
+    add_gradients(a, i, i, shape.offset_in_b(i), static_cast<float*>(a.sums), lanes);
   }
 }
 

@@ -22,11 +22,7 @@ extern "C" __global__ void gradients(const pow_backward_args a) {
   if (i >= shape.elements) {
     return;
   }
-  long long at_b = 0, rest = i;
-  for (int d = shape.rank - 1; d >= 0; --d) {
-    at_b += rest % shape.extent[d] * shape.b_stride[d];
-    rest /= shape.extent[d];
-  }
+  const long long at_b = shape.offset_in_b(i);
   const float left = a.A[i], right = a.B[at_b];
   if (a.need_dA) {
     a.dA[i] = a.g[i] * (right * powf(left, right - 1));
