@@ -13,8 +13,9 @@ them. A strategy that ends by itself before has not found one: such a run counts
 diff_evo evaluates its first population about in the order of the list of all configurations, so that it depends on the order
 in which the values of a parameter are listed. `--drawn-order` lists them ascending or descending, drawn for each seed.
 
-For each space there is one table. The last lines name Kernel Tuner's best strategy and the ratio of the medians. Seeds are
-those of Python and numpy; strategies that sample by scipy's Latin hypercubes (bayes_opt, diff_evo) draw anew in each call.
+`--only STRATEGY...` comes behind the files. For each space there is one table. The last lines name Kernel Tuner's best
+strategy and the ratio of the medians. Seeds are those of Python and numpy; strategies that sample by scipy's Latin
+hypercubes (bayes_opt, diff_evo) draw anew in each call.
 """
 import argparse
 import contextlib

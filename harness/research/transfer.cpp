@@ -1,7 +1,6 @@
 // harness/research/transfer.cpp - asks the predictor, with the judgements of one other workload as its past.
 #include "harness/research/transfer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

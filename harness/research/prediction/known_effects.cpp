@@ -120,12 +120,8 @@ const Variant* KnownEffects::find(const std::string& id) const {
   if (id == inputs_.diagnosis.incumbent.id()) {
     return &inputs_.diagnosis.incumbent;
   }
-  for (const RegisteredVariant& registered : inputs_.variants) {
-    if (registered.variant.id() == id) {
-      return &registered.variant;
-    }
-  }
-  return nullptr;
+  const RegisteredVariant* found = inputs_.registered(id);
+  return found == nullptr ? nullptr : &found->variant;
 }
 
 std::size_t KnownEffects::node(const Subject& subject) {
