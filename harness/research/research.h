@@ -20,8 +20,8 @@ inline constexpr double kLeastChance = 0.1;
 ResearchBrief research(const ResearchInputs& inputs);
 
 // At this part of its floor an incumbent is done: what is left is worth less than judging for it.
-inline constexpr double kDoneAtFloor = 0.9;
-// Says that it is: "copy/streaming is at 93 % of its floor (memory_copy): at most 1.08x is left". "" while it is not,
+inline constexpr double kDoneAtFloor = 0.95;
+// Says that it is: "copy/streaming is at 96 % of its floor (memory_copy): at most 1.04x is left". "" while it is not,
 // and where its floor is not known: that of tensor cores where it moves products there.
 std::string done_at_floor(const Variant& incumbent, const Profile& profile);
 // Says why nothing of this brief is worth its judging, with what was left out in groups. "" while something is.

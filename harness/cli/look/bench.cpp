@@ -69,8 +69,10 @@ class Benchmarked {
     return runtime_.worker.target == Target::cuda ? warm_up() : "";
   }
 
-  // Takes `count` samples in a turn on the device and appends the time of a call in each to `ns`; "" or why it failed.
-  std::string time(int count, std::vector<double>& ns) {
+  // Times `calls` or a few more in a turn on the device and appends the time of each to `ns`, of those of one sample
+  // their mean; "" or why it failed.
+  std::string time(std::int64_t calls, std::vector<double>& ns) {
+    const auto count = static_cast<int>((calls + repetitions_ - 1) / repetitions_);
     RunRequest request;
     request.order.assign(static_cast<std::size_t>(count), 0);
     request.cache = cache_;
@@ -84,14 +86,18 @@ class Benchmarked {
       return why(samples.failure());
     }
     for (const RawSample& sample : *samples) {
-      ns.push_back(elapsed_ns(sample, runtime_.worker.target) / repetitions_);
+      ns.insert(ns.end(), static_cast<std::size_t>(repetitions_),
+                elapsed_ns(sample, runtime_.worker.target) / repetitions_);
     }
     last_ns_ = std::max(ns.back(), 1.0);
     return "";
   }
 
-  // As many samples in one request as take about 50 ms, so that the exchange of messages costs little.
-  int batch() const { return static_cast<int>(std::clamp(50e6 / (last_ns_ * repetitions_), 1.0, 64.0)); }
+  // As many calls in one request as take about 50 ms, so that the exchange of messages costs little.
+  std::int64_t batch() const {
+    const double samples = std::clamp(50e6 / (last_ns_ * repetitions_), 1.0, 64.0);
+    return static_cast<std::int64_t>(samples) * repetitions_;
+  }
 
  private:
   // Also finds how many calls a sample needs for its events not to count.
@@ -138,7 +144,7 @@ void run_benchmark(benchmark::State& state, Benchmarked& one) {
     if (next == ns.size()) {
       ns.clear();
       next = 0;
-      const auto calls = static_cast<int>(std::min<std::int64_t>(one.batch(), std::max<std::int64_t>(left, 1)));
+      const std::int64_t calls = std::min(one.batch(), std::max<std::int64_t>(left, 1));
       left -= calls;
       if (const std::string why = one.time(calls, ns); !why.empty()) {
         skip(why);
