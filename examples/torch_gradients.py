@@ -4,7 +4,7 @@
     apo export --torch binary_backward --journal JOURNAL --output op
     python3 examples/torch_gradients.py op
 
-`Broadcast` is A op B with the gradients of binary_backward*, and `LogSumExp` the log-sum-exp of scores with those of
+`Broadcast` is A op B with the gradients of binary_backward*, `Power` A^B with those of pow_backward, and `LogSumExp` the log-sum-exp of scores with those of
 lse_backward. The tolerance is the rule of kernels/family.h: the output's rounding and 16 times the error of a legal
 implementation at each element, 2.2 + 3/sqrt(n) times as a root mean square.
 """
@@ -61,6 +61,22 @@ class Broadcast(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return (None, None, *binary_backward(ctx.op, ctx.operation, g, *ctx.saved_tensors, *ctx.needs_input_grad[2:]))
+
+
+class Power(torch.autograd.Function):
+    """A^B for A > 0, where B is broadcast to the shape of A."""
+
+    @staticmethod
+    def forward(ctx, op, A, B):
+        ctx.op = op
+        ctx.save_for_backward(A, B)
+        return A**B
+
+    @staticmethod
+    def backward(ctx, g):
+        A, B = ctx.saved_tensors
+        dA, dB = ctx.op(g.contiguous(), A, B, kept=kept_of(A.shape, B.shape), need_dA=1, need_dB=1)
+        return None, dA.view(A.shape), dB.view(B.shape)
 
 
 def scores(q, k, scale, causal):
@@ -122,6 +138,13 @@ def noise_of_sums(function, A, B, g):
     return 2**-24 * dA.abs(), 2**-24 * terms.abs().sum_to_size(B.shape)
 
 
+def noise_of_powers(A, B, g):
+    """Of exp2(B log2 A) in float32: the rounding of the exponent, and 2^-22 of log2 near A = 1."""
+    A, B, g = A.double(), B.double().expand_as(A), g.double()
+    power, relative = (g * A**B).abs(), 2**-24 * (1 + (B * A.log2()).abs() + 4 * B.abs())
+    return power * (B / A).abs() * relative, power * (A.log().abs() * relative + 2**-22)
+
+
 def honest_lse(q, k, dlse, scale, causal):
     """In float32, with weights and dlse q in bfloat16, as the contract allows."""
     s = scores(q.float(), k.float(), scale, causal)
@@ -141,6 +164,15 @@ def binary_cases(op, dtypes, device):
             compute = lambda: torch.autograd.grad(Broadcast.apply(op, operation, a, b), (a, b), g)  # noqa: E731, B023
             name = f"{function.__name__} {list(a_shape)} x {list(b_shape)}"
             yield name, compute, gradients(function, (A, B), g), noise_of_sums(function, A, B, g)
+
+
+def power_cases(op, device):
+    for a_shape, b_shape in [((4, 64, 2048), (2048,)), ((4, 64, 2048), (4, 64, 1)), ((4, 64, 512), (4, 64, 512)), ((37, 131), ())]:
+        A, B, g = 0.1 + 4 * torch.rand(a_shape, device=device), 3 * torch.rand(b_shape, device=device) - 1, torch.randn(a_shape, device=device)
+        a, b = A.clone().requires_grad_(), B.clone().requires_grad_()
+        compute = lambda: torch.autograd.grad(Power.apply(op, a, b), (a, b), g)  # noqa: E731, B023
+        of_a, of_b = noise_of_powers(A, B, g)
+        yield f"pow {list(a_shape)} x {list(b_shape)}", compute, gradients(torch.pow, (A, B), g), (of_a, of_b.sum_to_size(b_shape))
 
 
 def lse_cases(op, device):
@@ -194,10 +226,11 @@ def main():
         for dtypes, family in FAMILY_OF.items():
             if (op := load_op(folder, family)) is not None:
                 failures, found = failures + check(family, binary_cases(op, dtypes, options.device)), found + 1
-        if (op := load_op(folder, "lse_backward")) is not None:
-            failures, found = failures + check("lse_backward", lse_cases(op, options.device)), found + 1
+        for family, cases in (("pow_backward", power_cases), ("lse_backward", lse_cases)):
+            if (op := load_op(folder, family)) is not None:
+                failures, found = failures + check(family, cases(op, options.device)), found + 1
     if not found:
-        sys.exit(f"torch_gradients.py: no op of {', '.join(FAMILY_OF.values())} or lse_backward in {' '.join(options.folders)}")
+        sys.exit(f"torch_gradients.py: no op of {', '.join(FAMILY_OF.values())}, pow_backward or lse_backward in {' '.join(options.folders)}")
     sys.exit(3 if failures else 0)
 
 

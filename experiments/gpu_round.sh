@@ -84,12 +84,14 @@ job() {
       for of in large_columns llama_norm large_rows; do
         techniques binary_backward "$of"
         techniques binary_backward_bf16 "$of"
+        techniques pow_backward "$of"
       done
       ;;
     gradients)
       campaign lse_backward h8_s2048_d128 cuda_materialised
       campaign binary_backward_bf16 large_columns cuda_simple
       campaign binary_backward large_columns cuda_naive
+      campaign pow_backward large_columns cuda_naive
       ;;
     classes)
       campaign e88_forward b16_t512_h83_n16 cuda_simple
