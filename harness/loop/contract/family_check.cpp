@@ -103,12 +103,28 @@ void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& chec
 
 constexpr double kSlowStart = 0.2;  // seconds
 
-// Differences of a family whose reference is a program in another language.
-std::vector<std::string> notes_on(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  std::vector<std::string> notes;
-  if (is_cpp(subject)) {
-    return notes;
+// Without apo:unit all of a large workload is computed, by one thread.
+std::vector<std::string> note_on_units(const CheckedFamily& subject, const std::vector<Case>& cases,
+                                       Observer& observer) {
+  if (!is_cpp(subject) || !subject.file.units.empty() || !has_large_case(subject.family, cases)) {
+    return {};
   }
+  const std::string axes = independent_axes(subject, cases);
+  if (axes.empty()) {
+    return {};
+  }
+  std::string note = fmt::format(
+      "the work falls into independent parts: with '// apo:unit {}' some of them are checked of a large workload, on "
+      "all "
+      "cores, and not all of it on one",
+      axes);
+  observer.say(note);
+  return {note};
+}
+
+// Differences of a family whose reference is a program in another language.
+std::vector<std::string> notes_on_command(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  std::vector<std::string> notes;
   std::set<const Workload*> checked;
   for (const Case& each : cases) {
     checked.insert(each.workload);
@@ -165,7 +181,7 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
                     .mutants = rows(subject),
                     .workload = subject.family.workloads.front().name,
                     .work = subject.family.work(subject.family.workloads.front().axes),
-                    .notes = {},
+                    .notes = note_on_units(subject, cases, observer),
                     .seconds = 0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     observer.progress({.what = "check " + file.name + " on " + cases[i].name(),
@@ -174,7 +190,9 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
     run_case(subject, cases[i], check);
   }
   refuse_weak_tolerance(subject, check);
-  check.notes = notes_on(subject, cases);
+  if (!is_cpp(subject)) {
+    check.notes = notes_on_command(subject, cases);
+  }
   check.seconds = seconds_since(start);
   return check;
 }

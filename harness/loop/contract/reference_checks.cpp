@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/families/family_file_checks.h"
@@ -20,6 +22,7 @@ constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which
 constexpr std::int64_t kMostOfCommand = 3;
 constexpr std::int64_t kMostElementsOfCommand = 1 << 18;
 constexpr double kNearlyConstant = 0.01;
+constexpr int kElementsOfUnit = 4096;  // where a single element is independent
 
 std::int64_t output_elements(const Family& family, const Axes& axes) {
   std::int64_t count = 0;
@@ -115,26 +118,58 @@ void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
   }
 }
 
-// A unit computed alone gives what it gives among the others.
-void check_units(const CheckedFamily& subject, const Case& each) {
-  FamilyFile whole_file = subject.file;
-  whole_file.units.clear();
-  const Family whole = family_of(whole_file, subject.options);
+// An element that is not the same, to rounding, when the work falls into other units.
+struct UnitDifference {
+  std::string tensor;
+  std::size_t element = 0;
+  double own = 0;  // in the units of the family under check
+  double other = 0;
+};
+
+std::optional<UnitDifference> difference_in_units(const CheckedFamily& subject, const Case& each,
+                                                  const std::vector<FileUnitAxis>& units) {
+  FamilyFile file = subject.file;
+  file.units = units;
   const InputSet inputs = inputs_of(subject, each, subject.seed);
-  const TensorMap alone = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  const TensorMap together = whole.reference(inputs.axes, inputs.values, {}, subject.threads);
-  for (const auto& [name, values] : alone) {
+  const TensorMap own = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  const TensorMap others = family_of(file, subject.options).reference(inputs.axes, inputs.values, {}, subject.threads);
+  for (const auto& [name, values] : own) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double other = together.at(name)[i];
+      const double other = others.at(name)[i];
       if (std::fabs(values[i] - other) > 1e-12 * std::max(std::fabs(other), 1.0)) {
-        refuse(subject, name,
-               fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
-                           element_name(*find_tensor(subject.family, name), inputs.axes, static_cast<std::int64_t>(i)),
-                           format_g(values[i], 6), format_g(other, 6), each.workload->name),
-               "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
+        return UnitDifference{.tensor = name, .element = i, .own = values[i], .other = other};
       }
     }
   }
+  return std::nullopt;
+}
+
+// A unit computed alone gives what it gives among the others.
+void check_units(const CheckedFamily& subject, const Case& each) {
+  if (const auto found = difference_in_units(subject, each, {})) {
+    refuse(subject, found->tensor,
+           fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
+                       element_name(*find_tensor(subject.family, found->tensor), each.workload->axes,
+                                    static_cast<std::int64_t>(found->element)),
+                       format_g(found->own, 6), format_g(found->other, 6), each.workload->name),
+           "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
+  }
+}
+
+bool fits(FamilyFile file, const std::vector<FileUnitAxis>& units) {
+  file.units = units;
+  try {
+    check_family_file(file);
+  } catch (const UserError&) {
+    return false;
+  }
+  return true;
+}
+
+bool is_last_extent(const FamilyFile& file, const std::string& axis) {
+  return std::ranges::any_of(file.tensors, [&](const FileTensor& tensor) {
+    return tensor.role == Role::output && !tensor.extents.empty() && tensor.extents.back() == axis;
+  });
 }
 
 }  // namespace
@@ -201,6 +236,27 @@ void check_reference(const CheckedFamily& subject, const std::vector<Case>& case
   if (is_cpp(subject) && !subject.file.units.empty()) {
     check_units(subject, each);
   }
+}
+
+std::string independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  const Case& each = *largest_whole(subject, cases);
+  std::vector<std::string> outer, last;
+  for (const AxisSpec& axis : subject.file.axes) {
+    const std::vector<FileUnitAxis> units = {{.axis = axis.name, .block = 1, .output = ""}};
+    if (each.workload->axes.at(axis.name) > 1 && fits(subject.file, units) &&
+        !difference_in_units(subject, each, units)) {
+      (is_last_extent(subject.file, axis.name) ? last : outer).push_back(axis.name);
+    }
+  }
+  if (outer.empty() && !last.empty()) {
+    return fmt::format("{}/{}", last.front(), kElementsOfUnit);
+  }
+  return join(outer, " ");
+}
+
+bool has_large_case(const Family& family, const std::vector<Case>& cases) {
+  return std::ranges::any_of(
+      cases, [&](const Case& each) { return output_elements(family, each.workload->axes) > kWholeElements; });
 }
 
 }  // namespace apo

@@ -47,6 +47,12 @@ InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t
 // computes the whole of a workload each time: of it two regimes on the smallest workloads.
 std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed);
 
+// Whether a case has so many elements that some units of it are checked, where the family has units.
+bool has_large_case(const Family& family, const std::vector<Case>& cases);
+// The axes along which the work of a family without apo:unit falls into independent parts, as that line would have
+// them: "batch channels", or "n/4096" where each element is one. "" where there are none.
+std::string independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases);
+
 // Each of these throws a UserError. The reference touches memory that is not its own:
 void check_memory(const CheckedFamily& subject);
 // An output that depends on no input, is nearly constant or is so along an extent; units that are not independent:

@@ -86,6 +86,16 @@ TEST(FamilyCheck, UnitsThatAreNotIndependentAreRefused) {
   EXPECT_NE(error.find("when its unit is computed alone"), std::string::npos) << error;
 }
 
+TEST(FamilyCheck, AFamilyWithoutUnitsIsToldTheAxesThatAreIndependent) {
+  const std::string large =
+      replaced(kSoftmax, "// apo:unit      rows\n", "// apo:workload large extreme rows=300 cols=256\n");
+  const auto notes_of = [&](const std::string& text) { return check(text).notes; };
+  EXPECT_TRUE(notes_of(replaced(kSoftmax, "// apo:unit      rows\n", "")).empty()) << "all workloads are small";
+  const std::string production = replaced(large, "large extreme", "large production");
+  ASSERT_EQ(notes_of(production).size(), 1u);
+  EXPECT_NE(notes_of(production)[0].find("'// apo:unit rows'"), std::string::npos) << notes_of(production)[0];
+}
+
 TEST(FamilyCheck, AnOutputThatIsNearlyConstantIsRefused) {
   const std::string error = refusal_of(replaced(kSoftmax, "cols] normal", "cols] uniform(1,1.001)"));
   EXPECT_NE(error.find("all of output y is within 1 % of"), std::string::npos) << error;
