@@ -8,19 +8,13 @@
 #include "harness/core/techniques/techniques.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/memory/hand_kept_priors.h"
+#include "harness/research/prediction/past_deviation.h"
 
 namespace apo {
 namespace {
 
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
 // four of five ('apo research --replay').
-constexpr double kAgain = 0.01;         // a judgement from one day to the next
-constexpr double kOtherMachine = 0.02;  // of the same model
-constexpr double kOtherModel = 0.1;     // of the same instruction set
-constexpr double kOtherIsa = 0.35;
-constexpr double kOtherWorkload = 0.2;  // of the same class
-constexpr double kOtherClass = 0.5;
-constexpr double kOtherCaches = 0.2;      // cold against warm
 constexpr double kOtherText = 0.1;        // another text of one variant
 constexpr double kStep = 0.15;            // one step of a tunable,
 constexpr double kStepLoss = 0.04;        // which loses so much on average, away from what is known
@@ -34,34 +28,6 @@ constexpr std::size_t kNewest = 1000;
 
 double square(double x) {
   return x * x;
-}
-
-// The interval's half-width is 2.33 standard deviations (98 %).
-double own_sd(const PastResult& past) {
-  return 0.5 * (past.upper - past.lower) / 2.33;
-}
-
-bool same_caches(const ResearchInputs& inputs, const PastResult& past) {
-  return !inputs.cache || !past.cache || *inputs.cache == *past.cache;
-}
-
-bool is_here(const ResearchInputs& inputs, const PastResult& past) {
-  return same_caches(inputs, past) && past.machine == inputs.machine && past.workload_class == inputs.workload_class &&
-         (past.workload.empty() || past.workload == inputs.diagnosis.profile.workload);
-}
-
-double sd_of(const ResearchInputs& inputs, const PastResult& past) {
-  double variance = square(own_sd(past)) + square(kAgain);
-  if (past.machine != inputs.machine) {
-    variance += square(past.model == inputs.model ? kOtherMachine : past.isa == inputs.isa ? kOtherModel : kOtherIsa);
-  }
-  if (past.workload_class != inputs.workload_class) {
-    variance += square(kOtherClass);
-  } else if (!past.workload.empty() && past.workload != inputs.diagnosis.profile.workload) {
-    variance += square(kOtherWorkload);
-  }
-  variance += same_caches(inputs, past) ? 0 : square(kOtherCaches);
-  return std::sqrt(variance);
 }
 
 double prior_of(const Technique& technique) {
@@ -182,7 +148,7 @@ void KnownEffects::state_judgements() {
       statements_.push_back({.from = from,
                              .to = to,
                              .effect = past.effect + kSpread * spread,
-                             .sd = std::sqrt(square(sd_of(inputs_, past)) + square(kSpreadOff * spread)),
+                             .sd = std::hypot(deviation_here(inputs_, past), kSpreadOff * spread),
                              .basis = is_here(inputs_, past) ? Basis::here : Basis::elsewhere,
                              .experiment = past.experiment});
     }
@@ -362,9 +328,8 @@ KnownEffects::Record KnownEffects::record_of(Basis basis, const std::string& aut
 }
 
 std::string KnownEffects::author_of(const Variant& variant) const {
-  const auto found = std::ranges::find_if(
-      inputs_.variants, [&](const RegisteredVariant& one) { return one.variant.id() == variant.id(); });
-  return found == inputs_.variants.end() ? "" : found->author;
+  const RegisteredVariant* found = inputs_.registered(variant.id());
+  return found == nullptr ? "" : found->author;
 }
 
 // Before any promise is a statement itself.
