@@ -101,6 +101,23 @@ TEST(DeviceVariants, ThatShareASequenceHandItOver) {
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
 }
 
+// The shapes of a gate rarely have a pattern of B that it supports.
+TEST(DeviceVariants, OfSmallCallsAreRightWhateverBRepeatsAlong) {
+  const CpuRuntime cpu("binary_backward", "variants", std::chrono::minutes(2));
+  // Of [2,3,4,8]: rows kept, RoPE, its mirror image, the last dimension, equal shapes.
+  for (const std::int64_t kept : {7, 5, 11, 1, 255}) {
+    for (const std::int64_t strip : {0, 1}) {
+      Axes axes = find_workload(cpu.family(), "six_rope")->axes;
+      axes["kept"] = kept;
+      axes["d7"] = 8;
+      const CheckResult result =
+          check_case(cpu.runtime(), {.variant = "binary_backward/cuda_small", .settings = {{"STRIP", strip}}},
+                     {.workload = "", .axes = axes, .regimes = {"typical"}}, 3, false);
+      EXPECT_EQ(result.outcome, Outcome::valid) << "kept=" << kept << " STRIP=" << strip << ": " << result.evidence;
+    }
+  }
+}
+
 // Why no shipped variant keeps its sums in dB.
 TEST(PackedAtomics, AreRightForOneTermAndMissTheToleranceForTwo) {
   const CpuRuntime cpu("binary_backward_bf16", "tests/zoo/gradients", std::chrono::minutes(2));

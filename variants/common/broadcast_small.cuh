@@ -9,7 +9,7 @@
 
 namespace {
 
-// A as `rows` of `columns`, the dimensions that B keeps, which are the last ones.
+// A as `rows` of `columns`: the dimensions that B repeats along, and those that it keeps.
 struct Matrix {
   unsigned rows = 1, columns = 1;
 
@@ -25,6 +25,26 @@ struct Matrix {
     }
   }
 };
+
+// Where the entry `index` of the dimensions of `mask`, a bit each as in `kept`, is in A, whose other indices are 0.
+// Quotients are exact: index < 2^20, so that an error of two units in the last place is below a quarter of 1 / extent,
+// and half of it is added.
+template <class Args>
+__device__ unsigned offset_in_a(const Args& a, unsigned mask, unsigned index) {
+  const long long* extents = &a.d0;
+  unsigned offset = 0, stride = 1;
+#pragma unroll 1
+  for (int d = 7; d >= 0 && index > 0; --d, mask >>= 1) {
+    const auto extent = static_cast<unsigned>(extents[d]);
+    if (mask & 1) {
+      const auto outer = static_cast<unsigned>(__fdividef(index + 0.5F, extent));
+      offset += (index - outer * extent) * stride;
+      index = outer;
+    }
+    stride *= extent;
+  }
+  return offset;
+}
 
 // The sums of a strip over the threads of a block, by thread c that of column c. Of two lanes that share columns each
 // keeps the sums of half of them.
@@ -88,9 +108,12 @@ __device__ void small_strips(const Args& a, const Matrix& of, float* sums) {
   const unsigned vectors = of.columns / kVector;
   const int shift = kShift > 0 ? kShift : shift_of_strip<kVector>(vectors);
   const unsigned x = threadIdx.x & ((1u << shift) - 1), y = threadIdx.x >> shift;
+  const auto kept = static_cast<unsigned>(a.kept);
+  const bool are_last = (kept & (kept + 1)) == 0;  // the kept dimensions
   for (unsigned strip = blockIdx.x; strip << shift < vectors; strip += gridDim.x) {
     const unsigned first = (strip << shift) * kVector, column = first + x * kVector;
     const bool is_there = column < of.columns;
+    const unsigned of_column = are_last ? column : offset_in_a(a, kept, column);
     OfB<kVector, Args> right = {};
     float sum[kVector] = {};
     if (kProduct && is_there) {
@@ -98,7 +121,7 @@ __device__ void small_strips(const Args& a, const Matrix& of, float* sums) {
     }
 #pragma unroll 1
     for (unsigned row = y; is_there && row < of.rows; row += kTileThreads >> shift) {
-      const unsigned at = row * of.columns + column;
+      const unsigned at = of_column + (are_last ? row * of.columns : offset_in_a(a, ~kept, row));
       const auto g = load_pack<kVector>(a.g + at);
       float of_g[kVector], of_left[kVector];
       if (kProduct) {
@@ -119,10 +142,9 @@ __device__ void small_strips(const Args& a, const Matrix& of, float* sums) {
   }
 }
 
-// The first element of B that the vector at `at` of A uses, whatever B repeats along. Quotients are exact: at < 2^20,
-// so that an error of two units in the last place is below a quarter of 1 / extent, and half of it is added.
+// The first element of B that the vector at `at` of A uses; quotients as in offset_in_a().
 template <class Args>
-__device__ unsigned small_offset(const Args& a, unsigned at) {
+__device__ unsigned small_offset_in_b(const Args& a, unsigned at) {
   const long long* extents = &a.d0;
   unsigned offset = 0, stride = 1;
 #pragma unroll 1
@@ -138,8 +160,8 @@ __device__ unsigned small_offset(const Args& a, unsigned at) {
   return offset;
 }
 
-// kVector elements are 16 bytes and divide d7. dB is wanted only where `kept` is the last dimensions; op is 0 to 2, and
-// dA is wanted. All tensors have one type.
+// kVector elements are 16 bytes and divide d7. dB is wanted only where B keeps d7; op is 0 to 2, and dA is wanted. All
+// tensors have one type.
 template <int kVector, int kShift, class Args>
 __device__ void small_gradients(const Args& a) {
   __shared__ float sums[kTileThreads * kVector];
@@ -154,7 +176,7 @@ __device__ void small_gradients(const Args& a) {
   for (unsigned at = (first * 32 + threadIdx.x % 32) * kVector; at < count; at += kTileThreads * gridDim.x * kVector) {
     auto g = load_pack<kVector>(a.g + at);
     if (a.op == 2) {
-      const auto* from = a.B + small_offset(a, at);
+      const auto* from = a.B + small_offset_in_b(a, at);
       g = product(g, a.kept % 2 ? load_pack<kVector>(from) : repeated_pack<OfB<kVector, Args>>(load(*from)));
     }
     store_pack(g, a.dA + at);
