@@ -63,6 +63,7 @@ constexpr Quantity kQuantities[] = {
     {"occupancy", "theoretical occupancy", false},
     {"achieved_occupancy", "achieved occupancy", false},
     {"waves", "rounds of blocks", false},
+    {"vector_share", "vectors among the floating-point instructions of the innermost loops", false},
     {"cycles", "CPU cycles", false},
     {"cache_misses", "cache misses", false},
     {"branch_misses", "branch misses", false},

@@ -162,6 +162,15 @@ TEST(Explain, ResourcesAndQuantitiesThatDifferAreNamedWithoutATime) {
   EXPECT_FALSE(find(explained, "registers")->in_time);
 }
 
+// Where a machine has no counters, the machine code is what there is to compare.
+TEST(Explain, LoopsThatWereVectorisedAreNamed) {
+  const Explanation explained =
+      explain(profile(237, {{"vector_share", 0}}), profile(28, {{"vector_share", 0.5652}}), {}, {});
+  ASSERT_NE(find(explained, "vector_share"), nullptr);
+  EXPECT_EQ(find(explained, "vector_share")->words,
+            "vectors among the floating-point instructions of the innermost loops 0 -> 0.565");
+}
+
 TEST(Explain, InstructionsOfTheHostCountAtTheRateOfTheFirst) {
   const Explanation explained =
       explain(profile(10, {{"instructions", 1000}}), profile(6, {{"instructions", 700}}), {}, {});
