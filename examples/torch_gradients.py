@@ -4,8 +4,8 @@
     apo export --torch binary_backward --journal JOURNAL --output op
     python3 examples/torch_gradients.py op
 
-`Broadcast` is A op B with the gradients of binary_backward*, `Power` A^B with those of pow_backward, and `LogSumExp` the log-sum-exp of scores with those of
-lse_backward. The tolerance is the rule of kernels/family.h: the output's rounding and 16 times the error of a legal
+`Broadcast` is A op B with the gradients of binary_backward*, `Power` A^B with those of pow_backward, and `LogSumExp`
+the log-sum-exp of scores with those of lse_backward. The tolerance is the rule of kernels/family.h: the output's rounding and 16 times the error of a legal
 implementation at each element, 2.2 + 3/sqrt(n) times as a root mean square.
 """
 import argparse

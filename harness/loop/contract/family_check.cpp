@@ -114,9 +114,7 @@ std::vector<std::string> note_on_units(const CheckedFamily& subject, const std::
     return {};
   }
   std::string note = fmt::format(
-      "the work falls into independent parts: with '// apo:unit {}' some of them are checked of a large workload, on "
-      "all "
-      "cores, and not all of it on one",
+      "the work falls into independent parts: '// apo:unit {}' checks some of those of a large workload, on all cores",
       axes);
   observer.say(note);
   return {note};
