@@ -88,6 +88,16 @@ Opened open_campaign(const Workspace& workspace, Journal& journal, const Campaig
   return opened;
 }
 
+// Whether there is more to judge than the incumbent, or somebody who may propose more.
+bool has_candidates(const CampaignFrame& frame, const Configuration& incumbent) {
+  const Catalogue& catalogue = frame.workspace.catalogue();
+  const auto is_another = [&](const Variant* one) {
+    return one->target == frame.workspace.target() && one->id() != incumbent.variant;
+  };
+  return !frame.proposers.commands.empty() || !catalogue.get(incumbent.variant).tunables.empty() ||
+         std::ranges::any_of(catalogue.of_family(frame.family.name), is_another);
+}
+
 bool out_of_budget(const Policy& policy, Clock::time_point started) {
   return policy.budget_s > 0 && seconds_since(started) > policy.budget_s;
 }
@@ -148,7 +158,9 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
     frame.fleet = &*fleet;
   }
   CampaignProgress state = make_state(frame);
-  check_machine(frame, state);
+  if (has_candidates(frame, state.incumbent)) {
+    check_machine(frame, state);
+  }
   iterate(frame, state, opened, started, summary);
   if (fleet) {
     fleet->dismiss();

@@ -308,6 +308,11 @@ std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& br
   for (const LeftOut& one : brief.left_out) {
     ++counts[one.kind];
   }
+  if (counts.size() ==
+      static_cast<std::size_t>(counts.count(LeftOutKind::incumbent) + counts.count(LeftOutKind::other_target))) {
+    return fmt::format("there is nothing to compare {} with: register another variant, or name a --proposer",
+                       inputs.incumbent.label());
+  }
   std::vector<std::string> groups;
   for (const auto& [kind, words] : {std::pair{LeftOutKind::below_resolution, "have less than one chance in ten of it"},
                                     std::pair{LeftOutKind::refuted, "were refuted"},

@@ -141,6 +141,12 @@ TEST(Research, WhenNothingIsLeftItSaysWhyInGroups) {
             "ten of it, 1 were refuted");
 }
 
+TEST(Research, WhereTheIncumbentIsAllThatThereIsItSaysWhatToDo) {
+  const ResearchInputs in = inputs({});
+  EXPECT_EQ(nothing_to_try(in, research(in)),
+            "there is nothing to compare toy/simple with: register another variant, or name a --proposer");
+}
+
 TEST(Research, ARefutedConfigurationNeverRanks) {
   ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
   in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};

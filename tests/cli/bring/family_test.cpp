@@ -29,6 +29,12 @@ TEST(OwnFamily, ItsFilesRegisterAsTheyAreWritten) {
   ASSERT_EQ(variant.exit_code, 0) << variant.err;
   EXPECT_NE(place.apo({"list", "mine"}).out.find("simple"), std::string::npos);
 
+  const Ran run = place.apo({"run", "mine"}, 200);  // as `apo new` says to go on
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("there is nothing to compare mine/simple with: register another variant"), std::string::npos)
+      << run.out;
+  EXPECT_EQ(run.err.find("A/A sentinel"), std::string::npos) << "noise matters to judgements alone: " << run.err;
+
   ASSERT_EQ(place.apo({"unregister", "mine"}).exit_code, 0);
   EXPECT_EQ(place.apo({"unregister", "mine"}).exit_code, 1);
   EXPECT_EQ(place.apo({"list", "mine"}).exit_code, 1);
