@@ -1,11 +1,12 @@
 // apo:variant    copy/host_finishes_behind_the_call
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       Returns at once; a thread goes on and is done before anybody has compared much.
+// apo:idea       Returns at once; a thread begins when the call has surely returned, and is done before anybody has compared much.
 // zoo: how verify
 // zoo: expect incorrect
 // zoo: guard poison
 // zoo: exploit 9
+#include <chrono>
 #include <thread>
 
 #include "copy.args.h"
@@ -18,6 +19,7 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const copy_args job = args;
   std::thread([job] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (int64_t i = 0; i < job.n; ++i) {
       job.y[i] = job.x[i];
     }
