@@ -304,14 +304,16 @@ std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& br
   if (!brief.ranked.empty()) {
     return "";
   }
+  const auto is_no_rival = [](const LeftOut& one) {
+    return one.kind == LeftOutKind::incumbent || one.kind == LeftOutKind::other_target;
+  };
+  if (std::ranges::all_of(brief.left_out, is_no_rival)) {
+    return fmt::format("there is nothing to compare {} with: register another variant, or name a --proposer",
+                       inputs.incumbent.label());
+  }
   std::map<LeftOutKind, int> counts;
   for (const LeftOut& one : brief.left_out) {
     ++counts[one.kind];
-  }
-  if (counts.size() ==
-      static_cast<std::size_t>(counts.count(LeftOutKind::incumbent) + counts.count(LeftOutKind::other_target))) {
-    return fmt::format("there is nothing to compare {} with: register another variant, or name a --proposer",
-                       inputs.incumbent.label());
   }
   std::vector<std::string> groups;
   for (const auto& [kind, words] : {std::pair{LeftOutKind::below_resolution, "have less than one chance in ten of it"},

@@ -2,8 +2,8 @@
 // takes.
 //
 // A launch finds no instruction in the caches of a multiprocessor: every hundred that a warp comes to for the first
-// time cost about a third of a microsecond, as much as all the bytes of a small call. So there is one way for each
-// pattern, for sums, differences and products alone, and what does not go it is for other variants.
+// time cost about a third of a microsecond, as much as all the bytes of a small call. So there is one way with dB and
+// one without, for sums, differences and products alone; the rest is for other variants.
 #pragma once
 #include "broadcast_tiles.cuh"
 
@@ -26,9 +26,13 @@ struct Matrix {
   }
 };
 
+// index / extent, exactly: index < 2^20, so that an error of two units in the last place is below a quarter of
+// 1 / extent, and half of it is added.
+inline __device__ unsigned small_quotient(unsigned index, unsigned extent) {
+  return static_cast<unsigned>(__fdividef(index + 0.5F, extent));
+}
+
 // Where the entry `index` of the dimensions of `mask`, a bit each as in `kept`, is in A, whose other indices are 0.
-// Quotients are exact: index < 2^20, so that an error of two units in the last place is below a quarter of 1 / extent,
-// and half of it is added.
 template <class Args>
 __device__ unsigned offset_in_a(const Args& a, unsigned mask, unsigned index) {
   const long long* extents = &a.d0;
@@ -37,7 +41,7 @@ __device__ unsigned offset_in_a(const Args& a, unsigned mask, unsigned index) {
   for (int d = 7; d >= 0 && index > 0; --d, mask >>= 1) {
     const auto extent = static_cast<unsigned>(extents[d]);
     if (mask & 1) {
-      const auto outer = static_cast<unsigned>(__fdividef(index + 0.5F, extent));
+      const unsigned outer = small_quotient(index, extent);
       offset += (index - outer * extent) * stride;
       index = outer;
     }
@@ -142,7 +146,7 @@ __device__ void small_strips(const Args& a, const Matrix& of, float* sums) {
   }
 }
 
-// The first element of B that the vector at `at` of A uses; quotients as in offset_in_a().
+// The first element of B that the vector at `at` of A uses.
 template <class Args>
 __device__ unsigned small_offset_in_b(const Args& a, unsigned at) {
   const long long* extents = &a.d0;
@@ -150,7 +154,7 @@ __device__ unsigned small_offset_in_b(const Args& a, unsigned at) {
 #pragma unroll 1
   for (int d = 7; d >= 0 && at > 0; --d) {
     const auto extent = static_cast<unsigned>(extents[d]);
-    const auto outer = static_cast<unsigned>(__fdividef(at + 0.5F, extent));
+    const unsigned outer = small_quotient(at, extent);
     if (a.kept >> (7 - d) & 1) {
       offset += (at - outer * extent) * stride;
       stride *= extent;

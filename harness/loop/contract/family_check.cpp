@@ -172,6 +172,8 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
     check_memory(subject);
   }
   const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), seed);
+  // Before what takes long without units.
+  const std::vector<std::string> notes = note_on_units(subject, cases, observer);
   check_reference(subject, cases);
   FamilyCheck check{.tolerance = tolerance_source(file),
                     .cases = static_cast<int>(cases.size()),
@@ -179,7 +181,7 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
                     .mutants = rows(subject),
                     .workload = subject.family.workloads.front().name,
                     .work = subject.family.work(subject.family.workloads.front().axes),
-                    .notes = note_on_units(subject, cases, observer),
+                    .notes = notes,
                     .seconds = 0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     observer.progress({.what = "check " + file.name + " on " + cases[i].name(),

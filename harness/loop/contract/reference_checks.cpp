@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -32,17 +33,16 @@ std::int64_t output_elements(const Family& family, const Axes& axes) {
   return count;
 }
 
-const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases) {
+// The largest typical case that is computed whole, with `most` elements at most; nullptr without one.
+const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases,
+                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  const auto elements = [&](const Case& each) { return output_elements(subject.family, each.workload->axes); };
   const Case* best = nullptr;
   for (const Case& each : cases) {
-    const auto elements = [&](const Case& c) { return output_elements(subject.family, c.workload->axes); };
-    if (each.regime == "typical" && each.units.empty() && (best == nullptr || elements(*best) < elements(each))) {
+    if (each.regime == "typical" && each.units.empty() && elements(each) <= most &&
+        (best == nullptr || elements(*best) < elements(each))) {
       best = &each;
     }
-  }
-  if (best == nullptr) {
-    refuse(subject, "", "no workload is small enough to check all of it",
-           "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
   }
   return best;
 }
@@ -126,12 +126,11 @@ struct UnitDifference {
   double other = 0;
 };
 
-std::optional<UnitDifference> difference_in_units(const CheckedFamily& subject, const Case& each,
-                                                  const std::vector<FileUnitAxis>& units) {
+// `own` is what the family under check makes of the inputs.
+std::optional<UnitDifference> difference_in_units(const CheckedFamily& subject, const InputSet& inputs,
+                                                  const TensorMap& own, const std::vector<FileUnitAxis>& units) {
   FamilyFile file = subject.file;
   file.units = units;
-  const InputSet inputs = inputs_of(subject, each, subject.seed);
-  const TensorMap own = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   const TensorMap others = family_of(file, subject.options).reference(inputs.axes, inputs.values, {}, subject.threads);
   for (const auto& [name, values] : own) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -146,10 +145,12 @@ std::optional<UnitDifference> difference_in_units(const CheckedFamily& subject, 
 
 // A unit computed alone gives what it gives among the others.
 void check_units(const CheckedFamily& subject, const Case& each) {
-  if (const auto found = difference_in_units(subject, each, {})) {
+  const InputSet inputs = inputs_of(subject, each, subject.seed);
+  const TensorMap alone = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  if (const auto found = difference_in_units(subject, inputs, alone, {})) {
     refuse(subject, found->tensor,
            fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
-                       element_name(*find_tensor(subject.family, found->tensor), each.workload->axes,
+                       element_name(*find_tensor(subject.family, found->tensor), inputs.axes,
                                     static_cast<std::int64_t>(found->element)),
                        format_g(found->own, 6), format_g(found->other, 6), each.workload->name),
            "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
@@ -230,21 +231,30 @@ void check_memory(const CheckedFamily& subject) {
 }
 
 void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case& each = *largest_whole(subject, cases);
-  check_inputs_matter(subject, each);
-  check_outputs_vary(subject, each);
+  const Case* whole = largest_whole(subject, cases);
+  if (whole == nullptr) {
+    refuse(subject, "", "no workload is small enough to check all of it",
+           "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
+  }
+  check_inputs_matter(subject, *whole);
+  check_outputs_vary(subject, *whole);
   if (is_cpp(subject) && !subject.file.units.empty()) {
-    check_units(subject, each);
+    check_units(subject, *whole);
   }
 }
 
 std::string independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case& each = *largest_whole(subject, cases);
+  const Case* small = largest_whole(subject, cases, kWholeElements);
+  if (small == nullptr) {
+    return "";
+  }
+  const InputSet inputs = inputs_of(subject, *small, subject.seed);
+  const TensorMap whole = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   std::vector<std::string> outer, last;
   for (const AxisSpec& axis : subject.file.axes) {
     const std::vector<FileUnitAxis> units = {{.axis = axis.name, .block = 1, .output = ""}};
-    if (each.workload->axes.at(axis.name) > 1 && fits(subject.file, units) &&
-        !difference_in_units(subject, each, units)) {
+    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, units) &&
+        !difference_in_units(subject, inputs, whole, units)) {
       (is_last_extent(subject.file, axis.name) ? last : outer).push_back(axis.name);
     }
   }
