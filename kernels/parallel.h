@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -24,6 +25,14 @@ void for_each_unit(const std::vector<std::int64_t>& units, int threads, Work wor
     pool.emplace_back(run);
   }
   run();
+}
+
+// Calls work(i) once for each i below `count`, likewise.
+template <class Work>
+void for_each_index(std::size_t count, int threads, Work work) {
+  std::vector<std::int64_t> indices(count);
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  for_each_unit(indices, threads, [&](std::int64_t i) { work(static_cast<std::size_t>(i)); });
 }
 
 }  // namespace apo

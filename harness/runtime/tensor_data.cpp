@@ -21,25 +21,35 @@ constexpr std::size_t kChunk = std::size_t{1} << 20;  // elements that a thread 
 // Calls work(begin, end) for chunks that cover [0, count), the chunks spread over threads.
 template <class Work>
 void for_each_chunk(std::size_t count, int threads, Work work) {
-  std::vector<std::int64_t> chunks((count + kChunk - 1) / kChunk);
-  std::iota(chunks.begin(), chunks.end(), std::int64_t{0});
-  for_each_unit(chunks, threads, [&](std::int64_t chunk) {
-    const std::size_t begin = static_cast<std::size_t>(chunk) * kChunk;
-    work(begin, std::min(begin + kChunk, count));
-  });
+  for_each_index((count + kChunk - 1) / kChunk, threads,
+                 [&](std::size_t chunk) { work(chunk * kChunk, std::min((chunk + 1) * kChunk, count)); });
 }
 
-// The values are rounded where they lie: those of a large tensor take long to allocate again.
-void store(InputSet& inputs, const TensorSpec& tensor, std::vector<double> values, int threads) {
-  inputs.bytes[tensor.name] = encode(tensor.dtype, values, threads);
-  with_dtype(tensor.dtype, [&]<DType kDType>() {
-    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        values[i] = round_to(kDType, values[i]);
-      }
+// Keeps the values of these tensors as they are stored, and their bytes. They are rounded where they lie: those of a
+// large tensor take long to allocate again.
+void store(InputSet& inputs, const std::vector<const TensorSpec*>& tensors, TensorMap& raw, int threads) {
+  struct Stored {
+    std::vector<std::byte>& bytes;
+    std::vector<double>& values;
+  };
+  std::vector<Stored> stored;
+  for (const TensorSpec* tensor : tensors) {
+    stored.push_back({inputs.bytes[tensor->name], inputs.values[tensor->name]});
+    stored.back().values = std::move(raw.at(tensor->name));
+  }
+  const int threads_of_each = threads / std::max(static_cast<int>(tensors.size()), 1);
+  for_each_index(tensors.size(), threads, [&](std::size_t t) {
+    const DType dtype = tensors[t]->dtype;
+    std::vector<double>& values = stored[t].values;
+    stored[t].bytes = encode(dtype, values, threads_of_each);
+    with_dtype(dtype, [&]<DType kDType>() {
+      for_each_chunk(values.size(), threads_of_each, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          values[i] = round_to(kDType, values[i]);
+        }
+      });
     });
   });
-  inputs.values[tensor.name] = std::move(values);
 }
 
 void derive_missing(const Family& family, InputSet& inputs, int threads) {
@@ -50,11 +60,13 @@ void derive_missing(const Family& family, InputSet& inputs, int threads) {
     return;
   }
   TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
+  std::vector<const TensorSpec*> missing;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::derived_input && !inputs.values.contains(tensor.name)) {
-      store(inputs, tensor, std::move(derived.at(tensor.name)), threads);
+      missing.push_back(&tensor);
     }
   }
+  store(inputs, missing, derived, threads);
 }
 
 // The unit of the drawn inputs that `unit` repeats.
@@ -68,20 +80,25 @@ std::int64_t drawn_unit(const Family& family, const InputSet& inputs, std::int64
 
 // The elements of `units` in their order, from tensors of the drawn axes.
 TensorMap gather_units(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
-                       const TensorMap& whole) {
+                       const TensorMap& whole, int threads) {
   TensorMap gathered;
+  std::vector<const TensorSpec*> outputs;
   for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role != Role::output) {
-      continue;
+    if (tensor.role == Role::output) {
+      outputs.push_back(&tensor);
+      gathered[tensor.name] = {};
     }
-    const std::vector<double>& from = whole.at(tensor.name);
-    std::vector<double>& to = gathered[tensor.name];
+  }
+  for_each_index(outputs.size(), threads, [&](std::size_t i) {
+    const std::string& name = outputs[i]->name;
+    const std::vector<double>& from = whole.at(name);
+    std::vector<double>& to = gathered.at(name);
     for (const std::int64_t unit : units) {
-      for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, tensor.name, unit)) {
+      for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, name, unit)) {
         to.insert(to.end(), from.begin() + run.offset, from.begin() + run.offset + run.count);
       }
     }
-  }
+  });
   return gathered;
 }
 
@@ -137,11 +154,13 @@ InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed,
                      int threads) {
   InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
   TensorMap raw = family.fill(axes, seed, regime, threads);
+  std::vector<const TensorSpec*> drawn;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::input) {
-      store(inputs, tensor, std::move(raw.at(tensor.name)), threads);
+      drawn.push_back(&tensor);
     }
   }
+  store(inputs, drawn, raw, threads);
   derive_missing(family, inputs, threads);
   return inputs;
 }
@@ -160,6 +179,7 @@ InputSet make_inputs(const Family& family, const Workload& workload, std::uint64
 
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads) {
   InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = 0, .regime = "given", .values = {}, .bytes = {}};
+  std::vector<const TensorSpec*> all;
   for (const TensorSpec& tensor : family.tensors) {
     const auto given = values.find(tensor.name);
     if (tensor.role == Role::output || (given == values.end() && tensor.role == Role::derived_input)) {
@@ -171,8 +191,9 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
                                   tensor.shape_text,
                                   given == values.end() ? "none" : std::to_string(given->second.size())));
     }
-    store(inputs, tensor, std::move(given->second), threads);
+    all.push_back(&tensor);
   }
+  store(inputs, all, values, threads);
   derive_missing(family, inputs, threads);
   return inputs;
 }
@@ -188,8 +209,8 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
   const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
   return {.units = units,
-          .reference = gather_units(family, inputs, drawn, reference),
-          .noise = gather_units(family, inputs, drawn, noise)};
+          .reference = gather_units(family, inputs, drawn, reference, threads),
+          .noise = gather_units(family, inputs, drawn, noise, threads)};
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {

@@ -45,7 +45,7 @@ std::vector<float> draw_s0(const Shape& shape, const TensorMap& inputs, std::int
 // What the forward leaves for the backward, in the contract's own precision.
 TensorMap derive(const Axes& axes, const TensorMap& inputs, int threads) {
   const Shape shape = shape_of(axes);
-  TensorMap derived = allocate(shape, kDerived);
+  TensorMap derived = allocate(shape, kDerived, threads);
   const auto store = [](float value) { return static_cast<double>(round_bf16(value)); };
   for_each_unit(units_or_all(shape, {}), threads, [&](std::int64_t unit) {
     Sequence<float> in = gather_inputs<float>(shape, inputs, unit);
@@ -71,7 +71,7 @@ template <class Arithmetic>
 TensorMap run(const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads) {
   using Real = typename Arithmetic::Real;
   const Shape shape = shape_of(axes);
-  TensorMap outputs = allocate(shape, kOutputs);
+  TensorMap outputs = allocate(shape, kOutputs, threads);
   const auto store = [](Real value) {
     return static_cast<double>(Arithmetic::kRoundsCache ? round_bf16(value) : value);
   };
@@ -98,14 +98,16 @@ TensorMap run(const Axes& axes, const TensorMap& inputs, const std::vector<std::
 TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
                 const std::vector<std::int64_t>& units, int threads) {
   const Shape shape = shape_of(axes);
-  TensorMap sigma = allocate(shape, kOutputs);
-  for_each_unit(units_or_all(shape, units), threads, [&](std::int64_t unit) {
+  TensorMap sigma = allocate(shape, kOutputs, threads);
+  const std::vector<std::int64_t> all = units_or_all(shape, units);
+  const int threads_of_each = threads / static_cast<int>(all.size());
+  for_each_unit(all, threads, [&](std::int64_t unit) {
     Sequence<float> in = gather_all<float>(shape, inputs, unit);
     in.y_cache = gather<float>(shape, inputs, "y_cache", unit);
     Spread dk(shape, expected, "dk", unit), dq(shape, expected, "dq", unit), dv(shape, expected, "dv", unit),
         dg(shape, expected, "dg", unit), ddecay(shape, expected, "ddecay", unit), ds0(shape, expected, "ds0", unit);
-    for (std::uint32_t realisation = 0; realisation < kRealisations; ++realisation) {
-      BackwardResult<float> result = e88::backward(Perturbed{realisation}, shape, in);
+    const auto run = [&](Perturbed arithmetic) { return e88::backward(arithmetic, shape, in); };
+    for (BackwardResult<float>& result : perturbed_runs(threads_of_each, run)) {
       dk.add(std::move(result.dk));
       dq.add(std::move(result.dq));
       dv.add(std::move(result.dv));
@@ -113,9 +115,7 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
       ddecay.add(std::move(result.ddecay));
       ds0.add(std::move(result.ds0));
     }
-    for (const Spread* spread : {&dk, &dq, &dv, &dg, &ddecay, &ds0}) {
-      spread->store(sigma);
-    }
+    store_all({&dk, &dq, &dv, &dg, &ddecay, &ds0}, sigma, threads_of_each);
   });
   return sigma;
 }

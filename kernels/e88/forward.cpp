@@ -27,7 +27,7 @@ template <class Arithmetic>
 TensorMap run(const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads) {
   using Real = typename Arithmetic::Real;
   const Shape shape = shape_of(axes);
-  TensorMap outputs = allocate(shape, kOutputs);
+  TensorMap outputs = allocate(shape, kOutputs, threads);
   const auto store = [](Real value) {
     return static_cast<double>(Arithmetic::kRoundsCache ? round_bf16(value) : value);
   };
@@ -47,21 +47,21 @@ TensorMap run(const Axes& axes, const TensorMap& inputs, const std::vector<std::
 TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
                 const std::vector<std::int64_t>& units, int threads) {
   const Shape shape = shape_of(axes);
-  TensorMap sigma = allocate(shape, kOutputs);
-  for_each_unit(units_or_all(shape, units), threads, [&](std::int64_t unit) {
+  TensorMap sigma = allocate(shape, kOutputs, threads);
+  const std::vector<std::int64_t> all = units_or_all(shape, units);
+  const int threads_of_each = threads / static_cast<int>(all.size());
+  for_each_unit(all, threads, [&](std::int64_t unit) {
     const Sequence<float> in = gather_inputs<float>(shape, inputs, unit);
     Spread output(shape, expected, "output", unit), checkpoints(shape, expected, "checkpoints", unit),
         y_cache(shape, expected, "y_cache", unit), s_final(shape, expected, "s_final", unit);
-    for (std::uint32_t realisation = 0; realisation < kRealisations; ++realisation) {
-      ForwardResult<float> result = e88::forward(Perturbed{realisation}, shape, in);
+    const auto run = [&](Perturbed arithmetic) { return e88::forward(arithmetic, shape, in); };
+    for (ForwardResult<float>& result : perturbed_runs(threads_of_each, run)) {
       output.add(std::move(result.output));
       checkpoints.add(std::move(result.checkpoints));
       y_cache.add(std::move(result.y_cache));
       s_final.add(std::move(result.s_final));
     }
-    for (const Spread* spread : {&output, &checkpoints, &y_cache, &s_final}) {
-      spread->store(sigma);
-    }
+    store_all({&output, &checkpoints, &y_cache, &s_final}, sigma, threads_of_each);
   });
   return sigma;
 }

@@ -149,7 +149,7 @@ void fill_normal(Random& random, double scale, double* values, std::int64_t coun
 TensorMap draw(const Shape& shape, const std::vector<std::string_view>& names, std::uint64_t seed,
                std::string_view regime, int threads) {
   const Regime which = regime_from(regime);
-  TensorMap tensors = allocate(shape, names);
+  TensorMap tensors = allocate(shape, names, threads);
   for_each_unit(units_or_all(shape, {}), threads, [&](std::int64_t unit) {
     for (const std::string_view name : names) {
       draw_unit(shape, name, unit, seed, which, tensors.find(name)->second);

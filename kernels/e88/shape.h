@@ -85,6 +85,6 @@ void scatter(const Shape& shape, std::string_view name, std::int64_t unit, const
 }
 
 // Full-size vectors of zeros for the named tensors, so that threads can write their own units.
-TensorMap allocate(const Shape& shape, const std::vector<std::string_view>& names);
+TensorMap allocate(const Shape& shape, const std::vector<std::string_view>& names, int threads);
 
 }  // namespace apo::e88

@@ -71,6 +71,10 @@ void Spread::store(TensorMap& sigma) const {
   scatter(shape_, tensor_, unit_, squares, sigma, [&](double sum) { return scale * std::sqrt(sum / kRealisations); });
 }
 
+void store_all(const std::vector<const Spread*>& spreads, TensorMap& sigma, int threads) {
+  for_each_index(spreads.size(), threads, [&](std::size_t i) { spreads[i]->store(sigma); });
+}
+
 Tolerance tolerance(std::string_view tensor, const Axes& axes) {
   const Layout layout = layout_of(shape_of(axes), tensor, 0);
   const std::int64_t row = layout.rows == 1 || tensor == "checkpoints" ? axes.at("V") : layout.width;

@@ -6,12 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/e88/sequence.h"
 #include "kernels/e88/shape.h"
+#include "kernels/parallel.h"
 
 namespace apo::e88 {
 
 // How many perturbed runs the noise is estimated from.
 constexpr std::uint32_t kRealisations = 8;
+
+// Returns run(Perturbed{i}) for every realisation i.
+template <class Run>
+auto perturbed_runs(int threads, const Run& run) {
+  std::vector<decltype(run(Perturbed{}))> results(kRealisations);
+  for_each_index(kRealisations, threads,
+                 [&](std::size_t i) { results[i] = run(Perturbed{static_cast<std::uint32_t>(i)}); });
+  return results;
+}
 
 // Gathers the RMS difference of a unit's perturbed runs from the reference, for one tensor.
 class Spread {
@@ -30,6 +41,8 @@ class Spread {
   std::vector<double> expected_;
   std::vector<std::vector<float>> runs_;
 };
+
+void store_all(const std::vector<const Spread*>& spreads, TensorMap& sigma, int threads);
 
 Tolerance tolerance(std::string_view tensor, const Axes& axes);
 

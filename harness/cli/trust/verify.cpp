@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,10 +74,9 @@ bool wait_for_debugger(int pid) {
 }
 
 // A single call on given inputs.
-OneCall run_once(const Runtime& runtime, const Configuration& configuration, const InputSet& inputs,
-                 const Expected& expected, const VerifyOptions& how) {
+OneCall run_once(const Runtime& runtime, const Configuration& configuration, const Build& build, const InputSet& inputs,
+                 std::future<Expected>& expecting, const VerifyOptions& how) {
   OneCall call;
-  const Build build = runtime.build(configuration, inputs.axes, false);
   if (build.outcome != Outcome::valid) {
     call.failure = Failure{.outcome = build.outcome, .evidence = build.evidence};
     return call;
@@ -84,7 +84,7 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
   SharedTensors shared_tensors(shared_tensors_spec(*runtime.family, inputs.axes, 1,
                                                    runtime.scratch(configuration, inputs.axes), {}, secret_seed(),
                                                    runtime.worker.target));
-  share_inputs(shared_tensors, 0, *runtime.family, inputs);
+  share_inputs(shared_tensors, 0, *runtime.family, inputs, runtime.threads);
   shared_tensors.poison_outputs();
   WorkerOptions options = runtime.worker;
   options.deadline = how.debug ? std::chrono::hours(24) : options.deadline;
@@ -100,12 +100,13 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
     call.failure = sample.failure();
   } else {
     worker.freeze();
+    const Expected expected = expecting.get();
     if (!how.dump.empty()) {
       call.outputs = read_outputs(shared_tensors, *runtime.family);
     }
-    call.comparison =
-        compare_outputs(*runtime.family, inputs.axes, expected, view_outputs(shared_tensors, *runtime.family));
-    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected, 0);
+    call.comparison = compare_outputs(*runtime.family, inputs.axes, expected,
+                                      view_outputs(shared_tensors, *runtime.family), runtime.threads);
+    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected, 0, runtime.threads);
   }
   return call;
 }
@@ -165,12 +166,16 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   }
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
+  std::future<Build> building =
+      std::async(std::launch::async, [&] { return runtime.build(configuration, workload.axes, false); });
   const InputSet inputs =
       options.inputs.empty()
           ? make_inputs(family, workload, seed, regime, runtime.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
-  const Expected expected = expect(family, inputs, checked_units(family, workload.axes, seed), runtime.threads);
-  const OneCall call = run_once(runtime, configuration, inputs, expected, options);
+  std::future<Expected> expecting = std::async(std::launch::async, [&] {
+    return expect(family, inputs, checked_units(family, workload.axes, seed), runtime.threads);
+  });
+  const OneCall call = run_once(runtime, configuration, building.get(), inputs, expecting, options);
   if (!options.dump.empty()) {
     dump(options.dump, runtime, inputs, call.outputs);
   }
