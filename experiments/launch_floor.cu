@@ -5,7 +5,8 @@
 // Each time is the median of 31 runs of 200 launches between two events, divided by 200: as fast as this program
 // launches them; queued before the first one starts, as apo times short calls; and as one graph. `copies` reads and
 // writes 16 bytes a thread, in a buffer that stays in the L2 cache. The arguments take 136 bytes, as those of
-// binary_backward.
+// binary_backward. Before that: what two events take with nothing and with one such call between them, in a process that
+// has just begun and in one that has worked.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -88,6 +89,29 @@ double median_us(cudaStream_t stream, Gate* gate, Launch launch) {
   return us[kRuns / 2];
 }
 
+// Least, median and most of 31 samples of up to one launch, all behind the gate.
+template <class Launch>
+void time_events(cudaStream_t stream, Gate& gate, const char* what, Launch launch) {
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  std::vector<float> us;
+  for (int run = 0; run < kRuns; ++run) {
+    float ms = 0;
+    gate.close(stream);
+    check(cudaEventRecord(begin, stream));
+    launch();
+    check(cudaEventRecord(end, stream));
+    gate.open();
+    check(cudaStreamSynchronize(stream));
+    check(cudaEventElapsedTime(&ms, begin, end));
+    us.push_back(ms * 1e3F);
+  }
+  std::printf("| %s | %.2f |", what, us.front());
+  std::sort(us.begin(), us.end());
+  std::printf(" %.2f | %.2f | %.2f |\n", us.front(), us[kRuns / 2], us.back());
+}
+
 void time_grid(cudaStream_t stream, Gate& gate, const Args& args, int blocks, int threads) {
   std::printf("| %d x %d |", blocks, threads);
   for (auto* kernel : {does_nothing, copies}) {
@@ -125,8 +149,23 @@ int main() {
   check(cudaMalloc(&args.from, 64 << 20));
   check(cudaMalloc(&args.to, 64 << 20));
   Gate gate;
+  std::printf("%s, us between two events\n\n| between them | first | least | median | most |\n|---|---|---|---|---|\n",
+              device.name);
+  time_events(stream, gate, "nothing", [] {});
+  for (int i = 0; i < 100'000; ++i) {
+    does_nothing<<<132, 256, 0, stream>>>(args);
+  }
+  check(cudaStreamSynchronize(stream));
+  time_events(stream, gate, "nothing, after 0.2 s of launches", [] {});
+  time_events(stream, gate, "one call that does nothing", [&] { does_nothing<<<132, 256, 0, stream>>>(args); });
+  time_events(stream, gate, "one call that copies", [&] { copies<<<132, 256, 0, stream>>>(args); });
+  time_events(stream, gate, "ten calls that do nothing", [&] {
+    for (int i = 0; i < 10; ++i) {
+      does_nothing<<<132, 256, 0, stream>>>(args);
+    }
+  });
   std::printf(
-      "%s, us a launch\n\n| blocks x threads | nothing | queued | in a graph | copies | queued | in a graph "
+      "\n%s, us a launch\n\n| blocks x threads | nothing | queued | in a graph | copies | queued | in a graph "
       "|\n|---|---|---|---|---|---|---|\n",
       device.name);
   for (const auto& [blocks, threads] : std::vector<std::pair<int, int>>{

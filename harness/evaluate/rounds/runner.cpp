@@ -23,8 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// cuEventElapsedTime counts in half microseconds, but an event pair takes 4 to 5 us of its own. A sample of 200 times
-// this is so long that they are about a hundredth of it.
+// cuEventElapsedTime counts in half microseconds, but an event pair, a launch and its start take 4 to 5 us. A sample of
+// 200 times this is so long that they are about a hundredth of it.
 constexpr double kEventResolutionNs = 2000;
 // On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
 constexpr double kShortCallNs = 50e3;

@@ -2,8 +2,9 @@
 //
 // A sample is queued behind a gate, a word in host memory that the stream waits for: poison, eviction, event, launches,
 // event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
-// process. What remains is the cost of the events themselves, 4 to 5 us: it is in both arms of a comparison and makes a
-// gain look smaller, never larger. Short kernels are timed back to back, which shares it among many.
+// process. What remains of the events themselves is 1.25 us (experiments/launch_floor.cu, on an H200): it is in both
+// arms of a comparison and makes a gain look smaller, never larger. Short kernels are timed back to back, which shares
+// it among many.
 //
 // A sample that is recorded by the second clock is prepared before its window opens, so that neither poison nor
 // eviction is among its records.
