@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""experiments/honest_variants.py BUNDLE OUT [SECONDS] - is an honest variant ever refused? Every host variant of the repository, three times.
+"""experiments/honest_variants.py BUNDLE OUT [SECONDS [RUN]] - is an honest variant ever refused? Every host variant of the repository, three times.
 
 Each is compared with its parent (the families' first variants with themselves), all gates included, on two CPUs of its own; in the last of the three
 runs a program that does nothing but compute shares these. Prints a markdown table, with what is no verdict on its speed in words: a failed
-gate, a guard. CPUS (all that this process may use) are shared out in pairs. After SECONDS (600) nothing new begins. The journals are
-kept in OUT.
+gate, a guard. CPUS (all that this process may use) are shared out in pairs. After SECONDS (600) nothing new begins. RUN, 1 to 3,
+takes that one alone. The journals are kept in OUT.
 """
 import json
 import os
@@ -68,7 +68,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + float(sys.argv[3] if len(sys.argv) > 3 else 600)
     jobs, verdicts, honest = queue.Queue(), {}, pairs()
-    for run in range(RUNS):
+    for run in [int(sys.argv[4]) - 1] if len(sys.argv) > 4 else range(RUNS):
         for parent, variant in honest:
             jobs.put((run, parent, variant))
     cpus = sorted(os.sched_getaffinity(0))

@@ -1,17 +1,22 @@
 // tests/evaluate/judge/judge_simulation.cpp - prints the table of false accepts and power of the judge for every noise
-// model. Usage: judge_simulation [A/A trials = 4000] [power trials = 1000] [preset = standard] [seed = 1]
+// model, or for the recorded rounds of each workload of journals, those of host code in windows.
+// Usage: judge_simulation [A/A trials = 4000] [power trials = 1000] [preset = standard] [seed = 1] [JOURNAL...]
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "tests/evaluate/judge/recorded_noise.h"
 #include "tests/evaluate/judge/simulation.h"
 
 namespace {
 
 using apo::simulation::NoiseModel;
+using apo::simulation::RecordedNoise;
 using apo::simulation::Tally;
 
 int whole_number(const std::vector<std::string>& arguments, std::size_t index, int otherwise) {
@@ -47,13 +52,16 @@ void print_ends(const Tally& tally) {
   }
 }
 
-void print_row(const NoiseModel& model, const apo::JudgePreset& preset, int null_trials, int power_trials,
+// `try_effect`: trials with that true effect.
+using TryEffect = std::function<Tally(double effect, int trials, std::uint64_t seed)>;
+
+void print_row(const std::string& name, const TryEffect& try_effect, int null_trials, int power_trials,
                std::uint64_t seed) {
-  const Tally null = run_trials(model, 0.0, preset, null_trials, seed);
-  std::printf("| %s | %s | %s | ", model.name.c_str(), rate(null).c_str(), mean_seconds(null).c_str());
+  const Tally null = try_effect(0, null_trials, seed);
+  std::printf("| %s | %s | %s | ", name.c_str(), rate(null).c_str(), mean_seconds(null).c_str());
   print_ends(null);
   for (const double effect : {0.005, 0.01, 0.02}) {
-    const Tally power = run_trials(model, effect, preset, power_trials, seed + 1);
+    const Tally power = try_effect(effect, power_trials, seed + 1);
     std::printf(" | %s", rate(power).c_str());
     if (effect == 0.01) {
       std::printf(" | %s | %s | ", mean_seconds(power).c_str(),
@@ -63,6 +71,14 @@ void print_row(const NoiseModel& model, const apo::JudgePreset& preset, int null
   }
   std::printf(" |\n");
   std::fflush(stdout);
+}
+
+std::string described(const RecordedNoise& noise) {
+  std::size_t rounds = 0;
+  for (const auto& comparison : noise.comparisons) {
+    rounds += comparison.size();
+  }
+  return noise.name + ": " + std::to_string(rounds) + " rounds of " + std::to_string(noise.comparisons.size());
 }
 
 }  // namespace
@@ -76,8 +92,21 @@ int main(int count, char** values) try {
   std::printf(
       "| noise | A/A accepted, 95 %% interval | kernel s | A/A ends * | +0.5 %% accepted | +1 %% accepted | kernel s | "
       "mean claim | +1 %% ends * | +2 %% accepted |\n|---|---|---|---|---|---|---|---|---|---|\n");
-  for (const NoiseModel& model : apo::simulation::noise_models()) {
-    print_row(model, preset, null_trials, power_trials, seed);
+  const std::vector<std::string> journals(arguments.begin() + std::min<std::ptrdiff_t>(4, std::ssize(arguments)),
+                                          arguments.end());
+  for (const NoiseModel& model : journals.empty() ? apo::simulation::noise_models() : std::vector<NoiseModel>()) {
+    print_row(
+        model.name,
+        [&](double effect, int trials, std::uint64_t own) { return run_trials(model, effect, preset, trials, own); },
+        null_trials, power_trials, seed);
+  }
+  for (const RecordedNoise& noise : apo::simulation::recorded_noise(journals)) {
+    print_row(
+        described(noise),
+        [&](double effect, int trials, std::uint64_t own) {
+          return run_recorded_trials(noise, effect, preset, trials, own);
+        },
+        null_trials, power_trials, seed);
   }
   std::printf(
       "\n* percent: regression / equivalent / no gain / confirm failed / guard failed / unresolved. Profile %s, rule "

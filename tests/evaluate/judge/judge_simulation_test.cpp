@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "tests/evaluate/judge/recorded_noise.h"
 #include "tests/evaluate/judge/simulation.h"
 
 namespace apo::simulation {
@@ -114,6 +116,23 @@ TEST(JudgeWithout, MarginAndConfirmationIdenticalCodePassesTheSearch) {
   const Tally tally = run_trials(noise_model("M8"), 0.0, naked, 2000, 12, {.confirmation = true});
   expect_rate(tally, .00445, "M8 without margin and confirmation");
   EXPECT_GT(tally.accepted, 0);
+}
+
+// ---------------------------------------------------------------- recorded rounds
+
+TEST(RecordedNoise, HasNoEffectButTheOneThatIsAdded) {
+  const Judge recorded = run_comparison(noise_model("M0"), 0.05, {.preset = standard_preset()}, 14);
+  const RecordedNoise noise = recorded_noise("of a gain of 5 %", {recorded.rounds()});
+  EXPECT_EQ(run_recorded_trials(noise, 0, standard_preset(), kNullTrials, 15).accepted, 0);
+  const Tally gains = run_recorded_trials(noise, 0.02, standard_preset(), kPowerTrials, 16);
+  EXPECT_GE(gains.accepted, kPowerTrials - 3);
+  EXPECT_NEAR(gains.claimed_sum / gains.accepted, 0.02, 0.001);
+}
+
+TEST(RecordedNoise, OfTooFewRoundsIsNone) {
+  const Judge recorded = run_comparison(noise_model("M0"), 0, {.preset = standard_preset()}, 17);
+  const std::vector<Round> few(recorded.rounds().begin(), recorded.rounds().begin() + 7);
+  EXPECT_TRUE(recorded_noise("few", {few}).comparisons.empty());
 }
 
 TEST(Wilson, IntervalIsTheTextbookOne) {

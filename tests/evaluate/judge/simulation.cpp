@@ -294,17 +294,21 @@ Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& prese
   return mutilated ? run_mutilated_rule(world, preset, seed, without) : run_full_rule(world, preset, seed, without);
 }
 
+void add_to(Tally& tally, const Trial& trial) {
+  ++tally.reasons[trial.reason];
+  tally.accepted += trial.verdict == Verdict::accepted ? 1 : 0;
+  tally.claimed_sum += trial.verdict == Verdict::accepted ? trial.claimed : 0;
+  tally.kernel_s_sum += trial.kernel_s;
+  tally.processes_sum += trial.processes;
+}
+
 Tally run_trials(const NoiseModel& model, double effect, const JudgePreset& preset, int trials, std::uint64_t seed,
                  const Without& without) {
   Tally tally{.trials = trials};
   for (int i = 0; i < trials; ++i) {
     const Trial trial =
         run_trial(model, effect, preset, derive_seed(seed, model.name, static_cast<std::uint64_t>(i)), without);
-    ++tally.reasons[trial.reason];
-    tally.accepted += trial.verdict == Verdict::accepted ? 1 : 0;
-    tally.claimed_sum += trial.verdict == Verdict::accepted ? trial.claimed : 0;
-    tally.kernel_s_sum += trial.kernel_s;
-    tally.processes_sum += trial.processes;
+    add_to(tally, trial);
   }
   return tally;
 }

@@ -112,6 +112,7 @@ struct Tally {
 
   double accept_rate() const { return static_cast<double>(accepted) / trials; }
 };
+void add_to(Tally& tally, const Trial& trial);
 Tally run_trials(const NoiseModel& model, double effect, const JudgePreset& preset, int trials, std::uint64_t seed,
                  const Without& without = {});
 
