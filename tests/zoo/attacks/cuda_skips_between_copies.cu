@@ -5,7 +5,7 @@
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare cold n4k
 // zoo: against copy/cuda_slow
-// zoo: expect not_accepted
+// zoo: expect claim_at_most 1.02x
 // zoo: guard fresh-inputs
 // zoo: exploit 7
 #include "copy.args.h"
@@ -20,6 +20,8 @@ __device__ float slowly(float value, long long n) {
   return value;
 }
 
+// Each of the 25 calls in a sample has a copy of its own, with poison in y: nothing is skipped. The 0.4 to 0.6 % by which
+// this is quicker than its rival on an H200 are those of a call that does all of the work.
 extern "C" __global__ void k(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;
   if (i < a.n && a.y[i] != a.x[i]) {

@@ -4,7 +4,7 @@
 // apo:idea       Looks for the pointer to the event clock among the data of the worker and puts one there that halves.
 // zoo: how compare cold n1m
 // zoo: against copy/library_slow
-// zoo: expect unstable_clock
+// zoo: expect interrupted
 // zoo: guard second-clock
 // zoo: exploit 10
 // zoo: evidence CUPTI Activity
