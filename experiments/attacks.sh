@@ -70,7 +70,7 @@ campaign() {
   rm -rf "$home"
   mkdir -p "$home/variants/copy"
   for entry in "$root"/*; do
-    [ "$(basename "$entry")" = variants ] || ln -s "$entry" "$home/"
+    [[ " variants reports " == *" $(basename "$entry") "* ]] || ln -s "$entry" "$home/"  # its report stays in OUT
   done
   cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$home/variants/copy/"
   APO_HOME=$home APO_JOURNAL=$home/journal.db "$bundle/apo" run copy --baseline "$against" --workload "$workload" --cache "$cache" \

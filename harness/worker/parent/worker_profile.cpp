@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/worker/parent/worker.h"
+#include "harness/worker/protocol/images.h"
 
 namespace apo {
 namespace {

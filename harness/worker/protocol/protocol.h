@@ -176,9 +176,6 @@ std::string encode(const Request& request);
 std::string encode(const Reply& reply);
 // Throws std::runtimeerror: a request comes from this program, so a bad one is our bug.
 Request decode_request(std::string_view line);
-// Encodes the images of an ImagesRequest for its file.
-std::string encode_images(const std::vector<std::string>& images);
-std::optional<std::vector<std::string>> decode_images(std::string_view text);
 // Returns nullopt for a malformed reply, because the worker's memory also belongs to the candidate.
 std::optional<Reply> decode_reply(std::string_view line);
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <string>
 
+#include "harness/worker/protocol/images.h"
+
 namespace apo {
 namespace {
 

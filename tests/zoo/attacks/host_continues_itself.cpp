@@ -4,10 +4,9 @@
 // apo:idea       A timer continues the stopped process, a thread does the work of the next call on what stands there by then.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect faulted
+// zoo: expect not_accepted
 // zoo: guard windows
 // zoo: exploit 9
-// zoo: evidence ran between its windows
 #include <csignal>
 #include <ctime>
 
