@@ -155,6 +155,7 @@ void update_state(const Arithmetic& arithmetic, const Shape& shape, const Real* 
     const Real* from = S + i * shape.V;
     Real* to = next + i * shape.V;
     const Real ki = k[i];
+#pragma GCC ivdep
     for (std::int64_t j = 0; j < shape.V; ++j) {
       to[j] = arithmetic.tanh(a * from[j] + ki * delta[j]);
     }
