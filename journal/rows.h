@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 
 namespace apo {

@@ -81,18 +81,20 @@ std::int64_t drawn_unit(const Family& family, const InputSet& inputs, std::int64
 // The elements of `units` in their order, from tensors of the drawn axes.
 TensorMap gather_units(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
                        const TensorMap& whole, int threads) {
+  struct Output {
+    const std::string& name;
+    const std::vector<double>& from;
+    std::vector<double>& to;
+  };
   TensorMap gathered;
-  std::vector<const TensorSpec*> outputs;
+  std::vector<Output> outputs;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
-      outputs.push_back(&tensor);
-      gathered[tensor.name] = {};
+      outputs.push_back({tensor.name, whole.at(tensor.name), gathered[tensor.name]});
     }
   }
   for_each_index(outputs.size(), threads, [&](std::size_t i) {
-    const std::string& name = outputs[i]->name;
-    const std::vector<double>& from = whole.at(name);
-    std::vector<double>& to = gathered.at(name);
+    const auto& [name, from, to] = outputs[i];
     for (const std::int64_t unit : units) {
       for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, name, unit)) {
         to.insert(to.end(), from.begin() + run.offset, from.begin() + run.offset + run.count);
