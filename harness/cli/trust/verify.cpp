@@ -203,10 +203,10 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
                 {"tensors", tensors},
                 {"dump", options.dump}});
   } else {
-    print(format_table(rows));
+    print(call.comparison.tensors.empty() ? "" : format_table(rows));
     print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
           "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
-    if (outcome != Outcome::valid && options.inputs.empty()) {
+    if (outcome != Outcome::valid && outcome != Outcome::build_failed && options.inputs.empty()) {
       print(same_again(seed));
     }
   }

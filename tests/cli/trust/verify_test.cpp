@@ -47,6 +47,16 @@ TEST(Verify, WrongVariantFailsWithTheElement) {
   EXPECT_NE(ran.out.find("y[3]"), std::string::npos) << ran.out;
 }
 
+TEST(Verify, OfABuildThatFailsOnlyItsErrorIsShown) {
+  const Workplace place;
+  place.write("broken.cpp", replaced(Workplace::variant("broken"), "y[i] = x[i]", "y[i] = nowhere"));
+  const Ran ran = place.apo({"verify", "--file", "broken.cpp", "--workload", "n1001"});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_TRUE(ran.out.starts_with("copy/broken on n1001 (typical): build_failed, ")) << ran.out;
+  EXPECT_NE(ran.out.find("'nowhere' was not declared"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("seed"), std::string::npos) << ran.out;
+}
+
 TEST(Verify, AFileIsCheckedWithoutBeingRegistered) {
   const Workplace place;
   place.write("mine.cpp", replaced(Workplace::variant("mine"), "y[i] = x[i]", "y[i] = i == 3 ? 7 : x[i]"));
