@@ -4,6 +4,7 @@
 # Arguments as for attacks.sh. An attack that one guard catches is caught by it whatever else is switched off, so that each attack
 # is run with that one off, and again with all those off that have caught it so far, until it gets through or a guard that cannot be
 # off stops it. Prints the table, also to OUT/ablation-PLACE.md. A program with a guard off writes to no journal (docs/guards.md).
+# Several at once need a bundle each: what an attack leaves behind is found by the program that it runs, and ended.
 set -u
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/attacks.sh"
 
