@@ -64,8 +64,9 @@ struct Gate {
   void open() { __atomic_store_n(word, ++opened, __ATOMIC_SEQ_CST); }
 };
 
+// Microseconds between the events round `launch`, in the order of the runs; queued behind the gate where there is one.
 template <class Launch>
-double median_us(cudaStream_t stream, Gate* gate, Launch launch) {
+std::vector<float> time_us(cudaStream_t stream, Gate* gate, Launch launch) {
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin));
   check(cudaEventCreate(&end));
@@ -83,30 +84,22 @@ double median_us(cudaStream_t stream, Gate* gate, Launch launch) {
     }
     check(cudaStreamSynchronize(stream));
     check(cudaEventElapsedTime(&ms, begin, end));
-    us.push_back(ms * 1e3F / kLaunches);
-  }
-  std::nth_element(us.begin(), us.begin() + kRuns / 2, us.end());
-  return us[kRuns / 2];
-}
-
-// Least, median and most of 31 samples of up to one launch, all behind the gate.
-template <class Launch>
-void time_events(cudaStream_t stream, Gate& gate, const char* what, Launch launch) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
-  std::vector<float> us;
-  for (int run = 0; run < kRuns; ++run) {
-    float ms = 0;
-    gate.close(stream);
-    check(cudaEventRecord(begin, stream));
-    launch();
-    check(cudaEventRecord(end, stream));
-    gate.open();
-    check(cudaStreamSynchronize(stream));
-    check(cudaEventElapsedTime(&ms, begin, end));
     us.push_back(ms * 1e3F);
   }
+  return us;
+}
+
+// Of one of the kLaunches that `launch` makes.
+template <class Launch>
+double median_us(cudaStream_t stream, Gate* gate, Launch launch) {
+  std::vector<float> us = time_us(stream, gate, launch);
+  std::nth_element(us.begin(), us.begin() + kRuns / 2, us.end());
+  return us[kRuns / 2] / kLaunches;
+}
+
+template <class Launch>
+void time_events(cudaStream_t stream, Gate& gate, const char* what, Launch launch) {
+  std::vector<float> us = time_us(stream, &gate, launch);
   std::printf("| %s | %.2f |", what, us.front());
   std::sort(us.begin(), us.end());
   std::printf(" %.2f | %.2f | %.2f |\n", us.front(), us[kRuns / 2], us.back());

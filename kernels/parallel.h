@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <thread>
@@ -33,6 +34,11 @@ void for_each_index(std::size_t count, int threads, Work work) {
   std::vector<std::int64_t> indices(count);
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   for_each_unit(indices, threads, [&](std::int64_t i) { work(static_cast<std::size_t>(i)); });
+}
+
+// How many of the threads each of `count` tasks has for itself when they share them; 0 where there are more tasks.
+inline int threads_of_each(int threads, std::size_t count) {
+  return threads / static_cast<int>(std::max(count, std::size_t{1}));
 }
 
 }  // namespace apo

@@ -37,13 +37,13 @@ void store(InputSet& inputs, const std::vector<const TensorSpec*>& tensors, Tens
     stored.push_back({inputs.bytes[tensor->name], inputs.values[tensor->name]});
     stored.back().values = std::move(raw.at(tensor->name));
   }
-  const int threads_of_each = threads / std::max(static_cast<int>(tensors.size()), 1);
+  const int of_each = threads_of_each(threads, tensors.size());
   for_each_index(tensors.size(), threads, [&](std::size_t t) {
     const DType dtype = tensors[t]->dtype;
     std::vector<double>& values = stored[t].values;
-    stored[t].bytes = encode(dtype, values, threads_of_each);
+    stored[t].bytes = encode(dtype, values, of_each);
     with_dtype(dtype, [&]<DType kDType>() {
-      for_each_chunk(values.size(), threads_of_each, [&](std::size_t begin, std::size_t end) {
+      for_each_chunk(values.size(), of_each, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           values[i] = round_to(kDType, values[i]);
         }
@@ -53,19 +53,16 @@ void store(InputSet& inputs, const std::vector<const TensorSpec*>& tensors, Tens
 }
 
 void derive_missing(const Family& family, InputSet& inputs, int threads) {
-  const bool complete = std::all_of(family.tensors.begin(), family.tensors.end(), [&](const TensorSpec& tensor) {
-    return tensor.role != Role::derived_input || inputs.values.contains(tensor.name);
-  });
-  if (complete) {
-    return;
-  }
-  TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
   std::vector<const TensorSpec*> missing;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::derived_input && !inputs.values.contains(tensor.name)) {
       missing.push_back(&tensor);
     }
   }
+  if (missing.empty()) {
+    return;
+  }
+  TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
   store(inputs, missing, derived, threads);
 }
 

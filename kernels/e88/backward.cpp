@@ -100,14 +100,14 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
   const Shape shape = shape_of(axes);
   TensorMap sigma = allocate(shape, kOutputs, threads);
   const std::vector<std::int64_t> all = units_or_all(shape, units);
-  const int threads_of_each = threads / static_cast<int>(all.size());
+  const int of_each = threads_of_each(threads, all.size());
   for_each_unit(all, threads, [&](std::int64_t unit) {
     Sequence<float> in = gather_all<float>(shape, inputs, unit);
     in.y_cache = gather<float>(shape, inputs, "y_cache", unit);
     Spread dk(shape, expected, "dk", unit), dq(shape, expected, "dq", unit), dv(shape, expected, "dv", unit),
         dg(shape, expected, "dg", unit), ddecay(shape, expected, "ddecay", unit), ds0(shape, expected, "ds0", unit);
     const auto run = [&](Perturbed arithmetic) { return e88::backward(arithmetic, shape, in); };
-    for (BackwardResult<float>& result : perturbed_runs(threads_of_each, run)) {
+    for (BackwardResult<float>& result : perturbed_runs(of_each, run)) {
       dk.add(std::move(result.dk));
       dq.add(std::move(result.dq));
       dv.add(std::move(result.dv));
@@ -115,7 +115,7 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
       ddecay.add(std::move(result.ddecay));
       ds0.add(std::move(result.ds0));
     }
-    store_all({&dk, &dq, &dv, &dg, &ddecay, &ds0}, sigma, threads_of_each);
+    store_all({&dk, &dq, &dv, &dg, &ddecay, &ds0}, sigma, of_each);
   });
   return sigma;
 }

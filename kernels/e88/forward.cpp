@@ -49,19 +49,19 @@ TensorMap noise(const Axes& axes, const TensorMap& inputs, const TensorMap& expe
   const Shape shape = shape_of(axes);
   TensorMap sigma = allocate(shape, kOutputs, threads);
   const std::vector<std::int64_t> all = units_or_all(shape, units);
-  const int threads_of_each = threads / static_cast<int>(all.size());
+  const int of_each = threads_of_each(threads, all.size());
   for_each_unit(all, threads, [&](std::int64_t unit) {
     const Sequence<float> in = gather_inputs<float>(shape, inputs, unit);
     Spread output(shape, expected, "output", unit), checkpoints(shape, expected, "checkpoints", unit),
         y_cache(shape, expected, "y_cache", unit), s_final(shape, expected, "s_final", unit);
     const auto run = [&](Perturbed arithmetic) { return e88::forward(arithmetic, shape, in); };
-    for (ForwardResult<float>& result : perturbed_runs(threads_of_each, run)) {
+    for (ForwardResult<float>& result : perturbed_runs(of_each, run)) {
       output.add(std::move(result.output));
       checkpoints.add(std::move(result.checkpoints));
       y_cache.add(std::move(result.y_cache));
       s_final.add(std::move(result.s_final));
     }
-    store_all({&output, &checkpoints, &y_cache, &s_final}, sigma, threads_of_each);
+    store_all({&output, &checkpoints, &y_cache, &s_final}, sigma, of_each);
   });
   return sigma;
 }

@@ -65,12 +65,7 @@ Trial run_recorded_trial(const std::vector<Round>& rounds, double effect, const 
     kernel_s += seconds_of(round);
     judge.add(std::move(round));
   }
-  const Judgement judgement = judge.judgement();
-  return {.verdict = judgement.verdict,
-          .reason = judgement.reason,
-          .claimed = judgement.effect,
-          .processes = judgement.processes,
-          .kernel_s = kernel_s};
+  return trial_of(judge, kernel_s);
 }
 
 }  // namespace

@@ -77,12 +77,8 @@ Judge run_judge(World& world, const JudgePlan& plan, std::uint64_t seed, const W
 }
 
 Trial run_full_rule(World& world, const JudgePreset& preset, std::uint64_t seed, const Without& without) {
-  const Judgement judgement = run_judge(world, {.preset = preset}, seed, without).judgement();
-  return {.verdict = judgement.verdict,
-          .reason = judgement.reason,
-          .claimed = judgement.effect,
-          .processes = judgement.processes,
-          .kernel_s = world.kernel_s()};
+  const Judge judge = run_judge(world, {.preset = preset}, seed, without);
+  return trial_of(judge, world.kernel_s());
 }
 
 // The decision alone, so that a part which the Judge always has can be taken away.
@@ -280,6 +276,15 @@ double World::call(Arm arm, int slot) {
   now_s_ += duration_s + kLaunchGap_s;
   kernel_s_ += duration_s;
   return duration_s;
+}
+
+Trial trial_of(const Judge& judge, double kernel_s) {
+  const Judgement judgement = judge.judgement();
+  return {.verdict = judgement.verdict,
+          .reason = judgement.reason,
+          .claimed = judgement.effect,
+          .processes = judgement.processes,
+          .kernel_s = kernel_s};
 }
 
 Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& plan, std::uint64_t seed) {

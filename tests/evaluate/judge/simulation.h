@@ -95,6 +95,8 @@ struct Trial {
   int processes = 0;
   double kernel_s = 0;
 };
+// Of a finished comparison.
+Trial trial_of(const Judge& judge, double kernel_s);
 // One whole comparison of a kernel of 2.5 ms by the production code: draws, warm-up, blocks, contrasts, decision,
 // guards.
 Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& preset, std::uint64_t seed,
