@@ -95,4 +95,21 @@ std::string contract_text(const FamilyFile& file) {
   return text;
 }
 
+std::string unit_line(const std::vector<FileUnitAxis>& units) {
+  std::string line = "// apo:unit";
+  for (const FileUnitAxis& unit : units) {
+    line += unit.block == 1 ? " " + unit.axis : fmt::format(" {}/{}", unit.axis, unit.block);
+  }
+  return line;
+}
+
+FamilyFile with_units(const FamilyFile& file, const std::vector<FileUnitAxis>& units) {
+  std::vector<std::string> lines = split(file.text, '\n');
+  lines.insert(lines.begin() + read_block(file.text, file.path).back().number, unit_line(units));
+  FamilyFile split_file = file;
+  split_file.units = units;
+  split_file.text = join(lines, "\n");
+  return split_file;
+}
+
 }  // namespace apo

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/families/family_record.h"
 
@@ -18,6 +19,11 @@ bool is_family_file(std::string_view text);
 
 // Returns the file's text, then the name and text of each header.
 std::string contract_text(const FamilyFile& file);
+
+// "// apo:unit rows n/4096"
+std::string unit_line(const std::vector<FileUnitAxis>& units);
+// The file with that line in its block. `units` are of all outputs, and the file has none.
+FamilyFile with_units(const FamilyFile& file, const std::vector<FileUnitAxis>& units);
 
 std::string_view to_string(ReferencePrecision precision);
 

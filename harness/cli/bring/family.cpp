@@ -233,9 +233,14 @@ int register_family(const std::string& path, bool check, const Globals& globals)
   const Paths paths = make_paths(globals.journal);
   const FamilyRegistration known = find_registration(file, paths.families);
   std::string checked;
-  if (known == FamilyRegistration::unknown || known == FamilyRegistration::changed) {
-    checked = check ? check_summary(file, globals) : "";
-    keep_family(file, paths.families);
+  if (known != FamilyRegistration::same) {
+    std::vector<FileUnitAxis> found;
+    if (check) {
+      const FamilyCheck result = check_with_progress(file, globals);
+      checked = summary(file, result);
+      found = result.units;
+    }
+    keep_family(found.empty() ? file : with_units(file, found), paths.families);
   }
   const std::string state = known == FamilyRegistration::unknown   ? "registered"
                             : known == FamilyRegistration::changed ? "registered again, changed"

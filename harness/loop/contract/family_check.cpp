@@ -104,20 +104,9 @@ void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& chec
 constexpr double kSlowStart = 0.2;  // seconds
 
 // Without apo:unit all of a large workload is computed, by one thread.
-std::vector<std::string> note_on_units(const CheckedFamily& subject, const std::vector<Case>& cases,
-                                       Observer& observer) {
-  if (!is_cpp(subject) || !subject.file.units.empty() || !has_large_case(subject.family, cases)) {
-    return {};
-  }
-  const std::string axes = independent_axes(subject, cases);
-  if (axes.empty()) {
-    return {};
-  }
-  std::string note = fmt::format(
-      "the work falls into independent parts: '// apo:unit {}' checks some of those of a large workload, on all cores",
-      axes);
-  observer.say(note);
-  return {note};
+std::vector<FileUnitAxis> lacking_units(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  const bool lacks = is_cpp(subject) && subject.file.units.empty() && has_large_case(subject.family, cases);
+  return lacks ? independent_axes(subject, cases) : std::vector<FileUnitAxis>();
 }
 
 // Differences of a family whose reference is a program in another language.
@@ -143,6 +132,32 @@ std::vector<std::string> notes_on_command(const CheckedFamily& subject, const st
   return notes;
 }
 
+FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
+  const std::string& name = subject.file.name;
+  const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), subject.seed);
+  check_reference(subject, cases);
+  FamilyCheck check{.tolerance = tolerance_source(subject.file),
+                    .cases = static_cast<int>(cases.size()),
+                    .honest_closeness = 0,
+                    .mutants = rows(subject),
+                    .workload = subject.family.workloads.front().name,
+                    .work = subject.family.work(subject.family.workloads.front().axes),
+                    .units = {},
+                    .notes = {},
+                    .seconds = 0};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    observer.progress({.what = "check " + name + " on " + cases[i].name(),
+                       .done = static_cast<int>(i),
+                       .expected = static_cast<int>(cases.size())});
+    run_case(subject, cases[i], check);
+  }
+  refuse_weak_tolerance(subject, check);
+  if (!is_cpp(subject)) {
+    check.notes = notes_on_command(subject, cases);
+  }
+  return check;
+}
+
 }  // namespace
 
 std::string_view to_string(MutantState state) {
@@ -164,34 +179,22 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
   const auto start = std::chrono::steady_clock::now();
   OracleOptions counted = options;
   counted.command_use = std::make_shared<CommandUse>();
-  const CheckedFamily subject(file, counted, seed, threads);
-  if (is_cpp(subject)) {
+  const CheckedFamily written(file, counted, seed, threads);
+  if (is_cpp(written)) {
     observer.progress({.what = "compile the reference of " + file.name});
-    subject.program.build_all();
+    written.program.build_all();
     observer.progress({.what = "check " + file.name + " under sanitizers"});
-    check_memory(subject);
+    check_memory(written);
   }
-  const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), seed);
-  // Before what takes long without units.
-  const std::vector<std::string> notes = note_on_units(subject, cases, observer);
-  check_reference(subject, cases);
-  FamilyCheck check{.tolerance = tolerance_source(file),
-                    .cases = static_cast<int>(cases.size()),
-                    .honest_closeness = 0,
-                    .mutants = rows(subject),
-                    .workload = subject.family.workloads.front().name,
-                    .work = subject.family.work(subject.family.workloads.front().axes),
-                    .notes = notes,
-                    .seconds = 0};
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    observer.progress({.what = "check " + file.name + " on " + cases[i].name(),
-                       .done = static_cast<int>(i),
-                       .expected = static_cast<int>(cases.size())});
-    run_case(subject, cases[i], check);
-  }
-  refuse_weak_tolerance(subject, check);
-  if (!is_cpp(subject)) {
-    check.notes = notes_on_command(subject, cases);
+  const std::vector<FileUnitAxis> units = lacking_units(written, plan_cases(written.family, is_cpp(written), seed));
+  FamilyFile split = file;
+  split.units = units.empty() ? file.units : units;
+  FamilyCheck check = check_cases(CheckedFamily(split, counted, seed, threads), observer);
+  if (!units.empty()) {
+    check.units = units;
+    check.notes.push_back(fmt::format(
+        "the work falls into independent parts: it is checked with '{}', a line that registering adds to the copy",
+        unit_line(units)));
   }
   check.seconds = seconds_since(start);
   return check;

@@ -33,12 +33,15 @@ struct FamilyCheck {
   int cases = 0;                // workloads and regimes
   double honest_closeness = 0;  // of the honest version to its bound of 1, in its worst case
   std::vector<MutantRow> mutants;
-  std::string workload;            // the default one
-  Work work;                       // of it
-  std::vector<std::string> notes;  // what the author may want to know or change
+  std::string workload;             // the default one
+  Work work;                        // of it
+  std::vector<FileUnitAxis> units;  // found, and checked as if the file named them
+  std::vector<std::string> notes;   // what the author may want to know or change
   double seconds = 0;
 };
 
+// A large workload of a file without apo:unit, whose every element one thread would compute, is checked on the units
+// that are found.
 // Throws UserError with the line of the file, what is wrong and how to mend it: a reference that is no reference (does
 // not compile, leaves elements unwritten, is not finite, touches memory that is not its own), outputs that do not
 // depend on an input or do not vary, units that are not independent, an honest version that its own tolerance refuses,

@@ -243,25 +243,26 @@ void check_reference(const CheckedFamily& subject, const std::vector<Case>& case
   }
 }
 
-std::string independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
+std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
   const Case* small = largest_whole(subject, cases, kWholeElements);
   if (small == nullptr) {
-    return "";
+    return {};
   }
   const InputSet inputs = inputs_of(subject, *small, subject.seed);
   const TensorMap whole = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  std::vector<std::string> outer, last;
+  std::vector<FileUnitAxis> outer, last;
   for (const AxisSpec& axis : subject.file.axes) {
-    const std::vector<FileUnitAxis> units = {{.axis = axis.name, .block = 1, .output = ""}};
-    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, units) &&
-        !difference_in_units(subject, inputs, whole, units)) {
-      (is_last_extent(subject.file, axis.name) ? last : outer).push_back(axis.name);
+    const FileUnitAxis unit = {.axis = axis.name, .block = 1, .output = ""};
+    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, {unit}) &&
+        !difference_in_units(subject, inputs, whole, {unit})) {
+      (is_last_extent(subject.file, axis.name) ? last : outer).push_back(unit);
     }
   }
   if (outer.empty() && !last.empty()) {
-    return fmt::format("{}/{}", last.front(), kElementsOfUnit);
+    last.front().block = kElementsOfUnit;
+    return {last.front()};
   }
-  return join(outer, " ");
+  return outer;
 }
 
 bool has_large_case(const Family& family, const std::vector<Case>& cases) {

@@ -49,9 +49,9 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t se
 
 // Whether a case has so many elements that some units of it are checked, where the family has units.
 bool has_large_case(const Family& family, const std::vector<Case>& cases);
-// The axes along which the work of a family without apo:unit falls into independent parts, as that line would have
-// them: "batch channels", or "n/4096" where each element is one. "" where there are none, or no small case shows them.
-std::string independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases);
+// The axes along which the work of a family without apo:unit falls into independent parts: batch and channels, or
+// n/4096 where each element is one. Empty where there are none, or no small case shows them.
+std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases);
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
 void check_memory(const CheckedFamily& subject);

@@ -25,8 +25,10 @@ FamilyRegistration find_registration(const FamilyFile& file, const fs::path& reg
     return FamilyRegistration::unknown;
   }
   try {
-    return contract_text(load_family_file(path.string())) == contract_text(file) ? FamilyRegistration::same
-                                                                                 : FamilyRegistration::changed;
+    const FamilyFile known = load_family_file(path.string());
+    const bool units_were_found = file.reference_command.empty() && file.units.empty() && !known.units.empty();
+    const FamilyFile given = units_were_found ? with_units(file, known.units) : file;
+    return contract_text(known) == contract_text(given) ? FamilyRegistration::same : FamilyRegistration::changed;
   } catch (const UserError&) {
     return FamilyRegistration::changed;  // what is there is damaged
   }

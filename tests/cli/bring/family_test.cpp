@@ -40,6 +40,22 @@ TEST(OwnFamily, ItsFilesRegisterAsTheyAreWritten) {
   EXPECT_EQ(place.apo({"list", "mine"}).exit_code, 1);
 }
 
+TEST(OwnFamily, WithoutUnitsIsRegisteredWithTheLineThatItLacks) {
+  const Workplace place;
+  const std::string text =
+      "// apo:family halved\n// apo:axis n 1..1048576\n// apo:input x f32[n] normal\n// apo:output y f32[n]\n"
+      "// apo:workload large production n=100000\n// apo:workload w ragged n=33\ntemplate <class Real>\n"
+      "void reference(int64_t n, const Real* x, Real* y) {\n  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n";
+  place.write("halved.h", text);
+  const Ran family = place.apo({"register", "halved.h"}, 200);
+  ASSERT_EQ(family.exit_code, 0) << family.err;
+  EXPECT_NE(family.out.find("'// apo:unit n/4096', a line that registering adds"), std::string::npos) << family.out;
+  EXPECT_EQ(read_file(place.path(".apo/families/halved/halved.h")),
+            replaced(text, "n=33\n", "n=33\n// apo:unit n/4096\n"));
+  EXPECT_EQ(read_file(place.path("halved.h")), text);
+  EXPECT_NE(place.apo({"register", "halved.h"}).out.find("already registered"), std::string::npos);
+}
+
 TEST(OwnFamily, AWrongFileIsOneErrorAndNothingIsRegistered) {
   const Workplace place;
   place.write("bad.h", "// apo:family bad\n// apo:axis n 1..8\n// apo:input x f33[n]\n");

@@ -86,14 +86,14 @@ TEST(FamilyCheck, UnitsThatAreNotIndependentAreRefused) {
   EXPECT_NE(error.find("when its unit is computed alone"), std::string::npos) << error;
 }
 
-TEST(FamilyCheck, AFamilyWithoutUnitsIsToldTheAxesThatAreIndependent) {
-  const std::string large =
-      replaced(kSoftmax, "// apo:unit      rows\n", "// apo:workload large extreme rows=300 cols=256\n");
-  const auto notes_of = [&](const std::string& text) { return check(text).notes; };
-  EXPECT_TRUE(notes_of(replaced(kSoftmax, "// apo:unit      rows\n", "")).empty()) << "all workloads are small";
-  const std::string production = replaced(large, "large extreme", "large production");
-  ASSERT_EQ(notes_of(production).size(), 1u);
-  EXPECT_NE(notes_of(production)[0].find("'// apo:unit rows'"), std::string::npos) << notes_of(production)[0];
+TEST(FamilyCheck, ALargeWorkloadOfAFileWithoutUnitsIsCheckedOnTheOnesThatAreFound) {
+  const std::string small = replaced(kSoftmax, "// apo:unit      rows\n", "");
+  EXPECT_TRUE(check(small).units.empty()) << "all workloads are small";
+  const FamilyCheck large =
+      check(replaced(small, "// apo:workload", "// apo:workload large production rows=300 cols=256\n// apo:workload"));
+  EXPECT_EQ(unit_line(large.units), "// apo:unit rows");
+  ASSERT_EQ(large.notes.size(), 1u);
+  EXPECT_NE(large.notes[0].find("it is checked with '// apo:unit rows'"), std::string::npos) << large.notes[0];
 }
 
 TEST(FamilyCheck, AnOutputThatIsNearlyConstantIsRefused) {
