@@ -69,7 +69,7 @@ judge() {
   local i
   for i in $(seq "$comparisons"); do
     # shellcheck disable=SC2086
-    apo compare -q --command-a "./bench-1000 $flags" --command-b "./bench-$2 $flags" --metric gbench:steps $options >/dev/null
+    apo compare -q --command-a "./bench-1000 $flags" --command-b "./bench-$2 $flags" --metric gbench:steps $options >/dev/null || [ $? = 3 ]
     apo query -q --csv --sql "SELECT '| $1 | $i | ' || verdict || ' (' || reason || ') | ' ||
       coalesce(printf('%.4fx [%.4fx, %.4fx]', speedup, lower, upper), '-') || ' | ' || rounds || ' | ' || processes || ' | ' ||
       judge_preset || ' | ' || printf('%.0f', seconds) || ' s | $(cut -d' ' -f1 /proc/loadavg) |'

@@ -97,7 +97,8 @@ constexpr std::array kCommands = {
 
 void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--journal", globals.journal, "journal file (default: $APO_JOURNAL, else .apo/journal.db)");
-  app.add_option("--families", globals.families, "load kernel families from this shared object; may repeat")
+  app.add_option("--families", globals.families,
+                 "load kernel families from this file, FILE.h or a shared object; may repeat")
       ->allow_extra_args(false);
   app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
   app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
@@ -155,8 +156,10 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
     return fail("unknown command '" + given + "'",
                 (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
   }
-  const std::string name = app.get_subcommands().front()->get_name();
-  return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
+  const CLI::App& command = *app.get_subcommands().front();
+  const std::string name = "apo " + command.get_name();
+  return fail(error.what(), trim(HelpFormat().make_usage(&command, name)) + "\n'" + name + " --help' shows its options",
+              kUserMistake);
 }
 
 // The first option or name with an empty value: `--output "$UNSET"` must not mean what leaving it out means.

@@ -122,7 +122,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   if (match[2] == "True") {
     throw fail("it is in Fortran order");
   }
-  NpyArray array;
+  NpyArray array{.dtype = descr->dtype};
   std::size_t count = 1;
   for (const std::string& part : split(match[3], ',')) {
     if (const std::string digits = trim(part); !digits.empty()) {

@@ -11,6 +11,7 @@
 namespace apo {
 
 struct NpyArray {
+  DType dtype = DType::f64;  // as the file has it
   std::vector<std::int64_t> shape;
   std::vector<double> values;
 };

@@ -1,4 +1,4 @@
-// harness/evaluate/evaluate.cpp - runs the gates: metadata, build, resources, correctness, sanitizers, timing.
+// harness/evaluate/evaluate.cpp - runs the gates: metadata, build, resources, correctness, sanitizers, timing, regimes.
 #include "harness/evaluate/evaluate.h"
 
 #include <fmt/format.h>
@@ -144,6 +144,30 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   }
 }
 
+// What is wrong in a rare regime passes the gates before the timing as often as they draw others.
+void check_every_regime(const Evaluation& evaluation) {
+  Experiment& experiment = evaluation.experiment;
+  const std::vector<CheckCase> cases =
+      every_regime_plan(*evaluation.runtime.family, names_of(evaluation.plan.workloads));
+  if (experiment.judgement->verdict != Verdict::accepted || evaluation.plan.trusted || cases.size() < 2) {
+    return;
+  }
+  const std::uint64_t seed = one_way_seed(evaluation.plan.seed, "regimes", static_cast<std::uint64_t>(experiment.id));
+  GateResult gate = correctness_gate(
+      evaluation.runtime, experiment.candidate, cases, seed, [&](int done, int all, const std::string& what) {
+        evaluation.observer.progress({.what = "verify every regime of " + what, .done = done, .expected = all});
+      });
+  gate.gate = "regimes";
+  gate.errors.clear();  // the gate of correctness has them
+  if (!add_gate(evaluation, std::move(gate))) {
+    const GateResult& last = experiment.gates.back();
+    experiment.judgement->verdict = Verdict::reverted;
+    experiment.judgement->reason = Reason::gate_failed;
+    experiment.judgement->sentence =
+        fmt::format("Faster and wrong: {} at the gate '{}': {}", to_string(last.outcome), last.gate, last.evidence);
+  }
+}
+
 void finish(const Evaluation& evaluation, double seconds) {
   evaluation.experiment.judgement->seconds = seconds;
   evaluation.experiment.finished_at = utc_now();
@@ -174,6 +198,7 @@ void run_timing(const Evaluation& evaluation, ReadyToTime ready) {
   const auto start = std::chrono::steady_clock::now();
   draw_inputs(evaluation, ready.pairs);
   time_experiment(evaluation, std::move(ready.pairs));
+  check_every_regime(evaluation);
   finish(evaluation, ready.seconds + seconds_since(start));
 }
 

@@ -44,7 +44,8 @@ struct CommandReference {
 
 [[noreturn]] void throw_failure(const FamilyFile& file, const std::string& what) {
   throw UserError(fmt::format("the reference '{}' of family {} {}", join(file.reference_command, " "), file.name, what),
-                  "run it by hand on a folder of inputs: 'apo verify' with --dump writes one");
+                  "it is run in the family's folder, with a folder of .npy files and axes.json as its last word: "
+                  "docs/families.md");
 }
 
 std::string last_line(const std::string& text) {
@@ -98,6 +99,10 @@ std::vector<double> read_tensor(const CommandReference& self, const TensorSpec& 
   if (array.shape != tensor.shape(axes)) {
     throw_failure(self.file, fmt::format("wrote {} with shape [{}], needed [{}]", path.filename().string(),
                                          fmt::join(array.shape, ","), fmt::join(tensor.shape(axes), ",")));
+  }
+  if (is_float(tensor.dtype) && is_float(array.dtype) && dtype_bytes(array.dtype) < dtype_bytes(tensor.dtype)) {
+    throw_failure(self.file, fmt::format("wrote {} as {}, which rounds what is to be {}", path.filename().string(),
+                                         to_string(array.dtype), to_string(tensor.dtype)));
   }
   const auto bad = std::ranges::find_if(array.values, [](double value) { return !std::isfinite(value); });
   if (bad != array.values.end()) {

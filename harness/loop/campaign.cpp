@@ -50,8 +50,8 @@ Opened begin_campaign(const Workspace& workspace, Journal& journal, const Campai
 }
 
 // `open` is taken: nobody else works on it, so what has not ended was interrupted.
-Opened resume_campaign(const Workspace& workspace, Journal& journal, Campaign open, const CampaignRequest& request,
-                       Observer& observer) {
+Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campaign& open,
+                       const CampaignRequest& request, Observer& observer) {
   const std::vector<IterationRow> rows = journal.iterations(open.id);
   const auto begun = static_cast<int>(rows.size());
   const auto unfinished =
@@ -64,10 +64,7 @@ Opened resume_campaign(const Workspace& workspace, Journal& journal, Campaign op
       resumed_policy(open, request, request.typed.baseline ? named_baseline(workspace, request.policy) : std::nullopt);
   // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
   opened.campaign.policy.seed = secret_seed();
-  observer.say(fmt::format(
-      "resuming campaign {} at iteration {} of {}, with the settings that it began with{}", open.id,
-      opened.first_iteration, opened.last_iteration,
-      request.typed.iterations || request.typed.candidates || request.typed.budget ? " and what was typed" : ""));
+  observer.say(resumption_text(open, request.typed, opened.first_iteration, opened.last_iteration));
   return opened;
 }
 

@@ -48,7 +48,7 @@ std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const Campaig
                                .source_hash = frame.workspace.catalogue().get(state.incumbent.variant).source_hash});
   }
   const Profile& first = profiles.front();
-  frame.observer.say(fmt::format("  profile: {} takes {}, the floor is {} ({}), {} % of it", state.incumbent.label(),
+  frame.observer.say(fmt::format("  profile: {} takes {}; the floor is {} ({}), {} % of that", state.incumbent.label(),
                                  format_ns(geometric_mean_time(profiles)), format_ns(first.floor_ns), first.floor_roof,
                                  format_g(100 * first.floor_fraction, 3)));
   return profiles;

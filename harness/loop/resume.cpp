@@ -71,6 +71,15 @@ int last_iteration(const Campaign& interrupted, const CampaignRequest& request, 
   return another ? begun + request.policy.iterations : interrupted.policy.iterations + unfinished;
 }
 
+std::string resumption_text(const Campaign& interrupted, const TypedOptions& typed, int first, int last) {
+  if (first > last) {
+    return fmt::format("resuming campaign {}: its certification is left", interrupted.id);
+  }
+  return fmt::format("resuming campaign {} at iteration {} of {}, with the settings that it began with{}",
+                     interrupted.id, first, last,
+                     typed.iterations || typed.candidates || typed.budget ? " and what was typed" : "");
+}
+
 std::vector<std::string> without_options(const std::vector<std::string>& words,
                                          const std::vector<std::string>& options) {
   std::vector<std::string> left;

@@ -42,6 +42,9 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
 // and do not count. A number other than the campaign's own counts from here.
 int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished);
 
+// "resuming campaign 1 at iteration 4 of 6, ...", or that its certification alone is left.
+std::string resumption_text(const Campaign& interrupted, const TypedOptions& typed, int first, int last);
+
 // Returns the words without these options and their values, which are written as "--option value" or "--option=value".
 std::vector<std::string> without_options(const std::vector<std::string>& words,
                                          const std::vector<std::string>& options);

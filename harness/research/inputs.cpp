@@ -53,6 +53,7 @@ PastResult past_result(const Experiment& experiment, const Machine& machine) {
   if (experiment.judgement) {
     const Judgement& judgement = *experiment.judgement;
     past.verdict = judgement.verdict;
+    past.sentence = judgement.sentence;
     past.cache = judgement.cache_policy;
     past.timed = experiment.outcome == Outcome::valid && judgement.rounds > 0;
     past.effect = judgement.effect;

@@ -53,6 +53,7 @@ struct PastResult {
   double lower = 0;
   double upper = 0;
   std::string evidence;  // of the gate that stopped it
+  std::string sentence;  // of the verdict
   double seconds = 0;    // that judging it took
 };
 

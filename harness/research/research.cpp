@@ -169,6 +169,27 @@ std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant&
   return measured;
 }
 
+// Those with tunables whose default settings are not ranked, such as ones that were judged, the most promising first:
+// another of their settings may do what these did not.
+std::vector<const Variant*> unranked_with_tunables(const Knowledge& known, const std::vector<const Variant*>& ranked) {
+  std::vector<std::pair<double, const Variant*>> variants;
+  for (const RegisteredVariant& registered : known.inputs.variants) {
+    const Variant& variant = registered.variant;
+    if (registered.supported && !variant.tunables.empty() &&
+        std::ranges::find(ranked, variant.id(), &Variant::id) == ranked.end()) {
+      const Configuration defaults = normalised({.variant = variant.id(), .settings = {}}, variant);
+      const Forecast forecast = known.predictor.predict(variant, defaults, kUnknownFloorBound);
+      variants.emplace_back(rounded(forecast.effect), &variant);
+    }
+  }
+  std::ranges::stable_sort(variants, std::greater(), &std::pair<double, const Variant*>::first);
+  std::vector<const Variant*> sorted;
+  for (const auto& [effect, variant] : variants) {
+    sorted.push_back(variant);
+  }
+  return sorted;
+}
+
 // Of the incumbent and of the variants that rank highest.
 std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
   std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
@@ -178,6 +199,11 @@ std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::ve
         std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
     if (found != nullptr && is_new && tuned.size() <= kPromisingVariants) {
       tuned.push_back(&found->variant);
+    }
+  }
+  for (const Variant* variant : unranked_with_tunables(known, tuned)) {
+    if (tuned.size() <= kPromisingVariants) {
+      tuned.push_back(variant);
     }
   }
   return tuned;

@@ -18,16 +18,18 @@ struct Split {
   std::string value;
 };
 
+// "speedup>1", or with blanks round the operator.
 Split split_word(const std::string& word) {
   static const std::pair<std::string_view, Operator> kSigns[] = {
       {"!=", Operator::unequal}, {"<=", Operator::less_equal}, {">=", Operator::greater_equal}, {"=", Operator::equal},
       {"<", Operator::less},     {">", Operator::greater},     {"~", Operator::contains}};
   const std::size_t position = word.find_first_of("=!<>~");
-  if (position != std::string::npos && position > 0) {
+  const std::string key = trim(word.substr(0, position));
+  if (position != std::string::npos && !key.empty()) {
     const std::string_view rest = std::string_view(word).substr(position);
     for (const auto& [sign, operation] : kSigns) {
       if (rest.starts_with(sign)) {
-        return {word.substr(0, position), operation, std::string(sign), std::string(rest.substr(sign.size()))};
+        return {key, operation, std::string(sign), trim(rest.substr(sign.size()))};
       }
     }
   }

@@ -299,7 +299,18 @@ void write_reproduction(const ReportModel& model, Writer& writer) {
   if (model.incumbent != model.campaign.baseline.label()) {
     commands += compare_command(model) + "\n";
   }
+  const auto accepted = std::find_if(model.experiments.rbegin(), model.experiments.rend(), [](const auto& one) {
+    return one.judgement && one.judgement->verdict == Verdict::accepted;
+  });
+  if (accepted != model.experiments.rend()) {
+    commands += fmt::format("apo replay {}\n", accepted->id);
+  }
   writer.code_block(commands);
+  if (accepted != model.experiments.rend()) {
+    writer.paragraph({code("apo replay"),
+                      plain(" measures an experiment again from the sources that the journal keeps, "),
+                      code("apo compare"), plain(" the variants as they are registered now.")});
+  }
   writer.paragraph({plain("Seed of the campaign: " + seed_text(model) +
                           ". The seed of every round is in the JSON report and in the journal.")});
 }

@@ -66,6 +66,7 @@ TEST(Usage, EveryCommandHasHelpOnStdout) {
     EXPECT_EQ(ran.exit_code, 0) << command;
     EXPECT_NE(ran.out.find("Usage: apo " + command), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("--journal"), std::string::npos) << command;
+    EXPECT_NE(ran.out.find("load kernel families from this file, FILE.h or a shared"), std::string::npos) << command;
     EXPECT_EQ(ran.err, "") << command;
   }
 }
@@ -154,6 +155,10 @@ const Mistake kUnknownNames[] = {
      {"unknown workload 'n4m'", "did you mean"}},
     {"workload_to_run", {"run", "copy", "--workload", "n4kk"}, 1, {"n4kk", "did you mean 'n4k'"}},
     {"variant_to_explain", {"explain", "copy/simple", "copy/memcp"}, 1, {"did you mean 'copy/memcpy'"}},
+    {"one_variant_to_explain",
+     {"explain", "copy/simple"},
+     1,
+     {"b is required", "Usage: apo explain [OPTIONS] a b", "'apo explain --help'"}},
     {"families_to_explain",
      {"explain", "copy/simple", "e88_backward/simple"},
      1,

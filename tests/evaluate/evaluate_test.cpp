@@ -66,8 +66,8 @@ TEST_F(EvaluateTest, AMuchFasterCandidateIsAcceptedAfterConfirmation) {
   const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
   EXPECT_EQ(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
   EXPECT_GT(experiment.judgement->effect, 0.5);
-  EXPECT_EQ(gates_seen,
-            (std::vector<std::string>{"metadata", "build", "resources", "correctness", "timing", "confirmation"}));
+  EXPECT_EQ(gates_seen, (std::vector<std::string>{"metadata", "build", "resources", "correctness", "timing",
+                                                  "confirmation", "regimes"}));
   EXPECT_EQ(rounds_seen, static_cast<int>(experiment.rounds.size()));
 }
 

@@ -240,6 +240,9 @@ TEST(CommandReference, ItsFaultsAreOneErrorEach) {
   EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((2, 2)))\n")
                 .find("wrote y.npy with shape [2,2], needed [7,100]"),
             std::string::npos);
+  EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((7, 100), np.float16))\n")
+                .find("wrote y.npy as f16, which rounds what is to be f32"),
+            std::string::npos);
 }
 
 // A program that stays answers every request of a draw; its inputs and its own dtypes are its own affair.

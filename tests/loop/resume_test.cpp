@@ -50,6 +50,14 @@ TEST(Resume, TypedIterationsCountFromHereAndTheCampaignsOwnDoNotCountInterrupted
   EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 7) << "the same command again goes on as planned";
 }
 
+TEST(Resume, TheTextNamesTheNextIterationOrThatOnlyTheCertificationIsLeft) {
+  EXPECT_EQ(resumption_text(interrupted(), {}, 4, 6),
+            "resuming campaign 3 at iteration 4 of 6, with the settings that it began with");
+  EXPECT_EQ(resumption_text(interrupted(), {.iterations = true}, 6, 6),
+            "resuming campaign 3 at iteration 6 of 6, with the settings that it began with and what was typed");
+  EXPECT_EQ(resumption_text(interrupted(), {}, 7, 6), "resuming campaign 3: its certification is left");
+}
+
 TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
   CampaignRequest asked = request();
   asked.typed.baseline = asked.typed.workloads = true;

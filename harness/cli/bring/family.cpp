@@ -59,7 +59,7 @@ std::string work_text(const FamilyCheck& check) {
   for (const NamedCount& special : check.work.special_by_name) {
     parts.push_back(fmt::format("{} {}", format_si(special.count, ""), special.name));
   }
-  if (check.work.serial_special_functions > 0) {
+  if (check.work.serial_special_functions > 1) {
     parts.push_back(fmt::format("{} of them one after the other", format_g(check.work.serial_special_functions)));
   }
   return fmt::format("work of {}: {}\n", check.workload, join(parts, ", "));
@@ -228,6 +228,27 @@ std::string check_summary(const FamilyFile& file, const Globals& globals) {
   return summary(file, check_with_progress(file, globals));
 }
 
+namespace {
+
+// Of a copy with what `keep_family` copies, so that a reference that needs more of its folder is refused.
+FamilyCheck check_copy(const FamilyFile& file, const Globals& globals) {
+  if (file.reference_command.empty()) {
+    return check_with_progress(file, globals);
+  }
+  const TemporaryFolder folder("apo-family");
+  keep_family(file, folder.path());
+  try {
+    return check_with_progress(load_family_file(registered_path(file, folder.path()).string()), globals);
+  } catch (const UserError& error) {
+    const std::string copied = registered_path(file, folder.path()).parent_path().string();
+    const std::string own = std::filesystem::path(file.path).parent_path().string();
+    throw UserError(replace_all(error.what(), copied, own),
+                    error.hint() + "\nit is registered with the files that 'apo:reference' names, and finds no others");
+  }
+}
+
+}  // namespace
+
 int register_family(const std::string& path, bool check, const Globals& globals) {
   const FamilyFile file = load_family_file(path);
   const Paths paths = make_paths(globals.journal);
@@ -236,7 +257,7 @@ int register_family(const std::string& path, bool check, const Globals& globals)
   if (known != FamilyRegistration::same) {
     std::vector<FileUnitAxis> found;
     if (check) {
-      const FamilyCheck result = check_with_progress(file, globals);
+      const FamilyCheck result = check_copy(file, globals);
       checked = summary(file, result);
       found = result.units;
     }

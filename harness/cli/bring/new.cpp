@@ -11,12 +11,28 @@
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/implement/variant/cpp_keywords.h"
 #include "harness/loop/contract/skeleton.h"
+#include "harness/loop/workspace/workspace.h"
+#include "kernels/family.h"
 
 namespace apo {
 namespace {
 
+// A family that was registered here may be written anew; registering it tells what changed.
+void check_name(const std::string& name, const Paths& paths) {
+  if (is_cpp_keyword(name)) {
+    throw UserError(fmt::format("'{}' is a C++ keyword, and the functions of a family have its name", name),
+                    fmt::format("choose another name, such as {}_values", name));
+  }
+  if (find_family(name) != nullptr && !std::filesystem::exists(paths.families / name)) {
+    throw UserError(fmt::format("the program has a family '{}' already", name),
+                    "choose another name; 'apo list' shows all families");
+  }
+}
+
 int write_family(const SkeletonRequest& request, const Globals& globals) {
+  check_name(request.name, make_paths(globals.journal));
   const Skeleton skeleton = write_skeleton(request);
   const std::string family = request.name + ".h";
   const std::string variant = request.name + "_simple.cpp";

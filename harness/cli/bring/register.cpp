@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -43,11 +45,9 @@ std::string versioned(const RegistrationResult& result) {
 }
 
 Json document_of(const RegistrationResult& result) {
-  Json document = {{"variant", result.variant.id()},
-                   {"version", result.version},
-                   {"state", state_text(result.state)},
-                   {"gates", to_documents(result.gates)},
-                   {"path", result.path}};
+  Json document = {
+      {"variant", result.variant.id()},      {"version", result.version}, {"state", state_text(result.state)},
+      {"gates", to_documents(result.gates)}, {"notes", result.notes},     {"path", result.path}};
   if (result.state == RegistrationState::refused) {
     document["log"] = result.log;
   }
@@ -68,6 +68,9 @@ void print_result(const RegistrationResult& result) {
     print(result.variant.id() + " " + std::string(state_text(result.state)) + "\n");
   } else {
     const bool known = result.state == RegistrationState::already_registered;
+    for (const std::string& note : result.notes) {
+      print("note: " + note + "\n");
+    }
     print(versioned(result) + (known ? " is already registered: " : " registered: ") + result.path + "\n");
   }
 }
@@ -91,15 +94,48 @@ int add(RegistrationRequest request, const Globals& globals) {
   return result.state == RegistrationState::refused ? kGateFailed : kDone;
 }
 
+// Those of the family that were registered here: without it they are nothing.
+std::vector<std::string> registered_variants(const Workspace& workspace, const std::string& family) {
+  std::vector<std::string> ids;
+  for (const Variant* variant : workspace.catalogue().of_family(family)) {
+    ids.push_back(variant->id());
+  }
+  return ids;
+}
+
+// Their apo:parent lines would name nobody.
+void check_childless(const Workspace& workspace, const std::string& id) {
+  const std::vector<std::string> children = workspace.catalogue().registered_children(id);
+  if (children.empty()) {
+    return;
+  }
+  const std::string family = id.substr(0, id.find('/'));
+  const bool is_own = std::filesystem::exists(workspace.paths().families / family);
+  throw UserError(fmt::format("{} is the apo:parent of {}", id, join(children, ", ")),
+                  "unregister these first" + (is_own ? ", or the whole family: 'apo unregister " + family + "'" : ""));
+}
+
 int retire(const std::string& id, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
   const bool is_family = id.find('/') == std::string::npos;
   Workspace workspace(paths);
+  if (!is_family) {
+    check_childless(workspace, id);
+  }
+  const std::vector<std::string> variants = is_family ? registered_variants(workspace, id) : std::vector<std::string>();
   const std::string path = is_family ? retire_family(id, paths.families) : unregister(workspace, id);
+  for (const std::string& variant : variants) {
+    unregister(workspace, variant);
+  }
   if (globals.json) {
-    print_json({{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}});
+    Json document = {{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}};
+    if (is_family) {
+      document["variants"] = variants;
+    }
+    print_json(document);
   } else {
-    print(id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n");
+    print(id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n" +
+          (variants.empty() ? "" : "its variants went with it: " + join(variants, ", ") + "\n"));
   }
   return kDone;
 }

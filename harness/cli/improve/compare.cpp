@@ -37,6 +37,11 @@ std::string interrupted(bool keep, const Globals& globals) {
          "\n     compare anew with: " + command_line(globals.words);
 }
 
+// Identical code is not timed either, and is no failure.
+bool failed_a_gate(const Experiment& experiment) {
+  return experiment.judgement->reason == Reason::gate_failed && experiment.outcome != Outcome::no_change;
+}
+
 int compare_two_commands(const CompareOptions& options, const Globals& globals) {
   CommandRequest request = command_request(options.commands, CommandPurpose::compare, options.judge, options.layout);
   request.keep = !options.no_journal;
@@ -50,7 +55,7 @@ int compare_two_commands(const CompareOptions& options, const Globals& globals) 
     print(comparison.command_b + " against " + comparison.command_a + "\n" + comparison.judgement->sentence + "\n" +
           command_comparison_text(comparison));
   }
-  return kDone;
+  return comparison.judgement->reason == Reason::gate_failed ? kGateFailed : kDone;
 }
 
 int compare(const CompareOptions& options, const Globals& globals) {
@@ -91,7 +96,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
         fmt::format("verdict: {} ({}){}\n", to_string(judgement.verdict), to_string(judgement.reason),
                     experiment.id != 0 ? fmt::format("; 'apo show {}' has the whole experiment", experiment.id) : ""));
   }
-  return kDone;
+  return failed_a_gate(experiment) ? kGateFailed : kDone;
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "harness/cli/app.h"
 #include "harness/cli/candidate_file.h"
@@ -15,6 +18,8 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/metadata_block.h"
 #include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
@@ -71,11 +76,41 @@ bool names_a_variant(const std::string& word) {
   return word.ends_with(']') || (std::filesystem::path(word).extension().empty() && !std::filesystem::exists(word));
 }
 
-int evaluate_one(const EvaluateOptions& options, CandidateJudge& judge, const Globals& globals) {
+GivenCandidate given_candidate(const std::string& word, const TemporaryFolder& folder) {
+  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder);
+}
+
+// The family that the block of the file names, else that of its folder; "" where neither does.
+std::string family_of_file(const GivenCandidate& file) {
+  if (std::filesystem::path(file.path).extension() != ".so") {
+    const std::vector<BlockLine> block = read_block(read_file(file.path), file.shown);
+    const auto named = std::ranges::find(block, "variant", &BlockLine::key);
+    if (named != block.end()) {
+      return named->value.substr(0, named->value.find('/'));
+    }
+  }
+  return identity_of(std::filesystem::absolute(file.path)).family;
+}
+
+std::string family_of(const GivenCandidate& given, const Workspace& workspace) {
+  if (!given.variant.empty()) {
+    return workspace.catalogue().get(given.variant.substr(0, given.variant.find('['))).family;
+  }
+  const std::string family = family_of_file(given);
+  if (family.empty()) {
+    throw UserError("'" + given.shown + "' does not say which operation it computes",
+                    "name it with --family, or begin the file with '// apo:variant FAMILY/NAME'");
+  }
+  return family;
+}
+
+int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer& observer, const Globals& globals) {
   const TemporaryFolder folder;
-  const CandidateAnswer answer =
-      judge.answer(names_a_variant(options.candidate) ? GivenCandidate{.variant = options.candidate}
-                                                      : candidate_file(options.candidate, folder));
+  const GivenCandidate given = given_candidate(options.candidate, folder);
+  TrialChoice choice = options.choice;
+  choice.family = choice.family.empty() ? family_of(given, workspace) : choice.family;
+  CandidateJudge judge(workspace, choice, observer);
+  const CandidateAnswer answer = judge.answer(given);
   judge.finish();
   if (globals.json) {
     print_json(to_document(answer));
@@ -83,6 +118,16 @@ int evaluate_one(const EvaluateOptions& options, CandidateJudge& judge, const Gl
     print(text_of(answer));
   }
   return exit_code_of(answer, options.at_least);
+}
+
+int evaluate_stream(const EvaluateOptions& options, Workspace& workspace, Observer& observer) {
+  if (options.choice.family.empty()) {
+    throw UserError("--stream needs --family", "'apo list' shows all families");
+  }
+  CandidateJudge judge(workspace, options.choice, observer);
+  answer_lines(judge, stdin, print_json_line);
+  judge.finish();
+  return kDone;
 }
 
 int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) {
@@ -94,13 +139,8 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  CandidateJudge judge(workspace, options.choice, observer);
-  if (!options.stream) {
-    return evaluate_one(options, judge, globals);
-  }
-  answer_lines(judge, stdin, print_json_line);
-  judge.finish();
-  return kDone;
+  return options.stream ? evaluate_stream(options, workspace, observer)
+                        : evaluate_one(options, workspace, observer, globals);
 }
 
 }  // namespace
@@ -110,8 +150,8 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
   app.add_option("candidate", options->candidate,
                  "the candidate: a source file, - for one on standard input, or a known variant with settings, "
                  "FAMILY/NAME[SETTING=VALUE]");
-  app.add_option("--family", options->choice.family, "the operation that it computes; 'apo list' shows them")
-      ->required();
+  app.add_option("--family", options->choice.family,
+                 "the operation that it computes; 'apo list' shows them (default: that of its apo:variant line)");
   app.add_option("--workload", options->choice.workloads, "workload to judge on (default: the first for the target)")
       ->expected(1);
   app.add_option("--at-least", options->at_least, "exit with 3 when the score is below this ratio")

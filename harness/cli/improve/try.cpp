@@ -73,14 +73,14 @@ int try_files(const TryOptions& options, const Globals& globals) {
   CandidateJudge judge(workspace, options.choice, observer);
   Json documents = Json::array();
   bool judged_all = true;
-  bool all_wrong = true;
+  bool any_wrong = false;
   for (const std::string& file : options.files) {
     static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
   }
   for (const std::string& file : options.files) {
     const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
     judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
-    all_wrong = all_wrong && answer.verdict == CandidateVerdict::wrong;
+    any_wrong = any_wrong || answer.verdict == CandidateVerdict::wrong;
     const VerdictText text = verdict_text(answer);
     documents.push_back(document_of(file, answer, text));
     if (!globals.json) {
@@ -95,7 +95,7 @@ int try_files(const TryOptions& options, const Globals& globals) {
   if (globals.json) {
     print_json({{"family", options.choice.family}, {"verdicts", documents}});
   }
-  return !judged_all ? kEnvironmentTrouble : all_wrong ? kGateFailed : kDone;
+  return any_wrong ? kGateFailed : judged_all ? kDone : kEnvironmentTrouble;
 }
 
 }  // namespace

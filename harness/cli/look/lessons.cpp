@@ -45,10 +45,12 @@ std::optional<Verdict> verdict_of(const std::string& word) {
   return verdict;
 }
 
-void check_name(const std::string& kind, const std::string& given, const std::set<std::string>& known) {
+// `where`: what shows the names.
+void check_name(const std::string& kind, const std::string& given, const std::set<std::string>& known,
+                const std::string& where) {
   if (!given.empty() && !known.contains(given)) {
     throw UserError("unknown " + kind + " '" + given + "'",
-                    did_you_mean(given, {known.begin(), known.end()}) + "\n'apo list' shows all");
+                    did_you_mean(given, {known.begin(), known.end()}) + "\n" + where);
   }
 }
 
@@ -81,14 +83,14 @@ void check_names(const LessonOptions& options, Workspace& workspace, Journal& jo
       techniques.insert(row.techniques.begin(), row.techniques.end());
     }
   }
-  check_name("family", options.family, names);
-  check_name("technique", options.technique, techniques);
-  check_name("variant", options.variant, variants);
+  check_name("family", options.family, names, "'apo list' shows all families");
+  check_name("technique", options.technique, techniques,
+             "'apo list FAMILY' shows those of its variants; all are in the catalogue: docs/research.md#the-catalogue");
+  check_name("variant", options.variant, variants, "'apo list FAMILY' shows all variants of a family");
 }
 
 bool changed(const Workspace& workspace, const std::string& variant, const std::string& source_hash) {
-  const Variant* now = workspace.catalogue().find(variant);
-  return now == nullptr || now->source_hash != source_hash;
+  return workspace.catalogue().get(variant).source_hash != source_hash;
 }
 
 // The incumbents of now, read once a class, and their newest profiles.
@@ -143,6 +145,9 @@ std::string expired(const Lesson& lesson, const Workspace& workspace, CurrentInc
   }
   for (const auto& [variant, hash] : {std::pair(lesson.configuration.variant, lesson.source_hash),
                                       std::pair(lesson.incumbent.variant, lesson.incumbent_source_hash)}) {
+    if (workspace.catalogue().find(variant) == nullptr) {
+      return variant + " is not registered here";
+    }
     if (changed(workspace, variant, hash)) {
       return "the source of " + variant + " has changed since";
     }

@@ -107,11 +107,28 @@ std::string tensors_text(const Family& family) {
   return format_table(rows);
 }
 
+std::string scalars_text(const Family& family) {
+  std::vector<std::vector<std::string>> rows = {{"  scalar", "value", "dtype", "meaning"}};
+  for (const ScalarSpec& scalar : family.scalars) {
+    rows.push_back({"  " + scalar.name, format_g(scalar.value), std::string(to_string(scalar.dtype)), scalar.meaning});
+  }
+  return family.scalars.empty() ? "" : format_table(rows) + "\n";
+}
+
+// In the contract's order: "rows=7 cols=100".
+std::string axes_of(const Family& family, const Workload& workload) {
+  std::vector<std::string> words;
+  for (const AxisSpec& axis : family.axes) {
+    words.push_back(fmt::format("{}={}", axis.name, workload.axes.at(axis.name)));
+  }
+  return join(words, " ");
+}
+
 std::string workloads_text(const Family& family) {
   std::vector<std::vector<std::string>> rows = {{"  workload", "kind", "class", "axes"}};
   for (const Workload& workload : family.workloads) {
     rows.push_back({"  " + workload.name, std::string(to_string(workload.kind)), workload.workload_class,
-                    describe_axes(workload.axes)});
+                    axes_of(family, workload)});
   }
   return format_table(rows);
 }
@@ -140,8 +157,8 @@ std::string variants_text(Workspace& workspace, const Family& family, const Incu
 
 void print_family(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
   print(paint(family.name, "bold") + ": " + family.summary + "\n\n" + axes_text(family) + "\n" + tensors_text(family) +
-        "\n" + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") + "\n\nvariants\n" +
-        variants_text(workspace, family, incumbents));
+        "\n" + scalars_text(family) + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") +
+        "\n\nvariants\n" + variants_text(workspace, family, incumbents));
 }
 
 void print_variant(const Variant& variant, const Incumbents& incumbents) {
@@ -174,6 +191,13 @@ Json family_document(Workspace& workspace, const Family& family, const Incumbent
                        {"role", tensor.role == Role::output ? "output" : "input"},
                        {"meaning", tensor.meaning}});
   }
+  Json scalars = Json::array();
+  for (const ScalarSpec& scalar : family.scalars) {
+    scalars.push_back({{"name", scalar.name},
+                       {"dtype", to_string(scalar.dtype)},
+                       {"value", scalar.value},
+                       {"meaning", scalar.meaning}});
+  }
   Json workloads = Json::array();
   for (const Workload& workload : family.workloads) {
     workloads.push_back({{"name", workload.name},
@@ -185,8 +209,8 @@ Json family_document(Workspace& workspace, const Family& family, const Incumbent
   for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
     variants.push_back(variant_document(*variant, incumbents));
   }
-  return {{"name", family.name},       {"summary", family.summary}, {"axes", axes},        {"tensors", tensors},
-          {"regimes", family.regimes}, {"workloads", workloads},    {"variants", variants}};
+  return {{"name", family.name}, {"summary", family.summary}, {"axes", axes},           {"tensors", tensors},
+          {"scalars", scalars},  {"regimes", family.regimes}, {"workloads", workloads}, {"variants", variants}};
 }
 
 // Files that are no variants do not stop the rest, but nobody should wonder where theirs is.

@@ -123,6 +123,12 @@ int write(const ReportOptions& options, const Globals& globals) {
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
     throw UserError("--output '" + folder.string() + "' is a file", "name a folder, or - for standard output");
   }
+  if (!std::filesystem::exists(status) &&
+      folder.extension() == std::filesystem::path(report::report_file(format)).extension()) {
+    throw UserError("--output '" + folder.string() + "' is to be a folder",
+                    "name it without " + folder.extension().string() + ", or - for standard output and '> " +
+                        folder.filename().string() + "'");
+  }
   const auto written = report::write_report(model, format, folder);
   if (globals.json) {
     print_json({{"campaign", campaign}, {"path", written.front().string()}});

@@ -36,6 +36,10 @@ DeclaredApplication application_of(const DispatchComparisonOptions& options) {
   return application;
 }
 
+bool refuses(const ApplicationComparison& comparison) {
+  return comparison.reason == Reason::gate_failed || comparison.reason == Reason::quality_lost;
+}
+
 int compare_by_application(const DispatchComparisonOptions& options, const Globals& globals) {
   ApplicationComparison asked{.application = application_of(options),
                               .dispatch = {options.dispatch_a, options.dispatch_b}};
@@ -50,7 +54,7 @@ int compare_by_application(const DispatchComparisonOptions& options, const Globa
   } else {
     print(application_comparison_text(comparison));
   }
-  return kDone;
+  return refuses(comparison) ? kGateFailed : kDone;
 }
 
 }  // namespace

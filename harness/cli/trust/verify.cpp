@@ -30,6 +30,7 @@
 #include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
+#include "harness/implement/variant/form.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/random.h"
@@ -282,6 +283,11 @@ void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& wo
   if (variant.target == Target::host) {
     throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
                     "apo verify " + variant.id());
+  }
+  if (!is_device_variant(variant)) {
+    throw UserError(variant.id() + " launches its own kernels, which only a GPU runs: it has no apo:launch line",
+                    "'apo:launch KERNEL grid=... block=...' makes a file of device code a device variant "
+                    "(docs/variants.md)");
   }
   workspace.use_executor(options.debug);
 }

@@ -96,7 +96,7 @@ struct WrongElement {
 
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
-                     // "baseline", "workers"
+                     // "regimes", "baseline", "workers"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;

@@ -197,6 +197,14 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     compared += result->code_compared ? 1 : 0;
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
+  if (cases == 0) {
+    gate.ran = false;
+    gate.evidence = plan.empty()
+                        ? "no workload to check it on"
+                        : fmt::format("none of {} workloads is supported; {}: {}", plan.size(), plan.front().workload,
+                                      runtime.unsupported(configuration, plan.front().axes));
+    return gate;
+  }
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);

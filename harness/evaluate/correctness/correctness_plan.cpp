@@ -244,6 +244,18 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   return plan;
 }
 
+std::vector<CheckCase> every_regime_plan(const Family& family, const std::vector<std::string>& campaign_workloads) {
+  std::vector<CheckCase> plan;
+  for (const std::string& name : campaign_workloads) {
+    const Axes& axes = find_workload(family, name)->axes;
+    const std::size_t regimes = element_count(family, axes) <= kMostElementsOfEveryRegime ? regimes_in_use(family) : 0;
+    for (std::size_t i = 0; i < regimes; ++i) {
+      plan.push_back({.workload = name, .axes = axes, .regimes = {family.regimes[i]}});
+    }
+  }
+  return plan;
+}
+
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed) {

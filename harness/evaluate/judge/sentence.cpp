@@ -29,17 +29,17 @@ std::string over_processes(const Judgement& judgement, const Wording& wording) {
   if (judgement.processes < rounds) {
     return fmt::format(" over {} rounds, several in a process", rounds);
   }
-  return fmt::format(" over {} fresh process{}", rounds, rounds == 1 ? "" : "es");
+  return fmt::format(" over {} round{} in fresh processes", rounds, rounds == 1 ? "" : "s");
 }
 
-// "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 fresh processes"
+// "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 rounds in fresh processes"
 std::string gain(const Judgement& judgement, const Wording& wording) {
   const IntervalText text = format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
   return text.ratio + " " + wording.better + ", " + interval(judgement, text.lower, text.upper) +
          over_processes(judgement, wording);
 }
 
-// "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 fresh processes"
+// "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 rounds in fresh processes"
 std::string change(const Judgement& judgement, const Wording& wording) {
   const IntervalText text = format_change(judgement.effect, judgement.lower, judgement.upper);
   return text.ratio + ", " + interval(judgement, text.lower, text.upper) + over_processes(judgement, wording);

@@ -15,6 +15,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -122,6 +123,12 @@ void check_includes(const Variant& variant, const fs::path& folder) {
   }
 }
 
+// False for one that has the family's baseline because its file names none.
+bool names_its_parent(const Variant& variant) {
+  const std::vector<BlockLine> block = read_block(variant.source, variant.path);
+  return std::ranges::find(block, "parent", &BlockLine::key) != block.end();
+}
+
 bool is_below(const Variant& variant, const fs::path& root) {
   return lies_in(variant.path, fs::absolute(root).lexically_normal());
 }
@@ -160,7 +167,7 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
     adopt(variant);
     if (const auto wrong = unknown_relative(variant)) {
       problems_.push_back(
-          {.path = variant.path, .what = wrong->what, .hint = did_you_mean(wrong->name, ids()), .left_out = false});
+          {.path = variant.path, .what = wrong->what, .hint = nearest_other(*wrong, variant), .left_out = false});
     }
   }
 }
@@ -180,6 +187,13 @@ std::optional<Catalogue::UnknownRelative> Catalogue::unknown_relative(const Vari
                            .hint = "predict over its parent, or register the other one first"};
   }
   return std::nullopt;
+}
+
+// No variant grows from itself.
+std::string Catalogue::nearest_other(const UnknownRelative& wrong, const Variant& variant) const {
+  std::vector<std::string> others = ids();
+  std::erase(others, variant.id());
+  return did_you_mean(wrong.name, others);
 }
 
 const Variant* Catalogue::find(std::string_view id) const {
@@ -229,6 +243,16 @@ std::vector<std::string> Catalogue::ids() const {
     ids.push_back(id);
   }
   return ids;
+}
+
+std::vector<std::string> Catalogue::registered_children(std::string_view id) const {
+  std::vector<std::string> children;
+  for (const auto& [name, variant] : variants_) {
+    if (variant.parent == id && name != id && is_registered(variant) && names_its_parent(variant)) {
+      children.push_back(name);
+    }
+  }
+  return children;
 }
 
 Configuration Catalogue::configuration(std::string_view text) const {
@@ -307,8 +331,8 @@ Registration Catalogue::add(Variant variant) {
     return {.variant = known, .already_registered = true};
   }
   if (const auto wrong = unknown_relative(variant)) {
-    const std::string guess = did_you_mean(wrong->name, ids());
-    throw UserError(wrong->what, (guess.empty() ? "" : guess + "  ") + wrong->hint);
+    const std::string other = nearest_other(*wrong, variant);
+    throw UserError(wrong->what, (other.empty() ? "" : other + "  ") + wrong->hint);
   }
   check_includes(variant, roots_.back());
   adopt(variant);

@@ -46,6 +46,8 @@ class Catalogue {
   // Returns the variants in order of names.
   std::vector<const Variant*> of_family(std::string_view family) const;
   std::vector<std::string> ids() const;
+  // Returns the registered variants whose apo:parent line names this one, in order of names.
+  std::vector<std::string> registered_children(std::string_view id) const;
 
   // Parses "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
@@ -75,6 +77,7 @@ class Catalogue {
     std::string name, what, hint;
   };
   std::optional<UnknownRelative> unknown_relative(const Variant& variant) const;
+  std::string nearest_other(const UnknownRelative& wrong, const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
   bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;

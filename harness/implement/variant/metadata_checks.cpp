@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
@@ -14,28 +13,12 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/cpp_keywords.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {
 namespace {
-
-// Words that a generated header cannot use as a name: C++20's keywords.
-constexpr std::array<std::string_view, 92> kKeywords = {
-    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
-    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
-    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
-    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
-    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
-    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
-    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
-    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
-    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
-    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
-    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
-    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
-    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
-    "xor_eq"};
 
 const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
                                                     "l2_persist", "cooperative", "when"};
@@ -138,8 +121,7 @@ class Checker {
   }
   void check_name(std::string_view key, std::size_t index, const std::string& name,
                   std::set<std::string, std::less<>>& taken) const {
-    const bool keyword = std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end();
-    if (!is_identifier(name) || keyword || name.front() == '_' || name.find("__") != std::string::npos ||
+    if (!is_identifier(name) || is_cpp_keyword(name) || name.front() == '_' || name.find("__") != std::string::npos ||
         name.size() > 64) {
       fail(key, index, "'" + name + "' cannot name a constant or a field in C++",
            "use letters, digits and '_', no leading '_', no keyword");

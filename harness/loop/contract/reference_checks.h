@@ -55,7 +55,8 @@ std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const s
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
 void check_memory(const CheckedFamily& subject);
-// An output that depends on no input, is nearly constant or is so along an extent; units that are not independent:
+// A program's outputs that differ from one call to the next, an output that depends on no input, is nearly constant or
+// is so along an extent; units that are not independent:
 void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases);
 
 }  // namespace apo

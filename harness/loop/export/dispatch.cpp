@@ -202,9 +202,11 @@ void add_fallback(Dispatch& dispatch, const Catalogue& catalogue, const std::str
     }
   }
   if (!used) {
-    throw UserError("--fallback " + text + " fits no exported table: it is for family " + variant.family +
-                        " and target " + std::string(to_string(variant.target)),
-                    "export that family, or drop the option");
+    const std::string target(to_string(variant.target));
+    throw UserError(
+        "--fallback " + text + " fits no exported table: it is for family " + variant.family + " and target " + target,
+        is_wanted ? "the journal knows no device of target " + target + ": 'apo run' on one first, or drop the option"
+                  : "export that family, or drop the option");
   }
 }
 

@@ -55,8 +55,10 @@ std::string note_of(const std::string& end, const ProposerAnswer& answer, const 
     parts.push_back(fmt::format("{} candidates after the first {} were passed over", answer.beyond, options.most));
   }
   if (answer.candidates.empty() && parts.empty()) {
-    parts.push_back(answer.chatter > 0 ? fmt::format("no candidate in {} lines of text", answer.chatter)
-                                       : "it proposed nothing");
+    parts.push_back(
+        answer.chatter > 0
+            ? fmt::format("no candidate in {} lines of text: each is a JSON object on one line", answer.chatter)
+            : "it proposed nothing");
   }
   return one_line(join(parts, "; ")).substr(0, kLongestNote);
 }
@@ -84,7 +86,8 @@ AnsweredCall ask(const std::string& command, const ProposerOptions& options, con
 }  // namespace
 
 std::vector<AnsweredCall> ask_proposers(const ProposerOptions& options, const std::string& brief, Observer& observer) {
-  observer.progress({.what = options.commands.size() == 1 ? "the proposer thinks" : "the proposers think"});
+  observer.say(
+      fmt::format("  asking {}, for {} at most", join(options.commands, " and "), format_seconds(options.timeout_s)));
   std::vector<std::future<AnsweredCall>> running;
   for (const std::string& command : options.commands) {
     running.push_back(std::async(std::launch::async, ask, command, options, brief));

@@ -19,7 +19,7 @@ constexpr std::size_t kLessons = 3;
 void add_floor(CandidateAnswer& answer, double floor_ns) {
   const double time = answer.experiment->judgement->candidate_ns;
   if (floor_ns > 0 && time > 0) {
-    answer.feedback.push_back(fmt::format("takes {}, the floor is {}: {} of it", format_ns(time), format_ns(floor_ns),
+    answer.feedback.push_back(fmt::format("takes {}; the floor is {}, {} of that", format_ns(time), format_ns(floor_ns),
                                           format_share(floor_ns / time)));
   }
 }

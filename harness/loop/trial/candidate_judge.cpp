@@ -148,7 +148,7 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
   if (configuration == trial.incumbent()) {
     answer.verdict = CandidateVerdict::incumbent;
     answer.score = 1;
-    answer.feedback.emplace_back("is the incumbent already: nothing to judge it against");
+    answer.feedback.emplace_back("there is nothing to judge it against");
     return;
   }
   // The word of the policy is judged as the policy says.

@@ -11,6 +11,7 @@
 #include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
+#include "harness/implement/toolkit.h"
 #include "harness/implement/variant/form.h"
 #include "harness/loop/workspace/chosen_workload.h"
 
@@ -29,10 +30,13 @@ GateResult executor_gate(const Runtime& runtime, const Configuration& configurat
       });
   gate.gate = "executor";
   gate.errors.clear();  // how far off its outputs are, the gate of correctness says where the candidate runs
-  if (gate.outcome == Outcome::not_checkable) {
+  if (!gate.ran) {
+    gate.evidence += "; a small workload that it takes would be run here";
+  } else if (gate.outcome == Outcome::not_checkable) {
     gate.outcome = Outcome::valid;
     gate.ran = false;
-  } else if (gate.outcome != Outcome::valid) {
+  } else if (gate.outcome != Outcome::valid && gate.outcome != Outcome::build_failed &&
+             gate.outcome != Outcome::wrong_abi) {
     gate.evidence += fmt::format("; seed {}", seed);
   }
   return gate;
@@ -60,8 +64,13 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
   workspace.use_executor(false, stop);
   const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
-  std::vector<GateResult> gates = {executor_gate(runtime, configuration, observer)};
-  if (!has_gpu && !gates.back().ran && gates.back().outcome == Outcome::valid) {
+  std::vector<GateResult> gates;
+  if (is_device_variant(variant)) {
+    gates.push_back(executor_gate(runtime, configuration, observer));
+  }
+  const bool ran = !gates.empty() && gates.back().ran;
+  const bool passed = gates.empty() || gates.back().outcome == Outcome::valid;
+  if (!has_gpu && passed && (!ran || !find_toolkit_program("nvcc").empty())) {
     gates.push_back(compile_gate(paths, runtime, variant, configuration, log));
   }
   return gates;

@@ -1,4 +1,4 @@
-// harness/loop/trial/device_check.h - what this machine's CPU says of a device variant, before a GPU runs it.
+// harness/loop/trial/device_check.h - what this machine's CPU says of a variant for GPUs, before a GPU runs it.
 #pragma once
 
 #include <stop_token>
@@ -11,9 +11,9 @@
 
 namespace apo {
 
-// The gate of the CPU executor; the evidence says why when it cannot check the variant. Without a GPU such a variant is
-// at least compiled, whose output goes to `log`. Nothing when the executor's guard is switched off. Throws Cancelled
-// after a stop, and leaves neither a process nor half of a build.
+// The gate of the CPU executor for a device variant; the evidence says why when it cannot check the variant. Without a
+// GPU a variant is compiled as well, where there is a toolkit; the output goes to `log`. Nothing when the executor's
+// guard is switched off. Throws Cancelled after a stop, and leaves neither a process nor half of a build.
 std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant, bool has_gpu, Observer& observer,
                                      std::string& log, const std::stop_token& stop = {});
 

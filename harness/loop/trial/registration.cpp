@@ -1,11 +1,14 @@
 // harness/loop/trial/registration.cpp - the gates of a new variant, cheapest first, and then its row and its file.
 #include "harness/loop/trial/registration.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/secret.h"
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -53,9 +56,9 @@ std::vector<GateResult> all_gates(Workspace& workspace, const Variant& variant, 
   std::vector<GateResult> gates = {block_gate(variant)};
   std::string missing;
   bool runs_here = true;
-  if (request.verify && is_device_variant(variant)) {
+  if (request.verify && variant.target == Target::cuda) {
     runs_here = workspace.has_gpu(&missing);
-    if (request.executor) {
+    if (request.executor && (is_device_variant(variant) || !runs_here)) {
       const auto more = check_on_cpu(workspace.paths(), variant, runs_here, observer, log);
       gates.insert(gates.end(), more.begin(), more.end());
     }
@@ -70,6 +73,46 @@ std::vector<GateResult> all_gates(Workspace& workspace, const Variant& variant, 
     gates.insert(gates.end(), more.begin(), more.end());
   }
   return gates;
+}
+
+std::string unknown_technique(const std::string& name, Target target) {
+  if (find_technique(name, target) != nullptr) {
+    return "";
+  }
+  std::vector<std::string> known;
+  for (const Technique& technique : technique_catalogue()) {
+    if (technique.target.value_or(target) == target) {
+      known.push_back(technique.name);
+    }
+  }
+  return fmt::format("the catalogue has no technique '{}', so that nothing is known of what it gives {}", name,
+                     did_you_mean(name, known));
+}
+
+// Of the files as they lie there now: the first by name is where campaigns of the family start.
+std::string new_baseline(const Paths& paths, const Variant& variant, const std::string& before) {
+  Catalogue now;
+  now.load({paths.home / "variants", paths.variants});
+  const Variant* baseline = now.baseline(variant.family, variant.target);
+  if (before.empty() || baseline == nullptr || baseline->id() == before || baseline->id() != variant.id()) {
+    return "";
+  }
+  return fmt::format(
+      "it is the baseline of {} on {} now, as the first by name of those that name no parent; with "
+      "'apo:parent {}' in it that one stays so",
+      variant.family, to_string(variant.target), before);
+}
+
+std::vector<std::string> notes_on(const Variant& variant, bool verified) {
+  std::vector<std::string> notes;
+  for (const std::string& technique : variant.techniques) {
+    notes.push_back(unknown_technique(technique, variant.target));
+  }
+  if (verified && !variant.tunables.empty()) {
+    const Configuration checked{.variant = variant.id(), .settings = default_settings(variant)};
+    notes.push_back(checked.label() + " is what was checked; other settings are before they are timed");
+  }
+  return notes;
 }
 
 // A file that another process has registered under the name since the scan is replaced after another scan alone.
@@ -117,9 +160,14 @@ RegistrationResult register_file(Workspace& workspace, const RegistrationRequest
   } else if (!guards_off().empty()) {
     result.state = RegistrationState::guard_switched_off;
   } else {
+    const Variant* baseline = registered.baseline(result.variant.family, result.variant.target);
+    const std::string before = baseline == nullptr ? "" : baseline->id();
     const KeptVariant kept = keep_variant(registered, workspace.paths(), result.variant);
     result.path = kept.path;
     result.version = kept.version;
+    result.notes = notes_on(result.variant, request.verify);
+    result.notes.push_back(new_baseline(workspace.paths(), result.variant, before));
+    std::erase(result.notes, "");
   }
   return result;
 }

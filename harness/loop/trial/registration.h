@@ -26,7 +26,8 @@ struct RegistrationResult {
   std::string path;  // where the catalogue has it; empty when it does not
   int version = 1;   // of the texts that this journal has had under the name
   std::vector<GateResult> gates;
-  std::string log;  // the compiler's
+  std::vector<std::string> notes;  // what the author may want to know or change
+  std::string log;                 // the compiler's
 };
 
 // Nothing but the workspace's own catalogue changes when a gate fails. UserError for what is no valid variant.

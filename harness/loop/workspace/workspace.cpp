@@ -56,7 +56,9 @@ Paths make_paths(const std::string& journal) {
   paths.families = paths.folder / "families";
   const char* cache = std::getenv("APO_CACHE");
   paths.builds = (cache != nullptr && *cache != '\0' ? fs::absolute(cache) : paths.folder / "cache") / "builds";
-  paths.reports = paths.folder / "reports";
+  // Of each journal in the folder its own.
+  const std::string name = paths.journal.stem().string();
+  paths.reports = paths.folder / (name == "journal" ? "reports" : "reports-" + name);
   paths.home = home_folder();
   return paths;
 }

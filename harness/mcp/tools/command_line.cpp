@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
@@ -40,6 +42,22 @@ std::string checked_position(const std::string& name, const Json& value) {
   return word;
 }
 
+// Joins the names in quotes.
+std::string quoted(std::vector<std::string> names, std::string_view separator) {
+  std::ranges::transform(names, names.begin(), [](const std::string& name) { return "'" + name + "'"; });
+  return join(names, separator);
+}
+
+void check_one_given(const Json& arguments, const std::vector<std::string>& names) {
+  std::vector<std::string> given;
+  std::ranges::copy_if(names, std::back_inserter(given), [&](const auto& name) { return arguments.contains(name); });
+  if (given.size() != 1) {
+    throw UserError(given.empty() ? "neither " + quoted(names, " nor ") + " was given"
+                                  : quoted(given, " and ") + " were given together",
+                    "give the candidate as one of " + quoted(names, ", "));
+  }
+}
+
 }  // namespace
 
 CommandWords::CommandWords(const std::string& command, const Json& arguments, const Root& root)
@@ -70,12 +88,17 @@ CommandWords& CommandWords::flag(const std::string& name) {
 }
 
 CommandWords& CommandWords::candidate(const std::string& word) {
-  const bool has_path = arguments_.contains("path");
-  if (has_path == arguments_.contains("source")) {
-    throw UserError(has_path ? "'path' and 'source' were both given" : "neither 'path' nor 'source' was given",
-                    "give the candidate as one of them");
-  }
-  if (has_path) {
+  check_one_given(arguments_, {"path", "source"});
+  return file(word);
+}
+
+CommandWords& CommandWords::candidate_or_variant(const std::string& word) {
+  check_one_given(arguments_, {"path", "source", "variant"});
+  return arguments_.contains("variant") ? position("variant") : file(word);
+}
+
+CommandWords& CommandWords::file(const std::string& word) {
+  if (arguments_.contains("path")) {
     line_.words.push_back(word + root_.file(checked_word("path", arguments_["path"])));
     return *this;
   }

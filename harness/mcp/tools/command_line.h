@@ -19,13 +19,15 @@ struct CommandLine {
 class CommandWords {
  public:
   CommandWords(const std::string& command, const Json& arguments, const Root& root);
-  CommandWords& position(const std::string& name);   // a string, or a list of strings
-  CommandWords& option(const std::string& name);     // at_least becomes --at-least=VALUE
-  CommandWords& flag(const std::string& name);       // --name where it is true
-  CommandWords& candidate(const std::string& word);  // `path` or `source`, behind "--file=" say
+  CommandWords& position(const std::string& name);              // a string, or a list of strings
+  CommandWords& option(const std::string& name);                // at_least becomes --at-least=VALUE
+  CommandWords& flag(const std::string& name);                  // --name where it is true
+  CommandWords& candidate(const std::string& word);             // `path` or `source`, behind "--file=" say
+  CommandWords& candidate_or_variant(const std::string& word);  // or `variant`, by itself
   CommandLine line() const { return line_; }
 
  private:
+  CommandWords& file(const std::string& word);
   const Json& arguments_;
   const Root& root_;
   CommandLine line_;

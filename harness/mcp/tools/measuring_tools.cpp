@@ -147,10 +147,8 @@ Tool verify_tool() {
           .command =
               [](const Json& arguments, const Root& root) {
                 CommandWords words("verify", arguments, root);
-                if (arguments.contains("variant")) {
-                  return words.position("variant").line();
-                }
-                return words.candidate("--file=").option("family").line();
+                words.candidate_or_variant("--file=");
+                return arguments.contains("variant") ? words.line() : words.option("family").line();
               },
           .shape = shorter_gates};
 }
@@ -187,8 +185,8 @@ Tool evaluate_tool() {
       .answers = {0, 1, 3},
       .command =
           [](const Json& arguments, const Root& root) {
-            CommandWords words("evaluate", arguments, root);
-            return (arguments.contains("variant") ? words.position("variant") : words.candidate(""))
+            return CommandWords("evaluate", arguments, root)
+                .candidate_or_variant("")
                 .option("family")
                 .option("workload")
                 .option("at_least")
@@ -214,7 +212,7 @@ Tool compare_tool() {
                {"judgement", Json::array({"object", "null"}), "verdict, speedup, lower, upper, sentence"}})),
           .hints = kMeasures,
           .is_job = true,
-          .answers = kDoneOnly,
+          .answers = {0, 3},
           .command =
               [](const Json& arguments, const Root& root) {
                 return CommandWords("compare", arguments, root)

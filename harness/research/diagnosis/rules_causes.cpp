@@ -59,27 +59,36 @@ double share_of_instructions(const Diagnosis& d, const char* counter) {
 }
 
 struct Waste {
-  bool of_loads = false;
-  double efficiency = 1;  // bytes used of those in the sectors
-  double share = 0;       // of all sectors that loads and stores touch
+  bool of_loads = false;  // most of it, else of stores
+  double efficiency = 1;  // of these: bytes used of those in the sectors
+  double share = 0;       // of all sectors that loads and stores touch, by both
 };
 
-// Of loads or of stores, whichever wastes more sectors, where they use few of the bytes and it is not a few accesses
-// that do; nullopt where neither is so.
+// Where loads or stores use few of the bytes of their sectors, and it is not a few accesses that do; nullopt where
+// neither is so.
 std::optional<Waste> wasted_sectors(const Diagnosis& d) {
   const double loads = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
   const double stores = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
   const double all = std::fmax(loads, 0.0) + std::fmax(stores, 0.0);
-  std::optional<Waste> most;
+  const bool is_counted = all > 0;
+  std::optional<Waste> waste;
+  double worse = 0;
   for (const auto& [of_loads, sectors] : {std::pair{true, loads}, std::pair{false, stores}}) {
     const double efficiency = d.profile.metric(of_loads ? "load_efficiency" : "store_efficiency");
     // Where sectors were not counted, each kind stands for itself.
-    const double share = (1 - efficiency) * (all > 0 ? sectors / all : 1.0);
-    if (efficiency > 0 && efficiency < kGoodEfficiency && share >= kMinorShare && (!most || share > most->share)) {
-      most = Waste{.of_loads = of_loads, .efficiency = efficiency, .share = share};
+    const double share = (1 - efficiency) * (is_counted ? sectors / all : 1.0);
+    if (!(efficiency > 0 && efficiency < kGoodEfficiency && share >= kMinorShare)) {
+      continue;
     }
+    const double before = waste && is_counted ? waste->share : 0;
+    if (share > worse) {
+      waste = Waste{.of_loads = of_loads, .efficiency = efficiency, .share = before + share};
+    } else if (is_counted) {
+      waste->share += share;
+    }
+    worse = std::max(worse, share);
   }
-  return most;
+  return waste;
 }
 
 // A wait that nothing but its own cause explains.

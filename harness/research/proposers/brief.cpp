@@ -126,6 +126,9 @@ Json tried_document(const PastResult& past) {
   if (!past.evidence.empty()) {
     document["evidence"] = past.evidence;
   }
+  if (!past.sentence.empty()) {
+    document["why"] = past.sentence;
+  }
   return document;
 }
 

@@ -196,7 +196,8 @@ TEST(Mcp, MistakesAreErrorsThatAModelReads) {
             std::string::npos);
   EXPECT_NE(error("show", {{"id", "--help"}}).find("begins with a dash"), std::string::npos);
   EXPECT_NE(error("list", {{"famly", "copy"}}).find("did you mean 'family'"), std::string::npos);
-  EXPECT_NE(error("evaluate", {{"family", "copy"}}).find("neither 'path' nor 'source'"), std::string::npos);
+  EXPECT_NE(error("evaluate", {{"family", "copy"}}).find("neither 'path' nor 'source' nor 'variant'"),
+            std::string::npos);
   EXPECT_NE(error("wait", {{"job", "12"}}).find("j12"), std::string::npos);
   EXPECT_NE(error("wait", {{"job", "j99"}}).find("no job j99"), std::string::npos);
   EXPECT_NE(error("cancel", {{"job", "j99"}}).find("no job j99"), std::string::npos);

@@ -40,6 +40,17 @@ TEST(OwnFamily, ItsFilesRegisterAsTheyAreWritten) {
   EXPECT_EQ(place.apo({"list", "mine"}).exit_code, 1);
 }
 
+TEST(OwnFamily, ANameThatCannotBeRegisteredIsRefusedBeforeAnythingIsWritten) {
+  const Workplace place;
+  const Ran keyword = place.apo({"new", "class"});
+  EXPECT_EQ(keyword.exit_code, 1);
+  EXPECT_NE(keyword.err.find("'class' is a C++ keyword"), std::string::npos) << keyword.err;
+  const Ran known = place.apo({"new", "copy"});
+  EXPECT_EQ(known.exit_code, 1);
+  EXPECT_NE(known.err.find("the program has a family 'copy' already"), std::string::npos) << known.err;
+  EXPECT_TRUE(std::filesystem::is_empty(place.path("")));
+}
+
 TEST(OwnFamily, WithoutUnitsIsRegisteredWithTheLineThatItLacks) {
   const Workplace place;
   const std::string text =
@@ -54,6 +65,32 @@ TEST(OwnFamily, WithoutUnitsIsRegisteredWithTheLineThatItLacks) {
             replaced(text, "n=33\n", "n=33\n// apo:unit n/4096\n"));
   EXPECT_EQ(read_file(place.path("halved.h")), text);
   EXPECT_NE(place.apo({"register", "halved.h"}).out.find("already registered"), std::string::npos);
+}
+
+TEST(OwnFamily, AVariantThatIsWrongInARareRegimeIsFasterAndNotAccepted) {
+  const Workplace place;
+  place.write("doubled.h",
+              "// apo:family doubled\n// apo:axis n 1..1048576\n// apo:input x f32[n] normal\n"
+              "// apo:output y f32[n]\n// apo:unit n/4096\n// apo:regimes typical wide near_zero saturating equal\n"
+              "// apo:workload large production n=262144\n// apo:workload w ragged n=33\ntemplate <class Real>\n"
+              "void reference(int64_t n, const Real* x, Real* y) {\n"
+              "  for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  ASSERT_EQ(place.apo({"register", "doubled.h"}, 200).exit_code, 0);
+  const auto variant = [](const std::string& name, const std::string& body) {
+    return "// apo:variant doubled/" + name +
+           "\n// apo:target host\n#include \"doubled.args.h\"\nvoid doubled(const float* x, float* y, int64_t n) {\n" +
+           body + "}\n";
+  };
+  place.write("slow.cpp", variant("slow",
+                                  "  for (int64_t i = 0; i < n; ++i) {\n    volatile float value = x[i];\n"
+                                  "    for (int k = 0; k < 8; ++k) value = -value;\n    y[i] = 2 * value;\n  }\n"));
+  place.write("rare.cpp", variant("rare",
+                                  "  const bool equal = n > 100000 && x[0] == x[1] && x[0] == x[n / 2];\n"
+                                  "  for (int64_t i = 0; i < n; ++i) y[i] = equal ? 0 : 2 * x[i];\n"));
+  ASSERT_EQ(place.apo({"register", "slow.cpp"}, 200).exit_code, 0);
+  ASSERT_EQ(place.apo({"register", "rare.cpp", "--no-verify"}, 200).exit_code, 0);
+  const nlohmann::json document = only_document(place.apo({"compare", "doubled/slow", "doubled/rare", "--json"}, 200));
+  EXPECT_EQ(document["judgement"]["reason"], "gate_failed") << document["judgement"];
 }
 
 TEST(OwnFamily, AWrongFileIsOneErrorAndNothingIsRegistered) {

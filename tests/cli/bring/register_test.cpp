@@ -111,6 +111,21 @@ TEST(Register, AnUnregisteredVariantIsGoneUntilItIsRegisteredAgain) {
   EXPECT_NE(back.out.find("copy/backwards registered: "), std::string::npos) << back.out << back.err;
 }
 
+TEST(Register, AVariantWithRegisteredChildrenIsNotUnregistered) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  place.write("child.cpp", "// apo:variant copy/child\n// apo:parent mine\n" + std::string(kBare));
+  ASSERT_EQ(place.apo({"register", "mine.cpp", "--no-verify"}).exit_code, 0);
+  ASSERT_EQ(place.apo({"register", "child.cpp", "--no-verify"}).exit_code, 0);
+  const Ran refused = place.apo({"unregister", "copy/mine"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("copy/mine is the apo:parent of copy/child"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("unregister these first"), std::string::npos) << refused.err;
+  EXPECT_TRUE(lists(place, "copy/mine"));
+  EXPECT_EQ(place.apo({"unregister", "copy/child"}).exit_code, 0);
+  EXPECT_EQ(place.apo({"unregister", "copy/mine"}).exit_code, 0);
+}
+
 TEST(Register, WrongOutputIsStoppedByTheCorrectnessGate) {
   const Workplace place;
   place.write("wrong.cpp", replaced(Workplace::variant("wrong"), "y[i] = x[i]", "y[i] = x[i] + 1"));

@@ -91,6 +91,7 @@ void check_the_rest(const Workplace& place) {
   const Ran unknown = place.apo({"lessons", "--technique", "adaptive-thread"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_NE(unknown.err.find("did you mean 'adaptive-threads'"), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("docs/research.md#the-catalogue"), std::string::npos) << "where techniques are listed";
   EXPECT_NE(place.apo({"list", "copy"}).out.find("* incumbent of class any"), std::string::npos);
   EXPECT_EQ(only_document(place.apo({"doctor", "--json"}))["host_works"], true);
 }
@@ -324,6 +325,38 @@ TEST(Compare, IdenticalCodeIsNotTimed) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(only_document(ran)["outcome"], "no_change");
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
+}
+
+void write_family_with_a_wrong_variant(const Workplace& place) {
+  place.write("scaled.h",
+              "// apo:family scaled\n// apo:axis n 1..65536\n// apo:input x f32[n] normal\n"
+              "// apo:output y f32[n]\n// apo:unit n/4096\n// apo:workload w small n=4096\n"
+              "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+              "  for (int64_t i = 0; i < n; ++i) y[i] = Real(2) * x[i];\n}\n");
+  const std::string right =
+      "#include <cstdint>\nvoid scaled(const float* x, float* y, int64_t n) {\n"
+      "  for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n";
+  std::filesystem::create_directories(place.path(".apo/variants/scaled"));
+  place.write(".apo/variants/scaled/simple.cpp", right);
+  place.write(".apo/variants/scaled/wrong.cpp", replaced(right, "2 *", "3 *"));
+}
+
+TEST(Compare, AFailedGateExitsWithThreeAndTheNextCampaignNamesTheQueryThatShowsIt) {
+  const Workplace place;
+  write_family_with_a_wrong_variant(place);
+  const Ran ran = place.apo({"compare", "scaled/simple", "scaled/wrong", "--families", "scaled.h"}, 110);
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  EXPECT_NE(ran.out.find("verdict: reverted (gate_failed)"), std::string::npos) << ran.out;
+  const Ran campaign = place.apo({"run", "scaled", "--families", "scaled.h", "--iterations", "1"}, 110);
+  if (too_restless(campaign)) {
+    GTEST_SKIP() << campaign.err;
+  }
+  EXPECT_NE(campaign.out.find("1 refuted by earlier experiments: 'apo query variant=FAMILY/NAME' shows them: "
+                              "scaled/wrong"),
+            std::string::npos)
+      << campaign.out << campaign.err;
+  const Words shown = {"query", "variant=scaled/wrong", "--columns", "id,outcome", "--csv"};
+  EXPECT_EQ(place.apo(shown).out, "id,outcome\r\n1,incorrect\r\n");
 }
 
 TEST(Compare, QuietMeansNoProgressAndTheVerdictAllTheSame) {

@@ -159,7 +159,7 @@ TEST_F(Commands, OneClearErrorForEachMistake) {
 
 TEST_F(Commands, NothingIsKeptWhereTheJournalIsNotWanted) {
   const Ran ran = compare("echo '{\"t\": 2}'", "exit 3", {"--metric", "json:t", "--no-journal"});
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.exit_code, 3) << "a failed B is a failed gate: " << ran.err;
   EXPECT_TRUE(has(ran.out, "verdict: reverted (gate_failed)\n")) << ran.out;
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
 }

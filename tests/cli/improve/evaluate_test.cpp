@@ -197,10 +197,26 @@ TEST(Evaluate, MistakesAreNamed) {
   EXPECT_NE(error({"evaluate", "empty.cpp", "--family", "copy"}).find("'empty.cpp' is empty"), std::string::npos);
   EXPECT_NE(error({"evaluate", "long.cpp", "--family", "copy"}).find("longer than 1 MiB"), std::string::npos);
   EXPECT_NE(error({"evaluate", "none.cpp", "--family", "copy"}).find("none.cpp"), std::string::npos);
-  EXPECT_NE(error({"evaluate", "empty.cpp", "--family", "coppy"}).find("did you mean 'copy'"), std::string::npos);
-  EXPECT_NE(error({"evaluate", "empty.cpp", "--family", "copy", "--workload", "n4kk"}).find("did you mean 'n4k'"),
+  EXPECT_NE(error({"evaluate", "none.cpp"}).find("cannot read 'none.cpp'"), std::string::npos);
+  place.write("bare.cpp", kEightCopies);
+  EXPECT_NE(error({"evaluate", "bare.cpp", "--family", "coppy"}).find("did you mean 'copy'"), std::string::npos);
+  EXPECT_NE(error({"evaluate", "bare.cpp", "--family", "copy", "--workload", "n4kk"}).find("did you mean 'n4k'"),
             std::string::npos);
-  EXPECT_NE(error({"evaluate", "empty.cpp"}).find("--family"), std::string::npos);
+  EXPECT_NE(error({"evaluate", "bare.cpp"}).find("name it with --family"), std::string::npos);
+  EXPECT_NE(error({"evaluate", "--stream"}).find("--stream needs --family"), std::string::npos);
+}
+
+TEST(Evaluate, TheFamilyIsThatOfTheBlockOrOfTheVariantWhereNoneIsGiven) {
+  const Workplace place;
+  place.write("wrong.cpp", "// apo:variant copy/mine\n" + std::string(kHead) + " y[0] = 1; }\n");
+  const Json wrong = only_document(place.apo({"evaluate", "wrong.cpp", "--workload", "n4k", "--json"}));
+  EXPECT_EQ(wrong["variant"], "copy/mine");
+  EXPECT_EQ(wrong["verdict"], "wrong");
+  const Ran known = place.apo({"evaluate", "copy/simple", "--workload", "n4k", "--json"}, kPatienceS);
+  if (restless_machine(known)) {
+    GTEST_SKIP() << known.err;
+  }
+  EXPECT_EQ(only_document(known)["verdict"], "incumbent");
 }
 
 TEST(Evaluate, AKnownVariantIsJudgedWithSettings) {

@@ -86,5 +86,21 @@ TEST(RegisterOnCpu, WhatTheCpuCannotCheckIsCompiledAndSaidToBeUnchecked) {
   EXPECT_NE(unknown.err.find("gate build says build_failed"), std::string::npos) << unknown.err;
 }
 
+TEST(RegisterOnCpu, AVariantOfLargeSizesAloneIsCompiledAndSaidToBeUnchecked) {
+  const Workplace place;
+  const std::string large =
+      "// apo:variant copy/large\n// apo:target cuda sm_80\n// apo:requires n > 1000000\n"
+      "// apo:launch copy_large grid=ceil_div(n,256) block=256\n#include \"copy.args.h\"\n"
+      "extern \"C\" __global__ void copy_large(const copy_args a) {\n  const long long i = 256LL * blockIdx.x + "
+      "threadIdx.x;\n  if (i < a.n) a.y[i] = a.x[i];\n}\n";
+  place.write("large.cu", large);
+  const Ran ran = place.apo({"register", "large.cu"});
+  EXPECT_NE(ran.out.find("executor: not checked, none of "), std::string::npos) << ran.out << ran.err;
+  place.write("large.cu", replaced(large, "a.y[i] = ", "a.z[i] = "));
+  const Ran wrong = place.apo({"register", "large.cu"});
+  EXPECT_EQ(wrong.exit_code, 3) << wrong.out;
+  EXPECT_NE(wrong.err.find("gate build says build_failed"), std::string::npos) << wrong.err;
+}
+
 }  // namespace
 }  // namespace apo

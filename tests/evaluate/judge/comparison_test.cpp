@@ -165,7 +165,7 @@ TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
 
 TEST(Judge, SentenceOfAnAcceptHasRatioIntervalAndProcesses) {
   const Judgement judgement = judge_effect(std::log(1.53), 0.0001).judgement();
-  EXPECT_EQ(judgement.sentence, "1.5300x faster, 98 % interval [1.5299x, 1.5301x] over 14 fresh processes.");
+  EXPECT_EQ(judgement.sentence, "1.5300x faster, 98 % interval [1.5299x, 1.5301x] over 14 rounds in fresh processes.");
   EXPECT_EQ(judgement.rule_version, kRuleVersion);
   EXPECT_EQ(judgement.preset, "standard");
 }
@@ -188,7 +188,7 @@ TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
             "No difference that matters: +0.00 %, 98 % interval [+0.00 %, +0.00 %] over 14 fresh "
             "processes, inside +-0.5 %.");
   EXPECT_EQ(sentence(std::log(0.9), 0.0),
-            "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 fresh processes.");
+            "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 rounds in fresh processes.");
   EXPECT_NE(sentence(0.0, 0.007).find("No gain of +1.01 % is left possible"), std::string::npos);
   const Judgement unresolved = judge_effect(0.006, 0.03).judgement();
   ASSERT_EQ(unresolved.reason, Reason::unresolved);

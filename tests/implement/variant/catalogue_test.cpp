@@ -217,6 +217,24 @@ TEST_F(CatalogueTest, AParentThatIsNobodyIsAProblemOfAVariantThatStays) {
   expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
 }
 
+TEST_F(CatalogueTest, AnUnknownParentIsNotTakenForTheVariantItself) {
+  write(root() / "a" / "two.cpp", source("in_blocks_2", "// apo:parent in_blocks\n"));
+  const Catalogue catalogue = loaded();
+  ASSERT_EQ(catalogue.problems().size(), 1u);
+  EXPECT_EQ(catalogue.problems()[0].hint, "");
+}
+
+TEST_F(CatalogueTest, ChildrenAreThoseWhoseFilesNameTheParent) {
+  write(root() / "a" / "copy" / "shipped.cpp", source("shipped", "// apo:parent base\n"));
+  write(root() / "b" / "copy" / "base.cpp", source("base"));
+  write(root() / "b" / "copy" / "named.cpp", source("named", "// apo:parent base\n"));
+  write(root() / "b" / "copy" / "silent.cpp", "int silent;\n");
+  const Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.get("copy/silent").parent, "copy/base") << "by default";
+  EXPECT_EQ(catalogue.registered_children("copy/base"), std::vector<std::string>{"copy/named"});
+  EXPECT_TRUE(catalogue.registered_children("copy/named").empty());
+}
+
 TEST_F(CatalogueTest, APredictionOverNobodyIsAProblemOfAVariantThatStays) {
   write(root() / "a" / "one.cpp", source("register_owned"));
   write(root() / "a" / "two.cpp", source("two", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));

@@ -205,6 +205,13 @@ TEST_F(Queries, HostileValuesAreOnlyValues) {
   EXPECT_TRUE(journal.check_integrity().empty());
 }
 
+TEST_F(Queries, BlanksRoundTheOperatorMeanNothing) {
+  EXPECT_EQ(sorted({"speedup > 1"}), sorted({"speedup>1"}));
+  EXPECT_FALSE(sorted({"speedup > 1"}).empty());
+  EXPECT_EQ(sorted({"technique = " + std::string(kAwkward)}), Ids{4});
+  EXPECT_TRUE(contains(user_error([] { parse_query({" = x"}); }), "is not a predicate"));
+}
+
 TEST_F(Queries, MistakesSayWhatIsWrongAndWhatIsMeant) {
   const auto error = [](const std::string& word) { return user_error([&] { parse_query({word}); }); };
   EXPECT_TRUE(contains(error("verdct=accepted"), "unknown key 'verdct'"));

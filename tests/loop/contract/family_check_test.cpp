@@ -69,6 +69,25 @@ TEST(FamilyCheck, AProgramThatStartsSlowlyForEachDrawIsToldHowToStay) {
   EXPECT_EQ(check_program("print('apo:next', flush=True); folder = sys.stdin.readline().strip()").size(), 1u);
 }
 
+TEST(FamilyCheck, AProgramThatDrawsInItsReferenceIsRefused) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "ref.py",
+                        "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                        "noise = np.random.default_rng().normal(size=x.shape)\n"
+                        "np.save(sys.argv[1] + '/y.npy', np.exp(x) + 1e-3 * noise)\n");
+  const std::string text = kSoftmax;
+  const std::string head = replaced(text.substr(0, text.find("template")), "// apo:unit      rows\n",
+                                    "// apo:reference /usr/bin/python3 ref.py\n// apo:regimes typical\n");
+  SilentObserver observer;
+  try {
+    check_family(parse_family(head, (folder.path() / "softmax.h").string()), test_oracle(), 1, 2, observer);
+    ADD_FAILURE() << "it passed";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("other outputs when it is called again"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(FamilyCheck, AToleranceThatLetsZerosPassIsRefused) {
   const std::string error =
       refusal_of(replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10\n// apo:unit "));

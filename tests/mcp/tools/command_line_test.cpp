@@ -72,9 +72,19 @@ TEST_F(CommandLines, WhatIsNoWordIsRefused) {
   EXPECT_NE(refusal("list", {{"family", std::string(5000, 'a')}}).find("longer than"), std::string::npos);
 }
 
-TEST_F(CommandLines, ACandidateIsAPathOrASourceOfOneMebibyteAtMost) {
-  EXPECT_NE(refusal("evaluate", {{"family", "copy"}}).find("neither"), std::string::npos);
-  EXPECT_NE(refusal("verify", {{"path", "a"}, {"source", "b"}}).find("both"), std::string::npos);
+TEST_F(CommandLines, ACandidateIsGivenInOneWay) {
+  for (const std::string tool : {"evaluate", "verify"}) {
+    EXPECT_EQ(refusal(tool, {{"family", "copy"}}), "neither 'path' nor 'source' nor 'variant' was given") << tool;
+    EXPECT_EQ(refusal(tool, {{"path", "a"}, {"source", "b"}}), "'path' and 'source' were given together") << tool;
+    EXPECT_EQ(refusal(tool, {{"source", "b"}, {"variant", "copy/simple"}}),
+              "'source' and 'variant' were given together")
+        << tool;
+  }
+  EXPECT_EQ(refusal("register", {{"family", "copy"}}), "neither 'path' nor 'source' was given");
+  EXPECT_EQ(line("verify", {{"variant", "copy/simple"}}).words, (Words{"verify", "copy/simple"}));
+}
+
+TEST_F(CommandLines, ASourceHasOneMebibyteAtMost) {
   EXPECT_NE(refusal("evaluate", {{"source", ""}}).find("empty"), std::string::npos);
   EXPECT_EQ(refusal("evaluate", {{"source", std::string(1 << 20, ' ')}}), "");
   EXPECT_NE(refusal("evaluate", {{"source", std::string((1 << 20) + 1, ' ')}}).find("longer than 1 MiB"),

@@ -254,6 +254,17 @@ TEST(Blocks, WhatStartingThemTakesIsTheLaunchesOwn) {
   EXPECT_NEAR(uneven_blocks(d)->bound, 1 / (1 - 0.32), 1e-9);
 }
 
+TEST(UncoalescedAccess, BoundsTheGainByTheSectorsThatLoadsAndStoresWasteTogether) {
+  const Diagnosis d =
+      sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", 0.2},
+                                           {"store_efficiency", 0.125},
+                                           {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 3e6},
+                                           {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 1e6}});
+  ASSERT_TRUE(uncoalesced_access(d));
+  EXPECT_NE(uncoalesced_access(d)->evidence.find("loads use 20 %"), std::string::npos);
+  EXPECT_NEAR(uncoalesced_access(d)->bound, 1 / (0.1 + 0.9 * (1 - 0.8 * 0.75 - 0.875 * 0.25)), 1e-9);
+}
+
 TEST(UncoalescedAccess, IsNoMatterOfAFewStores) {
   Diagnosis d = sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", 1},
                                                      {"store_efficiency", 0.125},

@@ -64,12 +64,14 @@ TEST(Brief, TellsWhatWasTriedHereAndHowItWent) {
   in.past.push_back(result(3, "wrong", "simple", 1, Verdict::reverted));
   in.past.back().timed = false;
   in.past.back().evidence = "y[0] = 1, expected 2";
+  in.past.front().sentence = "Slower: -20.00 %.";
   const Json tried = document(in)["tried"];
   ASSERT_EQ(tried.size(), 2U) << "those of this machine";
   EXPECT_EQ(tried[0]["candidate"], "toy/fast");
   EXPECT_NEAR(tried[0]["speedup"].get<double>(), 0.8, 1e-9);
   EXPECT_FALSE(tried[1].contains("speedup"));
   EXPECT_EQ(tried[1]["evidence"], "y[0] = 1, expected 2");
+  EXPECT_EQ(tried[0]["why"], "Slower: -20.00 %.");
 }
 
 TEST(Brief, TheNewestTriesAreTold) {
