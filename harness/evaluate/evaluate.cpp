@@ -14,6 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
@@ -144,6 +145,38 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   }
 }
 
+// So many cases at once as have room in a quarter of the memory, with their tensors in double and in their own dtypes.
+std::size_t cases_at_once(const Family& family, const CheckCase& one) {
+  constexpr double kBytesOfElement = 16;
+  const double bytes = kBytesOfElement * static_cast<double>(element_count(family, one.axes));
+  return static_cast<std::size_t>(std::max(1.0, static_cast<double>(physical_memory_bytes()) / 4 / bytes));
+}
+
+GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCase>& cases, std::uint64_t seed) {
+  const Runtime& runtime = evaluation.runtime;
+  GateResult gate{.gate = "regimes", .evidence = fmt::format("right in all of {} cases", cases.size())};
+  for (std::size_t begin = 0; begin < cases.size() && gate.outcome == Outcome::valid;) {
+    const std::size_t count = std::min(cases_at_once(*runtime.family, cases[begin]), cases.size() - begin);
+    const std::vector<CheckCase> some(cases.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      cases.begin() + static_cast<std::ptrdiff_t>(begin + count));
+    const GateResult one =
+        correctness_gate(runtime, evaluation.experiment.candidate, some, derive_seed(seed, "cases", begin),
+                         [&](int done, int, const std::string& what) {
+                           evaluation.observer.progress({.what = "verify every regime of " + what,
+                                                         .done = static_cast<int>(begin) + done,
+                                                         .expected = static_cast<int>(cases.size())});
+                         });
+    gate.seconds += one.seconds;
+    if (one.outcome != Outcome::valid) {
+      gate.outcome = one.outcome;
+      gate.evidence = one.evidence;
+      gate.wrong = one.wrong;
+    }
+    begin += count;
+  }
+  return gate;
+}
+
 // What is wrong in a rare regime passes the gates before the timing as often as they draw others.
 void check_every_regime(const Evaluation& evaluation) {
   Experiment& experiment = evaluation.experiment;
@@ -153,13 +186,7 @@ void check_every_regime(const Evaluation& evaluation) {
     return;
   }
   const std::uint64_t seed = one_way_seed(evaluation.plan.seed, "regimes", static_cast<std::uint64_t>(experiment.id));
-  GateResult gate = correctness_gate(
-      evaluation.runtime, experiment.candidate, cases, seed, [&](int done, int all, const std::string& what) {
-        evaluation.observer.progress({.what = "verify every regime of " + what, .done = done, .expected = all});
-      });
-  gate.gate = "regimes";
-  gate.errors.clear();  // the gate of correctness has them
-  if (!add_gate(evaluation, std::move(gate))) {
+  if (!add_gate(evaluation, regimes_gate(evaluation, cases, seed))) {
     const GateResult& last = experiment.gates.back();
     experiment.judgement->verdict = Verdict::reverted;
     experiment.judgement->reason = Reason::gate_failed;

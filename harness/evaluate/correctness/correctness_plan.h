@@ -41,7 +41,7 @@ std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& con
 
 // The workloads in every regime, a case each: what a candidate goes through before it is accepted, since the plans
 // above show it two regimes of each. Without those whose tensors have more than kMostElementsOfEveryRegime together.
-inline constexpr std::int64_t kMostElementsOfEveryRegime = std::int64_t{1} << 25;
+inline constexpr std::int64_t kMostElementsOfEveryRegime = std::int64_t{1} << 28;
 std::vector<CheckCase> every_regime_plan(const Family& family, const std::vector<std::string>& campaign_workloads);
 
 }  // namespace apo
