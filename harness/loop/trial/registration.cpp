@@ -85,8 +85,9 @@ std::string unknown_technique(const std::string& name, Target target) {
       known.push_back(technique.name);
     }
   }
-  return fmt::format("the catalogue has no technique '{}', so that nothing is known of what it gives {}", name,
-                     did_you_mean(name, known));
+  const std::string guess = did_you_mean(name, known);
+  return fmt::format("the catalogue has no technique '{}', so that nothing is known of what it gives{}", name,
+                     guess.empty() ? "" : "; " + guess);
 }
 
 // Of the files as they lie there now: the first by name is where campaigns of the family start.

@@ -63,6 +63,26 @@ TEST(Register, ChangedContentIsANewVersionAndTheJournalKeepsBoth) {
   EXPECT_EQ(journal.variant_version(*newest), 2) << "the other text is kept";
 }
 
+TEST(Register, NotesNameUnknownTechniquesAndABaselineThatChanges) {
+  const Workplace place;
+  place.write(
+      "halves.h",
+      "// apo:family halves\n// apo:axis n 1..8\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+      "// apo:workload w ragged n=3\ntemplate <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+      "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n");
+  ASSERT_EQ(place.apo({"register", "halves.h", "--no-verify"}).exit_code, 0);
+  const auto added = [&](const std::string& name) {
+    place.write(name + ".cpp", "// apo:variant halves/" + name +
+                                   "\n// apo:technique chunk-prefech\nvoid halves(const float*, float*, int64_t) {}\n");
+    return place.apo({"register", name + ".cpp", "--no-verify"}).out;
+  };
+  EXPECT_NE(added("plain").find("no technique 'chunk-prefech', so that nothing is known of what it gives; did you mean "
+                                "'chunk-prefetch'?"),
+            std::string::npos);
+  EXPECT_NE(added("another").find("it is the baseline of halves on host now"), std::string::npos);
+  EXPECT_EQ(added("simple").find("baseline"), std::string::npos);
+}
+
 TEST(Register, AVersionThatFailsAGateLeavesTheOneBefore) {
   const Workplace place;
   place.write("mine.cpp", Workplace::variant("mine"));
