@@ -185,7 +185,7 @@ TEST(Judge, RoundsThatShareProcessesAreNotCalledFreshOnes) {
 TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
   const auto sentence = [](double effect, double sd) { return judge_effect(effect, sd).judgement().sentence; };
   EXPECT_EQ(sentence(0.0, 0.0),
-            "No difference that matters: +0.00 %, 98 % interval [+0.00 %, +0.00 %] over 14 fresh "
+            "No difference that matters: +0.00 %, 98 % interval [+0.00 %, +0.00 %] over 14 rounds in fresh "
             "processes, inside +-0.5 %.");
   EXPECT_EQ(sentence(std::log(0.9), 0.0),
             "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 rounds in fresh processes.");
