@@ -171,7 +171,8 @@ std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant&
 
 // Those with tunables whose default settings are not ranked, such as ones that were judged, the most promising first:
 // another of their settings may do what these did not.
-std::vector<const Variant*> unranked_with_tunables(const Knowledge& known, const std::vector<const Variant*>& ranked) {
+std::vector<std::pair<double, const Variant*>> unranked_with_tunables(const Knowledge& known,
+                                                                      const std::vector<const Variant*>& ranked) {
   std::vector<std::pair<double, const Variant*>> variants;
   for (const RegisteredVariant& registered : known.inputs.variants) {
     const Variant& variant = registered.variant;
@@ -183,11 +184,7 @@ std::vector<const Variant*> unranked_with_tunables(const Knowledge& known, const
     }
   }
   std::ranges::stable_sort(variants, std::greater(), &std::pair<double, const Variant*>::first);
-  std::vector<const Variant*> sorted;
-  for (const auto& [effect, variant] : variants) {
-    sorted.push_back(variant);
-  }
-  return sorted;
+  return variants;
 }
 
 // Of the incumbent and of the variants that rank highest.
@@ -201,7 +198,10 @@ std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::ve
       tuned.push_back(&found->variant);
     }
   }
-  for (const Variant* variant : unranked_with_tunables(known, tuned)) {
+  if (tuned.size() > kPromisingVariants) {
+    return tuned;
+  }
+  for (const auto& [effect, variant] : unranked_with_tunables(known, tuned)) {
     if (tuned.size() <= kPromisingVariants) {
       tuned.push_back(variant);
     }
