@@ -7,13 +7,13 @@
 #include <cctype>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/pattern.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file_checks.h"
+#include "harness/implement/variant/cpp_keywords.h"
 
 namespace apo {
 namespace {
@@ -30,17 +30,14 @@ struct Line {
 
 // A name that C++ and the generated header accept, and that nothing else of the file has.
 void check_name(const FamilyFile& file, const Line& line, const std::string& name, const char* what) {
-  static const std::set<std::string, std::less<>> kTaken = {
-      "auto",   "bool",   "break",  "case",   "char",     "class", "const",   "default",  "delete", "do",    "double",
-      "else",   "enum",   "float",  "for",    "if",       "int",   "long",    "new",      "return", "short", "signed",
-      "sizeof", "stream", "struct", "switch", "template", "this",  "threads", "unsigned", "using",  "void",  "while"};
   if (!is_identifier(name) || name.size() > 64) {
     line.fail(fmt::format("the {} '{}' is not an identifier of at most 64 characters", what, name),
               "use letters, digits and '_'");
   }
   const auto same = [&](const auto& item) { return item.name == name; };
-  if (kTaken.contains(name) || std::ranges::any_of(file.axes, same) || std::ranges::any_of(file.scalars, same) ||
-      std::ranges::any_of(file.tensors, same)) {
+  const bool is_generated = name == "stream" || name == "threads";  // which generated code has
+  if (is_generated || is_cpp_keyword(name) || std::ranges::any_of(file.axes, same) ||
+      std::ranges::any_of(file.scalars, same) || std::ranges::any_of(file.tensors, same)) {
     line.fail(fmt::format("the name '{}' is taken", name),
               "axes, scalars and tensors need names of their own, and no C++ keyword");
   }
