@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 
@@ -123,18 +124,32 @@ void set_up_logging(const Globals& globals) {
   }
 }
 
-int fail(const std::string& message, const std::string& hint, ExitCode code) {
+// Also where the command line was not parsed to its end.
+bool asks_for_json(const Globals& globals) {
+  const auto end = std::ranges::find(globals.words, "--");
+  return globals.json || std::find(globals.words.begin(), end, "--json") != end;
+}
+
+// On stderr, and with --json as a document on stdout too.
+int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
   std::fprintf(stderr, "apo: %s\n", message.c_str());
   for (const std::string& line : split(hint, '\n')) {
     if (!line.empty()) {
       std::fprintf(stderr, "     %s\n", line.c_str());
     }
   }
+  if (asks_for_json(globals)) {
+    try {
+      print_json({{"error", message}, {"hint", trim(hint)}, {"exit_code", static_cast<int>(code)}});
+    } catch (const EnvironmentError&) {
+      // Standard output is gone, which may be the very failure that this reports.
+    }
+  }
   return code;
 }
 
 // CLI11 calls an unknown command an extra argument; people expect to be told what is close to it.
-int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, const Globals& globals) {
   if (error.get_exit_code() == 0) {
     return app.exit(error) == 0 ? kDone : kUserMistake;  // --help, --version
   }
@@ -142,24 +157,25 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   for (const Command& command : kCommands) {
     names.emplace_back(command.name);
   }
-  if (argc < 2) {
-    return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
+  if (globals.words.size() < 2) {
+    return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake,
+                globals);
   }
-  const std::string given = argv[1];
+  const std::string& given = globals.words[1];
   if (given.starts_with("-")) {
     return fail("option '" + given + "' stands before the command",
                 "write it after the command, as in 'apo run " + given + "'; 'apo --help' shows all commands",
-                kUserMistake);
+                kUserMistake, globals);
   }
   if (app.get_subcommands().empty()) {
     const std::string guess = did_you_mean(given, names);
     return fail("unknown command '" + given + "'",
-                (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
+                (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake, globals);
   }
   const CLI::App& command = *app.get_subcommands().front();
   const std::string name = "apo " + command.get_name();
   return fail(error.what(), trim(HelpFormat().make_usage(&command, name)) + "\n'" + name + " --help' shows its options",
-              kUserMistake);
+              kUserMistake, globals);
 }
 
 // The first option or name with an empty value: `--output "$UNSET"` must not mean what leaving it out means.
@@ -243,14 +259,14 @@ int run_action(const Action& action, const Globals& globals) {
     load_families(globals);
     return action();
   } catch (const UserError& error) {
-    return fail(error.what(), error.hint(), kUserMistake);
+    return fail(error.what(), error.hint(), kUserMistake, globals);
   } catch (const EnvironmentError& error) {
-    return fail(error.what(), error.hint(), kEnvironmentTrouble);
+    return fail(error.what(), error.hint(), kEnvironmentTrouble, globals);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", "choose a smaller workload", kEnvironmentTrouble);
+    return fail("out of memory", "choose a smaller workload", kEnvironmentTrouble, globals);
   } catch (const std::exception& error) {
     return fail(std::string("internal error: ") + error.what(), "please report this with the command that you gave",
-                kEnvironmentTrouble);
+                kEnvironmentTrouble, globals);
   }
 }
 
@@ -317,12 +333,12 @@ int run_app(int argc, char** argv) {
     const std::vector<char*> words = without_separator(argc, argv);
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
-    return explain_parse_error(app, error, argc, argv);
+    return explain_parse_error(app, error, globals);
   }
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     if (app.got_subcommand(kCommands[i].name)) {
       if (const std::string empty = option_without_value(*app.get_subcommand(kCommands[i].name)); !empty.empty()) {
-        return fail("'" + empty + "' has an empty value", "give it a value, or drop it", kUserMistake);
+        return fail("'" + empty + "' has an empty value", "give it a value, or drop it", kUserMistake, globals);
       }
       return run_action(actions[i], globals);
     }

@@ -133,6 +133,27 @@ TEST_P(Mistaken, IsToldWhatIsWrongAndWhatToDo) {
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db"))) << "a mistake must not make a journal";
 }
 
+TEST(Usage, WithJsonAFailureIsADocumentOnStdoutToo) {
+  const Workplace place;
+  const std::pair<Words, std::string> cases[] = {
+      {{"query", "--json"}, "there is no journal"},
+      {{"query", "nokey=1", "--json"}, "unknown key 'nokey'"},
+      {{"register", "--json"}, "file is required"},
+      {{"lits", "--json"}, "unknown command 'lits'"},
+      {{"export", "--output", "", "--json"}, "'--output' has an empty value"},
+  };
+  for (const auto& [words, said] : cases) {
+    const Ran ran = place.apo(words);
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    const nlohmann::json document = only_document(ran);
+    const std::string error = document["error"];
+    EXPECT_NE(error.find(said), std::string::npos) << error;
+    EXPECT_TRUE(ran.err.starts_with("apo: " + error)) << ran.err;
+    EXPECT_EQ(document["exit_code"], 1);
+    EXPECT_NE(document["hint"], "") << words.front();
+  }
+}
+
 const Mistake kUnknownNames[] = {
     {"no_command", {}, 1, {"no command given", "apo --help"}},
     {"command", {"lits"}, 1, {"unknown command 'lits'", "did you mean 'list'"}},

@@ -24,9 +24,9 @@ Json record_of(const std::string& job, const std::string& tool, const std::strin
   return {{"job", job}, {"tool", tool}, {"state", state}};
 }
 
-// The text for the model: the document where there is one, else the error.
+// The text for the model: the document where there is one, else the error. A cancelled job did what it was asked to.
 ToolAnswer answer_with(Json record, const JobEnd& end) {
-  const bool failed = end.state != JobState::done;
+  const bool failed = end.state == JobState::failed;
   std::string text = failed && end.document.empty() ? end.message : line_of(record);
   return {.text = std::move(text), .structured = std::move(record), .is_error = failed};
 }
@@ -59,7 +59,7 @@ JobEnd end_of(const Tool& tool, const Json& arguments, const CommandEnd& end) {
     result.exit_code = end.exit_code;
   }
   const Json document = Json::parse(end.cut ? "" : end.output, nullptr, false);
-  if (!document.is_object()) {
+  if (!document.is_object() || document.contains("error")) {  // the message has the same words
     result.message =
         result.message.empty() || end.signal != 0 ? trim(result.message + "\n" + how_it_ended(end)) : result.message;
     return result;

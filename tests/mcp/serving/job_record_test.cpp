@@ -30,6 +30,21 @@ TEST(JobRecord, WhatWasNotDoneFailed) {
   EXPECT_EQ(ended("evaluate", 0, "no document").state, JobState::failed);
 }
 
+TEST(JobRecord, AnErrorOfTheCommandIsNoAnswerAlthoughItIsADocument) {
+  const JobEnd end =
+      ended("evaluate", 1, R"({"error":"unknown family","hint":"","exit_code":1})", "apo: unknown family");
+  EXPECT_EQ(end.state, JobState::failed);
+  EXPECT_EQ(ended_answer("j1", "evaluate", end).text, "apo: unknown family");
+}
+
+TEST(JobRecord, ACancelledJobIsNoErrorForWhoWaits) {
+  const ToolAnswer answer = ended_answer("j1", "evaluate", {.state = JobState::cancelled, .message = "cancelled"});
+  EXPECT_FALSE(answer.is_error);
+  EXPECT_EQ(answer.structured["state"], "cancelled");
+  EXPECT_EQ(Json::parse(answer.text), answer.structured);
+  expect_fits(answer);
+}
+
 TEST(JobRecord, AFailureWithoutADocumentIsReadAsItsMessage) {
   const ToolAnswer answer = ended_answer("j1", "evaluate", ended("evaluate", 1, "", "apo: unknown family"));
   EXPECT_TRUE(answer.is_error);
