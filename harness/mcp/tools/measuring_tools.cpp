@@ -172,7 +172,7 @@ Tool evaluate_tool() {
                                    "'path' or 'source'")},
            path_argument(),
            source_argument(),
-           family_argument(true),
+           family_argument(false, "; needed where the candidate's block names none"),
            workload_argument("the first for the target"),
            {"at_least", at_least},
            cache_argument(),

@@ -100,22 +100,23 @@ Tool lessons_tool() {
 }
 
 Tool show_tool() {
-  return {
-      .name = "show",
-      .title = "Show one experiment or variant in full",
-      .description = "Shows an experiment with its gates, judgement and evidence, or a variant with its metadata.",
-      .input_schema = arguments_schema({{"id", text_schema("number of an experiment, or a variant FAMILY/NAME"), true},
-                                        {"source", truth_schema("with the source")},
-                                        {"log", truth_schema("with the compiler's log, of an experiment")}}),
-      .output_schema = document_schema(
-          {{"format", "integer", "of documents"}, {"id", Json::array({"integer", "string"}), "what was asked for"}}),
-      .hints = kReads,
-      .answers = kDoneOnly,
-      .command =
-          [](const Json& arguments, const Root& root) {
-            return CommandWords("show", arguments, root).position("id").flag("source").flag("log").line();
-          },
-      .shape = [](const Json& document, const Json&) { return without_rounds(without_steps(document)); }};
+  Json id = text_schema("number of an experiment, or a variant FAMILY/NAME");
+  id["type"] = {"integer", "string"};
+  return {.name = "show",
+          .title = "Show one experiment or variant in full",
+          .description = "Shows an experiment with its gates, judgement and evidence, or a variant with its metadata.",
+          .input_schema = arguments_schema({{"id", id, true},
+                                            {"source", truth_schema("with the source")},
+                                            {"log", truth_schema("with the compiler's log, of an experiment")}}),
+          .output_schema = document_schema({{"format", "integer", "of documents"},
+                                            {"id", Json::array({"integer", "string"}), "what was asked for"}}),
+          .hints = kReads,
+          .answers = kDoneOnly,
+          .command =
+              [](const Json& arguments, const Root& root) {
+                return CommandWords("show", arguments, root).position("id").flag("source").flag("log").line();
+              },
+          .shape = [](const Json& document, const Json&) { return without_rounds(without_steps(document)); }};
 }
 
 }  // namespace

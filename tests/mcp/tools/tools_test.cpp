@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/core/pattern.h"
+#include "harness/mcp/protocol/schema_check.h"
 #include "harness/mcp/tools/prompts.h"
 #include "harness/mcp/tools/resources.h"
 #include "harness/mcp/tools/shapes.h"
@@ -108,6 +109,14 @@ TEST(Prompts, EveryToolThatTheInstructionsNameExists) {
     ++named;
   }
   EXPECT_GT(named, 5);
+}
+
+TEST(Tools, EvaluateLeavesTheFamilyToTheCandidatesBlockAndShowTakesNumbersAndNames) {
+  EXPECT_EQ(schema_fault({{"source", "// apo:variant copy/mine"}}, find_tool("evaluate")->input_schema), "");
+  EXPECT_EQ(schema_fault({{"id", 12}}, find_tool("show")->input_schema), "");
+  EXPECT_EQ(schema_fault({{"id", "copy/simple"}}, find_tool("show")->input_schema), "");
+  EXPECT_NE(schema_fault({{"id", true}}, find_tool("show")->input_schema), "");
+  EXPECT_EQ(find_tool("show")->command({{"id", 12}}, Root(".")).words, (std::vector<std::string>{"show", "12"}));
 }
 
 TEST(Shapes, AnOverviewNamesWorkloadsAndCountsVariants) {
