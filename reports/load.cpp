@@ -127,15 +127,17 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
 
 std::int64_t newest_campaign(Journal& journal) {
   std::int64_t newest = 0;
+  std::int64_t newest_run = 0;
   for (const Campaign& campaign : journal.campaigns()) {
     newest = std::max(newest, campaign.id);
+    newest_run = std::max(newest_run, campaign.policy.iterations == kNamedCandidates ? 0 : campaign.id);
   }
   if (newest == 0) {
     throw UserError("the journal " + journal.path().string() + " has no campaign to report on",
                     "'apo run' makes one; what other commands wrote, 'apo query' lists and 'apo show' shows\n"
                     "'apo report --commands' writes what was found of pairs of commands");
   }
-  return newest;
+  return newest_run != 0 ? newest_run : newest;
 }
 
 }  // namespace apo::report

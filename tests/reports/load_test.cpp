@@ -156,6 +156,17 @@ TEST_F(LoadModel, SameJournalGivesTheSameBytesHoweverItIsOpened) {
   }
 }
 
+TEST_F(LoadModel, TheNewestCampaignIsThatOfARunAlsoWhereATrialCameLater) {
+  Journal journal = Journal::open(path_, Access::read_write);
+  CampaignRecords trial = fixture::realistic_campaign();
+  trial.campaign.policy.iterations = kNamedCandidates;
+  const std::int64_t first = store(journal, trial);
+  EXPECT_EQ(newest_campaign(journal), first) << "there is no other";
+  const std::int64_t run = store(journal, fixture::realistic_campaign());
+  store(journal, trial);
+  EXPECT_EQ(newest_campaign(journal), run);
+}
+
 TEST_F(LoadModel, UnknownCampaignIsTheUsersMistake) {
   Journal journal = Journal::open(path_, Access::read_write);
   store(journal, fixture::realistic_campaign());

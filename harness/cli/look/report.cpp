@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -100,6 +102,20 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
   return kDone;
 }
 
+// Which campaign was chosen, where there are others.
+std::string choice_text(Journal& journal, std::int64_t chosen) {
+  const std::vector<Campaign> campaigns = journal.campaigns();
+  const auto campaign = std::ranges::find(campaigns, chosen, &Campaign::id);
+  if (campaigns.size() < 2 || campaign == campaigns.end()) {
+    return "";
+  }
+  return fmt::format(
+      "campaign {} of {} in this journal: {} on {}, begun {}\n"
+      "--campaign NUMBER chooses another, and --all writes them all; they are listed by\n"
+      "apo query --sql 'SELECT id, family, workload_class, started_at, state FROM campaigns'\n",
+      chosen, campaigns.size(), campaign->policy.family, join(campaign->policy.workloads, ", "), campaign->started_at);
+}
+
 int write(const ReportOptions& options, const Globals& globals) {
   if (options.all) {
     return write_all(options, globals);
@@ -111,6 +127,9 @@ int write(const ReportOptions& options, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
   Journal journal = Journal::open(paths.journal, Access::read_only);
   const std::int64_t campaign = options.campaign ? *options.campaign : report::newest_campaign(journal);
+  if (!options.campaign && !globals.quiet) {
+    std::fputs(choice_text(journal, campaign).c_str(), stderr);
+  }
   const report::ReportModel model = report::load_model(journal, campaign);
   if (options.output == "-" || (globals.json && options.output.empty())) {
     print(report::render(model, format));
@@ -143,7 +162,8 @@ int write(const ReportOptions& options, const Globals& globals) {
 Action define_report(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::Option* campaign =
-      app.add_option("--campaign", options->campaign, "number of the campaign (default: the newest)");
+      app.add_option("--campaign", options->campaign,
+                     "number of the campaign (default: the newest of apo run, else of apo try and apo evaluate)");
   CLI::Option* all =
       app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
   all->excludes(campaign);
