@@ -260,6 +260,14 @@ std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
   return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
 }
 
+std::vector<Unfinished> Journal::interrupted_experiments() {
+  std::vector<Unfinished> open = unfinished();
+  std::erase_if(open, [&](const Unfinished& one) {
+    return one.kind != Unfinished::Kind::experiment || who_works_on(one).has_value();
+  });
+  return open;
+}
+
 void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
   Transaction transaction(self_->database);
   const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };

@@ -238,6 +238,8 @@ class Journal {
   std::vector<Unfinished> unfinished();
   // "process 4711" when one that lives works on it.
   std::optional<std::string> who_works_on(const Unfinished& what) const;
+  // Unfinished experiments that nobody works on; the next command that judges marks them abandoned.
+  std::vector<Unfinished> interrupted_experiments();
   void mark_abandoned(const Unfinished& what, const std::string& why);
   std::map<std::int64_t, std::string> abandoned_experiments(std::int64_t campaign);  // id -> why
 

@@ -45,7 +45,9 @@ std::vector<KeySpec> make_key_specs() {
       integer("iteration", "its iteration's number in the journal"),
       integer("index", "its place among the campaign's candidates", "idx"),
       text("family", "the kernel family"),
-      special("workload", "the workload class, or one of its workloads", KeyKind::workload, "workload_class"),
+      special("workload", "one of its workloads, or their class", KeyKind::workload,
+              "(SELECT group_concat(workload, ',') FROM (SELECT workload FROM experiment_workload w"
+              " WHERE w.experiment = experiments.id ORDER BY position))"),
       text("class", "the workload class", "workload_class"),
       text("variant", "the candidate's variant, family/name"),
       text("settings", "its parameters, as JSON"),

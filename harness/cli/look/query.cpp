@@ -1,5 +1,8 @@
 // harness/cli/look/query.cpp - `apo query`: finds past experiments by predicates, or with read-only SQL.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -183,21 +186,87 @@ Table find(const QueryOptions& options, const Paths& paths) {
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
 
+// What a journal may hold besides experiments, and the command that shows it.
+struct Holding {
+  const char* what;
+  const char* count;
+  const char* command;
+};
+constexpr std::array kHoldings = {
+    Holding{"comparisons of commands", "SELECT count(*) FROM command_comparisons", "apo query --commands"},
+    Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons",
+            "apo query --sql 'SELECT * FROM application_comparisons'"},
+    Holding{"comparisons of selftests", "SELECT count(*) FROM selftest_comparison",
+            "apo query --sql 'SELECT * FROM selftest_totals'"},
+    Holding{"profiles", "SELECT count(*) FROM profile", "apo query --profiles"},
+    Holding{"rows of hand-kept journals", "SELECT count(*) FROM hand_kept", "apo query --hand-kept"},
+};
+
+std::int64_t count_of(const Paths& paths, const std::string& sql) {
+  return std::get<std::int64_t>(run_sql(paths.journal, sql).rows.front().front());
+}
+
+// Where there is no experiment at all; else an empty answer is the predicates' matter.
+std::string other_holdings(const Paths& paths) {
+  if (count_of(paths, "SELECT count(*) FROM experiment") > 0) {
+    return "";
+  }
+  std::string text = "the journal has no experiments";
+  for (const Holding& holding : kHoldings) {
+    if (const std::int64_t count = count_of(paths, holding.count); count > 0) {
+      text += fmt::format("\n{}: {} ({})", holding.what, count, holding.command);
+    }
+  }
+  return text + "\n";
+}
+
+// The state 'running' is also that of an experiment whose process was killed.
+std::string interrupted_text(const Paths& paths) {
+  std::vector<std::string> numbers;
+  for (const Unfinished& one : Journal::open(paths.journal, Access::read_only).interrupted_experiments()) {
+    numbers.push_back(std::to_string(one.id));
+  }
+  return numbers.empty() ? ""
+                         : fmt::format(
+                               "running no longer, but interrupted: {}; the next command that judges marks "
+                               "this in the journal\n",
+                               join(numbers, ", "));
+}
+
+bool has_cell(const Table& table, std::string_view text) {
+  return std::ranges::any_of(table.rows, [&](const std::vector<Cell>& row) {
+    return std::ranges::any_of(row, [&](const Cell& cell) {
+      const auto* word = std::get_if<std::string>(&cell);
+      return word != nullptr && *word == text;
+    });
+  });
+}
+
+std::string remarks_on(const QueryOptions& options, const Table& table, const Paths& paths) {
+  std::string text = fmt::format("{} row{}{}\n", table.rows.size(), table.rows.size() == 1 ? "" : "s",
+                                 !table.more           ? ""
+                                 : options.sql.empty() ? "; there are more, see --limit"
+                                                       : "; there are more, which the limit of SQL results cut off");
+  const bool of_experiments = options.sql.empty() && !options.profiles && !options.commands && !options.hand_kept;
+  if (of_experiments && table.rows.empty()) {
+    text += other_holdings(paths);
+  }
+  return text + (of_experiments && has_cell(table, "running") ? interrupted_text(paths) : "");
+}
+
 int query(const QueryOptions& options, const Globals& globals) {
   if (options.csv && globals.json) {
     throw UserError("--csv and --json were both given", "choose one");
   }
-  const Table table = find(options, make_paths(globals.journal));
+  const Paths paths = make_paths(globals.journal);
+  const Table table = find(options, paths);
   if (globals.json) {
     print_json(to_json(table));
   } else {
     print(options.csv ? to_csv(table) : to_text(table));
   }
   if (!globals.quiet && !globals.json) {
-    std::fprintf(stderr, "%zu row%s%s\n", table.rows.size(), table.rows.size() == 1 ? "" : "s",
-                 !table.more           ? ""
-                 : options.sql.empty() ? "; there are more, see --limit"
-                                       : "; there are more, which the limit of SQL results cut off");
+    std::fputs(remarks_on(options, table, paths).c_str(), stderr);
   }
   return kDone;
 }
@@ -223,8 +292,9 @@ std::string help_on_keys() {
          "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
          "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
          "ASCII,\n"
-         "an order by technique, sentence, hash or bottleneck, and several conditions that are each common and rarely\n"
-         "meet. SQL stops after 10 s; the view experiment_counts has counts by family, verdict and the like.";
+         "an order by workload, technique, sentence, hash or bottleneck, and several conditions that are each common "
+         "and\n"
+         "rarely meet. SQL stops after 10 s; the view experiment_counts has counts by family, verdict and the like.";
 }
 
 }  // namespace

@@ -101,6 +101,13 @@ TEST_F(Queries, EachKindOfPredicateSelects) {
   EXPECT_EQ(sorted({"incumbent=e88_backward/simple"}).size(), 6u);
 }
 
+TEST_F(Queries, TheColumnWorkloadNamesWorkloadsAndNotTheirClass) {
+  const Table table = run_query(journal, parse_query({"id=3", "columns=workload,class"}));
+  EXPECT_EQ(std::get<std::string>(table.rows.at(0).at(0)), "b1_n64");
+  EXPECT_EQ(std::get<std::string>(table.rows.at(0).at(1)), "n64");
+  EXPECT_EQ(run_query(journal, parse_query({"sort=workload", "columns=id"})).rows.size(), 6u);
+}
+
 TEST_F(Queries, DatesIncludeTheirWholeDay) {
   EXPECT_EQ(sorted({"since=2026-02-01", "until=2026-02-01"}), Ids{3});
   EXPECT_EQ(sorted({"until=2026-01-31"}), (Ids{1, 2}));
