@@ -19,6 +19,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/loop/resume.h"
 
 namespace apo {
 namespace {
@@ -87,8 +88,9 @@ void on_interrupt(int signal) {
 
 }  // namespace
 
-InterruptNote::InterruptNote(const std::string& text) {
-  const std::string line = (isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "") + text + "\n";
+InterruptNote::InterruptNote(const std::string& kept, const std::string& next, const std::vector<std::string>& words) {
+  const std::string line = fmt::format("{}apo: interrupted; {}\n     {}: {}\n",
+                                       isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", kept, next, command_line(words));
   const std::size_t size = std::min(line.size(), interrupt_note.size());
   std::copy_n(line.begin(), size, interrupt_note.begin());
   interrupt_size = static_cast<std::sig_atomic_t>(size);

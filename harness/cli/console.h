@@ -43,10 +43,11 @@ void print_json(const nlohmann::ordered_json& document);
 // The same on one line.
 void print_json_line(const nlohmann::ordered_json& document);
 
-// Prints its text on Ctrl-C, which then ends the program as always. Only one may exist at a time.
+// Prints on Ctrl-C, which then ends the program as always, what is kept, and after `next` the command as typed. Only
+// one may exist at a time.
 class InterruptNote {
  public:
-  explicit InterruptNote(const std::string& text);
+  InterruptNote(const std::string& kept, const std::string& next, const std::vector<std::string>& words);
   ~InterruptNote();
   InterruptNote(const InterruptNote&) = delete;
   InterruptNote& operator=(const InterruptNote&) = delete;

@@ -14,6 +14,7 @@
 #include "harness/loop/trial/trial.h"
 #include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -68,8 +69,10 @@ void check_supported(const Runtime& runtime, const Configuration& incumbent,
   }
 }
 
-std::optional<Journal> journal_with(const Workspace& workspace, const Variant& incumbent, const Variant& candidate) {
+std::optional<Journal> journal_with(const Workspace& workspace, const Variant& incumbent, const Variant& candidate,
+                                    Observer& observer) {
   std::optional<Journal> journal(Journal::open(workspace.paths().journal, Access::read_write));
+  recover(*journal, observer);
   journal->add_machine(workspace.machine());
   journal->add_variant(incumbent);
   journal->add_variant(candidate);
@@ -95,7 +98,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   plan.time_same_code = request.same_code;
   check_supported(runtime, request.incumbent, plan.workloads);
   std::optional<Journal> journal =
-      request.keep ? journal_with(workspace, incumbent, candidate) : std::optional<Journal>();
+      request.keep ? journal_with(workspace, incumbent, candidate, observer) : std::optional<Journal>();
   choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
   const ClaimFloor floor = floor_here(workspace, journal, policy);
   observer.say(floor.sentence);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -28,6 +29,7 @@ std::string own_turns(const std::filesystem::path& folder) {
   return turns.string();
 }
 
+// What it says goes to the file "said".
 pid_t start(const std::filesystem::path& folder, const std::vector<std::string>& words) {
   const std::string turns = own_turns(folder);
   const pid_t child = fork();
@@ -42,7 +44,8 @@ pid_t start(const std::filesystem::path& folder, const std::vector<std::string>&
     setenv("TMPDIR", folder.c_str(), 1);
     setenv("XDG_RUNTIME_DIR", turns.c_str(), 1);
     const int null = open("/dev/null", O_RDWR);
-    if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder.c_str()) != 0) {
+    const int said = open((folder / "said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (null < 0 || said < 0 || dup2(null, 1) < 0 || dup2(said, 2) < 0 || chdir(folder.c_str()) != 0) {
       _exit(126);
     }
     execv(APO_PROGRAM, arguments.data());
@@ -148,6 +151,65 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows.front().ended_at, "");
   EXPECT_NE(rows.back().ended_at, "");
+}
+
+// The numbers of interrupted experiments, or of all that are open.
+std::size_t open_experiments(const std::filesystem::path& journal, bool interrupted) {
+  if (!std::filesystem::exists(journal)) {
+    return 0;
+  }
+  try {
+    Journal reader = Journal::open(journal, Access::read_only);
+    const std::vector<Unfinished> open = interrupted ? reader.interrupted_experiments() : reader.unfinished();
+    return static_cast<std::size_t>(
+        std::ranges::count(open, Unfinished::Kind::experiment, [](const Unfinished& one) { return one.kind; }));
+  } catch (const UserError&) {
+    return 0;  // it is being made
+  }
+}
+
+TEST(Kill, AfterCtrlCATrialSaysWhatIsKeptAndReadersThatItsExperimentWasInterrupted) {
+  const TemporaryFolder folder;
+  const auto journal = folder.path() / ".apo" / "journal.db";
+  write_file_atomically(folder.path() / "hangs.cpp",
+                        "#include <unistd.h>\nvoid copy(const float* x, float* y, long n) {\n"
+                        "  for (;;) sleep(1);\n  for (long i = 0; i < n; ++i) y[i] = x[i];\n}\n");
+  const pid_t child = start(folder.path(), {APO_PROGRAM, "try", "copy", "hangs.cpp", "--workload", "n4k"});
+  for (int i = 0; i < 6000 && open_experiments(journal, false) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(open_experiments(journal, true), 0U) << "it runs";
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  const std::string said = read_file(folder.path() / "said");
+  EXPECT_NE(said.find("apo: interrupted; the journal keeps every finished experiment"), std::string::npos) << said;
+  EXPECT_NE(said.find("try again with: apo try copy hangs.cpp --workload n4k"), std::string::npos) << said;
+  ASSERT_EQ(open_experiments(journal, true), 1U);
+  const ProcessOptions options{
+      .timeout_s = 60, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}};
+  const ProcessResult shown = run_process({APO_PROGRAM, "show", "1"}, options);
+  EXPECT_NE(shown.output.find("never: the run that measured it was interrupted"), std::string::npos) << shown.output;
+  const ProcessResult found = run_process({APO_PROGRAM, "query"}, options);
+  EXPECT_NE(found.error.find("running no longer, but interrupted: 1;"), std::string::npos) << found.error;
+}
+
+TEST(Kill, AfterCtrlCAReferenceThatNeverEndsIsNotRegistered) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "endless.h",
+                        "// apo:family endless\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n"
+                        "// apo:output y f32[n]\n// apo:workload w ragged n=33\ntemplate <class Real>\n"
+                        "void reference(int64_t n, const Real* x, Real* y) {\n"
+                        "  for (volatile int go = 1; go != 0;) y[n - 1] = x[0];\n}\n");
+  const pid_t child = start(folder.path(), {APO_PROGRAM, "register", "endless.h"});
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  kill(child, SIGINT);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const std::string said = read_file(folder.path() / "said");
+  EXPECT_NE(said.find("apo: interrupted; nothing is registered\n     register it with: apo register endless.h\n"),
+            std::string::npos)
+      << said;
 }
 
 TEST(Kill, NobodyResumesAnInterruptedTrial) {

@@ -209,6 +209,7 @@ int check_against(const FamilyFile& file, const FamilyOptions& options, const Gl
 }
 
 int check(const FamilyOptions& options, const Globals& globals) {
+  const InterruptNote note("nothing was kept but the builds", "check anew with", globals.words);
   const FamilyFile file = find_file(options.family);
   if (!options.against.empty()) {
     return check_against(file, options, globals);

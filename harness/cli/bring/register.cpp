@@ -76,6 +76,7 @@ void print_result(const RegistrationResult& result) {
 }
 
 int add(RegistrationRequest request, const Globals& globals) {
+  const InterruptNote note("nothing is registered", "register it with", globals.words);
   const TemporaryFolder folder;
   if (request.file == "-") {
     request.file = candidate_file(request.file, folder).path;

@@ -13,7 +13,6 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
-#include "harness/loop/resume.h"
 
 namespace apo {
 namespace {
@@ -31,10 +30,9 @@ struct CompareOptions {
   CommandOptions commands;
 };
 
-std::string interrupted(bool keep, const Globals& globals) {
-  return "apo: interrupted; " +
-         std::string(keep ? "the journal keeps the rounds that were measured" : "nothing was kept") +
-         "\n     compare anew with: " + command_line(globals.words);
+InterruptNote note_of_comparison(bool keep, const Globals& globals) {
+  return {keep ? "the journal keeps the rounds that were measured" : "nothing was kept", "compare anew with",
+          globals.words};
 }
 
 // Identical code is not timed either, and is no failure.
@@ -47,7 +45,7 @@ int compare_two_commands(const CompareOptions& options, const Globals& globals) 
   request.keep = !options.no_journal;
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  const InterruptNote note(interrupted(request.keep, globals));
+  const InterruptNote note = note_of_comparison(request.keep, globals);
   const CommandComparison comparison = compare_commands(workspace, request, observer);
   if (globals.json) {
     print_json(to_document(comparison));
@@ -78,7 +76,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
                                   .keep = !options.no_journal,
                                   .same_code = options.same_code,
                                   .layout = checked_layout(options.layout)};
-  const InterruptNote note(interrupted(request.keep, globals));
+  const InterruptNote note = note_of_comparison(request.keep, globals);
   const Experiment experiment = compare_variants(workspace, request, observer);
   const Judgement& judgement = *experiment.judgement;
   if (globals.json) {

@@ -139,6 +139,8 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
+  const InterruptNote note("the journal keeps every finished experiment and the rounds of this one",
+                           "evaluate anew with", globals.words);
   return options.stream ? evaluate_stream(options, workspace, observer)
                         : evaluate_one(options, workspace, observer, globals);
 }

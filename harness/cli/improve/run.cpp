@@ -181,11 +181,9 @@ FleetRequest fleet_of(const RunOptions& options, const WorkerCommands& workers) 
 }
 
 // The same command goes on with what it was doing; with --new it would begin once more.
-std::string interrupt_text(const std::vector<std::string>& words) {
-  std::vector<std::string> again = words;
-  std::erase(again, "--new");
-  return "apo: interrupted; the journal keeps every finished experiment and the rounds of this one\n     go on with: " +
-         command_line(again);
+InterruptNote note_of_run(std::vector<std::string> words) {
+  std::erase(words, "--new");
+  return {"the journal keeps every finished experiment and the rounds of this one", "go on with", words};
 }
 
 Json application_document(const CampaignApplication& application) {
@@ -259,7 +257,7 @@ int run_several(const RunOptions& options, const Globals& globals) {
   }
   Workspace workspace(paths);
   ConsoleObserver observer(globals);
-  const InterruptNote note(interrupt_text(globals.words));
+  const InterruptNote note = note_of_run(globals.words);
   const auto target = target_of_list(options, policies);
   workspace.use(target ? *target : resolve_target("auto", workspace));
   const WorkerCommands workers = workers_of(options, globals, workspace, observer);
@@ -284,7 +282,7 @@ int run(RunOptions options, const Globals& globals) {
   ConsoleObserver observer(globals);
   choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
                 observer);
-  const InterruptNote note(interrupt_text(globals.words));
+  const InterruptNote note = note_of_run(globals.words);
   const WorkerCommands workers = workers_of(options, globals, workspace, observer);
   keep_to_cpus_of(workers, workspace, observer);
   const FleetRequest fleet = fleet_of(options, workers);

@@ -42,11 +42,6 @@ fs::path output_of(const SpaceOptions& options, const Variant& variant, const Pa
   return path;
 }
 
-std::string how_to_go_on(const fs::path& output, const Globals& globals) {
-  return "apo: interrupted; " + output.string() +
-         " has what was measured\n     go on with: " + command_line(globals.words);
-}
-
 // 0 where the file lacks it.
 double measured(const T4Result& result, const std::string& name) {
   const T4Measurement* found = find_measurement(result, name);
@@ -119,7 +114,7 @@ int record(const SpaceOptions& options, const Globals& globals) {
   const Variant& variant = workspace.catalogue().get(options.variant);
   const fs::path output = output_of(options, variant, workspace.paths());
   ConsoleObserver observer(globals);
-  const InterruptNote note(how_to_go_on(output, globals));
+  const InterruptNote note(output.string() + " has what was measured", "go on with", globals.words);
   const RecordingSummary summary = record_space(workspace,
                                                 {.variant = variant.id(),
                                                  .workload = options.workload,

@@ -70,6 +70,10 @@ Json document_of(const std::string& file, const CandidateAnswer& answer, const V
 int try_files(const TryOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
+  const InterruptNote note(
+      "the journal keeps every finished experiment and the rounds of this one, and a file that passed the gates stays "
+      "registered",
+      "try again with", globals.words);
   CandidateJudge judge(workspace, options.choice, observer);
   Json documents = Json::array();
   bool judged_all = true;

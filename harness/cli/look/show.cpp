@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -51,7 +52,13 @@ std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& exper
 std::string why_abandoned(Journal& journal, const Experiment& experiment) {
   const auto abandoned = journal.abandoned_experiments(experiment.campaign);
   const auto found = abandoned.find(experiment.id);
-  return found == abandoned.end() ? "" : found->second;
+  if (found != abandoned.end()) {
+    return found->second;
+  }
+  const std::vector<Unfinished> interrupted = journal.interrupted_experiments();
+  return std::ranges::any_of(interrupted, [&](const Unfinished& one) { return one.id == experiment.id; })
+             ? "the run that measured it was interrupted"
+             : "";
 }
 
 // The experiments that measured it again.

@@ -47,7 +47,7 @@ int compare_by_application(const DispatchComparisonOptions& options, const Globa
   workspace.use(resolve_target(options.target, workspace));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   ConsoleObserver observer(globals);
-  const InterruptNote note("apo: interrupted; the journal keeps the runs that had ended");
+  const InterruptNote note("the journal keeps the runs that had ended", "compare anew with", globals.words);
   const ApplicationComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
   if (globals.json) {
     print_json(to_document(comparison));

@@ -100,6 +100,8 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   request.target = resolve_target(options.target, workspace);
   ConsoleObserver observer(globals);
+  const InterruptNote note("the journal keeps its comparisons, but verdicts use finished selftests only",
+                           "measure anew with", globals.words);
   const SelftestResult result = run_selftest(workspace, request, observer);
   if (globals.json) {
     print_json(selftest_document(result));

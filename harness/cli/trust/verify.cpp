@@ -306,6 +306,7 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
 }
 
 int verify(const VerifyOptions& options, const Globals& globals) {
+  const InterruptNote note("nothing was kept but the builds", "verify anew with", globals.words);
   Workspace workspace(make_paths(globals.journal));
   const TemporaryFolder folder;
   const Configuration configuration = chosen_configuration(options, workspace, folder);
