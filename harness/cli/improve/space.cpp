@@ -11,8 +11,9 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
-#include "harness/loop/resume.h"
 #include "harness/loop/space/record_space.h"
 
 namespace apo {
@@ -48,11 +49,12 @@ double measured(const T4Result& result, const std::string& name) {
   return found == nullptr ? 0 : found->value;
 }
 
-// The first of the fastest; nullptr where none is valid.
+// The one with the highest ratio to the reference among those whose interval lies above 1; nullptr where none does.
 const T4Result* fastest_of(const T4File& file) {
   const T4Result* fastest = nullptr;
   for (const T4Result& result : file.results) {
-    if (is_valid(result) && (fastest == nullptr || measured(result, "speedup") > measured(*fastest, "speedup"))) {
+    if (is_valid(result) && measured(result, "speedup_lower") > 1 &&
+        (fastest == nullptr || measured(result, "speedup") > measured(*fastest, "speedup"))) {
       fastest = &result;
     }
   }
@@ -81,9 +83,14 @@ std::string text_of(const RecordingSummary& summary, const fs::path& output) {
     text += "not measured: " + one + "\n";
   }
   if (const T4Result* fastest = fastest_of(file)) {
-    text += fmt::format("fastest: {}, {} a call, {} {}\n", to_text(fastest->configuration),
-                        format_ns(kNsPerMs * measured(*fastest, "time")), format_ratio(measured(*fastest, "speedup")),
+    text += fmt::format("fastest: {}, {} a call, {} over {}\n", to_text(fastest->configuration),
+                        format_ns(kNsPerMs * measured(*fastest, "time")),
+                        format_interval(measured(*fastest, "speedup"), measured(*fastest, "speedup_lower"),
+                                        measured(*fastest, "speedup_upper"))
+                            .all(),
                         file.origin->reference);
+  } else if (!file.origin->reference.empty()) {
+    text += "fastest: none is shown to be faster than " + file.origin->reference + "\n";
   }
   return text + "'apo research --replay " + output.string() + "' tries the search strategies on it\n";
 }
@@ -104,12 +111,22 @@ Json document_of(const RecordingSummary& summary, const fs::path& output) {
   if (const T4Result* fastest = fastest_of(file)) {
     document["fastest"] = {{"configuration", to_text(fastest->configuration)},
                            {"ms", measured(*fastest, "time")},
-                           {"speedup", measured(*fastest, "speedup")}};
+                           {"speedup", measured(*fastest, "speedup")},
+                           {"lower", measured(*fastest, "speedup_lower")},
+                           {"upper", measured(*fastest, "speedup_upper")}};
   }
   return document;
 }
 
+void check_has_no_settings(const std::string& name) {
+  if (const std::size_t open = name.find('['); open != std::string::npos) {
+    throw UserError("'" + name + "' is one configuration, and a space is all of a variant's",
+                    "'apo space " + name.substr(0, open) + "' times them all, and 'apo bench' one");
+  }
+}
+
 int record(const SpaceOptions& options, const Globals& globals) {
+  check_has_no_settings(options.variant);
   Workspace workspace(make_paths(globals.journal));
   const Variant& variant = workspace.catalogue().get(options.variant);
   const fs::path output = output_of(options, variant, workspace.paths());

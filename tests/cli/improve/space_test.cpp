@@ -74,6 +74,33 @@ TEST(SpaceCommand, RecordsEveryLegalConfigurationWithItsReasonAndGoesOnWhereItWa
   EXPECT_EQ(one["spaces"][0]["seeds"], 100);
 }
 
+TEST(SpaceCommand, ASettingIsTheFastestOnlyWhereItsIntervalLiesAboveOne) {
+  const Workplace place;
+  std::filesystem::create_directories(place.path(".apo/variants/copy"));
+  place.write(".apo/variants/copy/modes.cpp", kModes);
+  const std::vector<std::string> text(kRecord.begin(), kRecord.end() - 1);
+  ASSERT_EQ(place.apo(kRecord, 120).exit_code, 0);
+  Json file = Json::parse(read_file(place.path("space.json")));
+  const auto said_for = [&](double lower) {
+    file["results"][1]["measurements"] = Json::array({{{"name", "time"}, {"value", 0.002}, {"unit", "ms"}},
+                                                      {{"name", "speedup"}, {"value", 1.5}, {"unit", ""}},
+                                                      {{"name", "speedup_lower"}, {"value", lower}, {"unit", ""}},
+                                                      {{"name", "speedup_upper"}, {"value", 1.6}, {"unit", ""}}});
+    file["results"][0]["measurements"] = file["results"][1]["measurements"];
+    file["results"][0]["measurements"][1]["value"] = 1.0;
+    file["results"][0]["measurements"][2]["value"] = 0.99;
+    place.write("space.json", file.dump());
+    return place.apo(text).out;
+  };
+  const std::string shown = said_for(1.4);
+  EXPECT_NE(shown.find("fastest: MODE=1, STEP=1, 2 us a call, 1.50x [1.40x, 1.60x] over copy/modes[MODE=0,STEP=1]"),
+            std::string::npos)
+      << shown;
+  const std::string not_shown = said_for(0.99);
+  EXPECT_NE(not_shown.find("fastest: none is shown to be faster than copy/modes[MODE=0,STEP=1]\n"), std::string::npos)
+      << not_shown;
+}
+
 // Ctrl-C after the first configuration.
 TEST(SpaceCommand, AnInterruptKeepsWhatIsThereAndSaysHowToGoOn) {
   const Workplace place;
@@ -101,6 +128,9 @@ TEST(SpaceCommand, MistakesAreNamed) {
     return ran.err;
   };
   EXPECT_NE(error({"space", "copy/paralel"}).find("did you mean 'copy/parallel'"), std::string::npos);
+  const std::string one = error({"space", "copy/parallel[KILOBYTES_PER_THREAD=64]"});
+  EXPECT_NE(one.find("is one configuration"), std::string::npos) << one;
+  EXPECT_NE(one.find("'apo space copy/parallel' times them all"), std::string::npos) << one;
   const std::string plain = error({"space", "copy/simple"});
   EXPECT_NE(plain.find("copy/simple has neither tunables nor toggles"), std::string::npos) << plain;
   EXPECT_NE(plain.find("// apo:tune BLOCK 64,128"), std::string::npos) << plain;
