@@ -118,7 +118,8 @@ int export_definition(const ExportOptions& options, const Globals& globals) {
         options.output.empty() ? "--output is missing" : "'" + options.of_family + "' is no family of a file",
         "'apo export definition --family NAME --output FOLDER'; 'apo list' shows the families");
   }
-  std::vector<NamedText> files = definition_texts(*file, options.reference.empty() ? "" : read_file(options.reference));
+  std::vector<NamedText> files =
+      definition_texts(*file, options.reference.empty() ? "" : python_reference(*file, options.reference));
   std::vector<std::string> paths;
   for (NamedText& each : files) {
     each.path = options.output / each.path;

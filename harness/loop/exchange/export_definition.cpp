@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/loop/exchange/definition.h"
 #include "harness/loop/exchange/imported_problem.h"
@@ -290,6 +291,25 @@ std::string workload_lines(const FamilyFile& file, const Definition& definition)
   return lines;
 }
 
+// Reads a module on standard input; its argument is the number of arguments that run() is called with.
+constexpr const char* kCheckScript = R"python(
+import ast, sys
+try:
+    body = ast.parse(sys.stdin.buffer.read()).body
+except SyntaxError as error:
+    sys.exit(f"{error.lineno or 1}: {error.msg}")
+except ValueError as error:
+    sys.exit(f"1: {error}")
+functions = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == "run"]
+if not functions:
+    sys.exit("1: there is no function 'run'")
+own = functions[-1].args
+most = len(own.posonlyargs) + len(own.args)
+given = int(sys.argv[1])
+if given < most - len(own.defaults) or (given > most and not own.vararg):
+    sys.exit(f"{functions[-1].lineno}: run() takes {most} arguments and is called with {given}")
+)python";
+
 std::string signature(const Definition& definition) {
   std::vector<std::string> names;
   for (const DefinitionTensor& tensor : definition.inputs) {
@@ -298,9 +318,8 @@ std::string signature(const Definition& definition) {
   return "run(" + join(names, ", ") + ")";
 }
 
-}  // namespace
-
-std::vector<NamedText> definition_texts(const FamilyFile& file, const std::string& reference) {
+// Without its constraints and reference.
+Definition contract_of(const FamilyFile& file) {
   Definition definition{.path = file.path,
                         .name = file.origin.empty() ? file.name : file.origin,
                         .meaning = file.idea,
@@ -308,9 +327,29 @@ std::vector<NamedText> definition_texts(const FamilyFile& file, const std::strin
                         .constraints = {},
                         .inputs = {},
                         .outputs = {},
-                        .reference = reference,
+                        .reference = "",
                         .custom_inputs = ""};
   definition.inputs = inputs_of(file, definition);
+  return definition;
+}
+
+}  // namespace
+
+std::string python_reference(const FamilyFile& file, const std::string& path) {
+  const Definition definition = contract_of(file);
+  std::string text = read_file(path);
+  const ProcessResult checked = run_process(
+      {require_program("python3"), "-c", kCheckScript, std::to_string(definition.inputs.size())}, {.input = text});
+  if (!checked.ok()) {
+    throw UserError(path + ":" + trim(checked.error),
+                    "the reference is Python with the function def " + signature(definition));
+  }
+  return text;
+}
+
+std::vector<NamedText> definition_texts(const FamilyFile& file, const std::string& reference) {
+  Definition definition = contract_of(file);
+  definition.reference = reference;
   for (const std::string& term : file.legal == "1" ? std::vector<std::string>() : terms_of(file.legal)) {
     definition.constraints.push_back(python_of(file, term));
   }

@@ -15,4 +15,8 @@ namespace apo {
 // run() of any other. Throws UserError for a family that their format cannot say, or whose reference is missing.
 std::vector<NamedText> definition_texts(const FamilyFile& file, const std::string& reference);
 
+// The text of a Python file for `reference`. Throws UserError where it is not there, is no Python, or has no run() that
+// takes the family's inputs and scalars.
+std::string python_reference(const FamilyFile& file, const std::string& path);
+
 }  // namespace apo

@@ -100,6 +100,28 @@ TEST(Definition, AFamilyInCppIsExportedWithAReferenceOfItsAuthor) {
   EXPECT_EQ(again.definition.inputs.size(), 2u);
 }
 
+TEST(Definition, AReferenceThatIsNoPythonOrTakesOtherArgumentsIsRefused) {
+  const FamilyFile file = parse_family(kSoftmax, "softmax.h");
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "reference.py").string();
+  const auto error_of = [&](const std::string& text) -> std::string {
+    write_file_atomically(path, text);
+    try {
+      python_reference(file, path);
+    } catch (const UserError& error) {
+      EXPECT_NE(error.hint().find("def run(x)"), std::string::npos) << error.hint();
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("def run(x):\n    return x.softmax(dim=1)\n"), "");
+  EXPECT_EQ(error_of("def run(*tensors):\n    return tensors[0]\n"), "");
+  EXPECT_TRUE(error_of("import torch\ndef run(x:\n").starts_with(path + ":2: "));
+  EXPECT_EQ(error_of("def walk(x):\n    return x\n"), path + ":1: there is no function 'run'");
+  EXPECT_EQ(error_of("\ndef run(x, y):\n    return x\n"), path + ":2: run() takes 2 arguments and is called with 1");
+  EXPECT_THROW(python_reference(file, (folder.path() / "absent.py").string()), UserError);
+}
+
 TEST(Definition, AxesShapesScalarsAndOriginsAreThose) {
   const std::string rmsnorm = family_text(problem_of(kProblems / "rmsnorm_d96"));
   for (const char* line :
