@@ -215,6 +215,12 @@ void print_json_line(const nlohmann::ordered_json& document) {
   print(dumped(marked(document), -1));
 }
 
+OracleOptions speaking_oracle(const Paths& paths) {
+  OracleOptions options = oracle_options(paths);
+  options.on_wait = [](const std::string& text) { std::fprintf(stderr, "apo: %s\n", text.c_str()); };
+  return options;
+}
+
 bool has_colours(int file) {
   const char* no_colour = std::getenv("NO_COLOR");
   return isatty(file) != 0 && (no_colour == nullptr || *no_colour == '\0');

@@ -9,6 +9,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/observer.h"
+#include "harness/loop/workspace/workspace.h"
 
 namespace apo {
 
@@ -52,6 +53,9 @@ class InterruptNote {
   InterruptNote(const InterruptNote&) = delete;
   InterruptNote& operator=(const InterruptNote&) = delete;
 };
+
+// For references that say on stderr when one runs for long.
+OracleOptions speaking_oracle(const Paths& paths);
 
 // Whether the file is a terminal, and NO_COLOR is not set.
 bool has_colours(int file);

@@ -19,6 +19,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
+#include "harness/families/long_wait.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -71,6 +72,8 @@ OrderedJson describe(const CommandReference& self, const Axes& axes) {
 void ask(const CommandReference& self, const fs::path& folder, const OrderedJson& request) {
   write_file_atomically(folder / "axes.json", request.dump(2));
   const auto start = std::chrono::steady_clock::now();
+  const Overdue wait = long_wait(self.options, fmt::format("the reference '{}' of family {}",
+                                                           join(self.file.reference_command, " "), self.file.name));
   const ProcessResult result = self.process->ask(folder.string(), self.options.timeout_s);
   if (self.options.command_use) {
     CommandUse& use = *self.options.command_use;

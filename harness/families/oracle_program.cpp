@@ -19,6 +19,7 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/families/family_file_checks.h"
+#include "harness/families/long_wait.h"
 #include "harness/families/oracle_source.h"
 #include "harness/implement/build_cache.h"
 #include "harness/implement/compile.h"
@@ -368,10 +369,13 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                  reinterpret_cast<double*>(shared.data() + contract.tensors[t].offset));
     }
   }
-  ProcessResult result = run_process({program(kind), shared.path()}, {.timeout_s = options_.timeout_s,
-                                                                      .working_folder = "",
-                                                                      .environment = {"ASAN_OPTIONS=detect_leaks=0"},
-                                                                      .input = ""});
+  const std::string path = program(kind);
+  const Overdue wait = long_wait(options_, fmt::format("the {} of family {} ({})", word_for(question.mode), file_.name,
+                                                       describe_axes(question.axes)));
+  ProcessResult result = run_process({path, shared.path()}, {.timeout_s = options_.timeout_s,
+                                                             .working_folder = "",
+                                                             .environment = {"ASAN_OPTIONS=detect_leaks=0"},
+                                                             .input = ""});
   result.error = in_familys_words(std::move(result.error), file_);
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",

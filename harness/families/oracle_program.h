@@ -6,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,9 @@ struct OracleOptions {
   std::filesystem::path cache;  // folder of built programs
   std::filesystem::path home;   // holds kernels/oracle
   std::string compiler = "g++";
-  double timeout_s = 300;                             // of one run
+  double timeout_s = 300;  // of one run
+  double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
+  std::function<void(const std::string&)> on_wait = nullptr;
   std::shared_ptr<CommandUse> command_use = nullptr;  // filled where somebody asks for it
 };
 

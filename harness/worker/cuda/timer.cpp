@@ -9,7 +9,7 @@
 
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
-#include "harness/worker/child/overdue.h"
+#include "harness/core/system/overdue.h"
 #include "harness/worker/protocol/clock.h"
 #include "kernels/abi.h"
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "harness/worker/child/overdue.h"
+#include "harness/core/system/overdue.h"
 #include "harness/worker/code/module_watch.h"
 #include "harness/worker/cupti/activity.h"
 

@@ -1,4 +1,4 @@
-// harness/worker/child/overdue.h - runs an action after a deadline, unless it goes out of scope before.
+// harness/core/system/overdue.h - runs an action after a deadline, unless it goes out of scope before.
 #pragma once
 
 #include <chrono>
