@@ -13,6 +13,7 @@
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/trial.h"
 #include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known_incorrect.h"
 #include "harness/loop/workspace/known_roofs.h"
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
@@ -59,6 +60,29 @@ void check_comparable(const Variant& incumbent, const Variant& candidate) {
   }
 }
 
+void check_differ(const ComparisonRequest& request) {
+  if (request.incumbent == request.candidate && !request.same_code) {
+    throw UserError("both variants are " + request.candidate.label() + ": there is nothing to compare",
+                    "--same-code times it against itself, as an A/A run; 'apo selftest' measures what this machine "
+                    "resolves");
+  }
+}
+
+void say_known_incorrect(const Workspace& workspace, std::optional<Journal>& kept, const ComparisonRequest& request,
+                         Observer& observer) {
+  if (!kept && !std::filesystem::exists(workspace.paths().journal)) {
+    return;
+  }
+  std::optional<Journal> reader =
+      kept ? std::optional<Journal>() : Journal::open(workspace.paths().journal, Access::read_only);
+  for (const Configuration& one : {request.incumbent, request.candidate}) {
+    const Variant& variant = workspace.catalogue().get(one.variant);
+    if (const std::string known = known_incorrect(kept ? *kept : *reader, variant, one); !known.empty()) {
+      observer.say("note: " + known);
+    }
+  }
+}
+
 // Only what the candidate lacks is its own failure.
 void check_supported(const Runtime& runtime, const Configuration& incumbent,
                      const std::vector<const Workload*>& workloads) {
@@ -85,6 +109,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   const Variant& incumbent = workspace.catalogue().get(request.incumbent.variant);
   const Variant& candidate = workspace.catalogue().get(request.candidate.variant);
   check_comparable(incumbent, candidate);
+  check_differ(request);
   workspace.use(candidate.target);
   const Family& family = workspace.family(candidate.family);
   const Policy policy = checked_policy(family, request);
@@ -99,6 +124,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   check_supported(runtime, request.incumbent, plan.workloads);
   std::optional<Journal> journal =
       request.keep ? journal_with(workspace, incumbent, candidate, observer) : std::optional<Journal>();
+  say_known_incorrect(workspace, journal, request, observer);
   choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
   const ClaimFloor floor = floor_here(workspace, journal, policy);
   observer.say(floor.sentence);

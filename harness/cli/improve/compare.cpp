@@ -13,6 +13,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
+#include "harness/loop/trial/candidate_answer.h"
 
 namespace apo {
 namespace {
@@ -35,9 +36,16 @@ InterruptNote note_of_comparison(bool keep, const Globals& globals) {
           globals.words};
 }
 
-// Identical code is not timed either, and is no failure.
-bool failed_a_gate(const Experiment& experiment) {
-  return experiment.judgement->reason == Reason::gate_failed && experiment.outcome != Outcome::no_change;
+// As of `apo try`: the table of docs/judge.md.
+ExitCode exit_code_of(const Experiment& experiment) {
+  switch (verdict_of(experiment)) {
+    case CandidateVerdict::wrong:
+      return kGateFailed;
+    case CandidateVerdict::not_judged:
+      return kEnvironmentTrouble;
+    default:
+      return kDone;
+  }
 }
 
 int compare_two_commands(const CompareOptions& options, const Globals& globals) {
@@ -94,7 +102,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
         fmt::format("verdict: {} ({}){}\n", to_string(judgement.verdict), to_string(judgement.reason),
                     experiment.id != 0 ? fmt::format("; 'apo show {}' has the whole experiment", experiment.id) : ""));
   }
-  return failed_a_gate(experiment) ? kGateFailed : kDone;
+  return exit_code_of(experiment);
 }
 
 }  // namespace
@@ -117,7 +125,8 @@ Action define_compare(CLI::App& app, Globals& globals) {
   app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
   add_command_options(app, options->commands, of_variants);
   app.footer(
-      "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of "
+      std::string(kJudgedExitCodes) +
+      "\nTwo commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of "
       "their\n"
       "correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench --json "
       "FILE.");

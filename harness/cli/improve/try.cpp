@@ -115,6 +115,7 @@ Action define_try(CLI::App& app, Globals& globals) {
                  "cold (flush the caches before every sample) or warm (default: cold)");
   app.add_option("--judge", options->choice.judge,
                  "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
+  app.footer(kJudgedExitCodes);
   return [options, &globals] { return try_files(*options, globals); };
 }
 

@@ -13,6 +13,7 @@
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/trial/registration.h"
 #include "harness/loop/workspace/kept_profile.h"
+#include "harness/loop/workspace/known_incorrect.h"
 #include "harness/research/diagnosis/rules.h"
 
 namespace apo {
@@ -150,6 +151,9 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
     answer.score = 1;
     answer.feedback.emplace_back("there is nothing to judge it against");
     return;
+  }
+  if (const std::string known = known_incorrect(trial.journal(), variant, configuration); !known.empty()) {
+    observer_.say("note: " + known);
   }
   // The word of the policy is judged as the policy says.
   add_experiment(answer, variant, trial.judge(configuration, judge == trial.policy().judge_preset ? "" : judge), trial);

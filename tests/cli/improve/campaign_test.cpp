@@ -319,11 +319,21 @@ TEST(Compare, JudgesTwoVariantsInTurnAndRecordsItAndTheirProfilesAreOfThatWorklo
 
 TEST(Compare, IdenticalCodeIsNotTimed) {
   const Workplace place;
+  place.write(".apo/variants/copy/twin.cpp", Workplace::variant("twin"));
   const Ran ran = place.apo(
-      {"compare", "copy/simple", "copy/simple", "--workload", "n4k", "--judge", "standard", "--no-journal", "--json"},
+      {"compare", "copy/simple", "copy/twin", "--workload", "n4k", "--judge", "standard", "--no-journal", "--json"},
       110);
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(only_document(ran)["outcome"], "no_change");
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
+}
+
+TEST(Compare, OneConfigurationAsBothSidesIsRefusedBeforeAnythingIsBuilt) {
+  const Workplace place;
+  const Ran ran = place.apo({"compare", "copy/parallel", "copy/parallel[KILOBYTES_PER_THREAD=256]"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.out;
+  EXPECT_NE(ran.err.find("both variants are copy/parallel"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("--same-code times it against itself"), std::string::npos) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
 }
 
@@ -347,6 +357,12 @@ TEST(Compare, AFailedGateExitsWithThreeAndTheNextCampaignNamesTheQueryThatShowsI
   const Ran ran = place.apo({"compare", "scaled/simple", "scaled/wrong", "--families", "scaled.h"}, 110);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   EXPECT_NE(ran.out.find("verdict: reverted (gate_failed)"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.err.find("note: "), std::string::npos) << ran.err;
+  const std::string note = "note: scaled/wrong gave wrong results in experiment 1: 'apo show 1' has the evidence\n";
+  const Ran again =
+      place.apo({"compare", "scaled/simple", "scaled/wrong", "--families", "scaled.h", "--no-journal"}, 110);
+  EXPECT_EQ(again.exit_code, 3) << "it is judged all the same: " << again.err;
+  EXPECT_NE(again.err.find(note), std::string::npos) << again.err;
   const Ran campaign = place.apo({"run", "scaled", "--families", "scaled.h", "--iterations", "1"}, 110);
   if (too_restless(campaign)) {
     GTEST_SKIP() << campaign.err;
@@ -357,12 +373,15 @@ TEST(Compare, AFailedGateExitsWithThreeAndTheNextCampaignNamesTheQueryThatShowsI
       << campaign.out << campaign.err;
   const Words shown = {"query", "variant=scaled/wrong", "--columns", "id,outcome", "--csv"};
   EXPECT_EQ(place.apo(shown).out, "id,outcome\r\n1,incorrect\r\n");
+  const Ran tried = place.apo({"try", "scaled", ".apo/variants/scaled/wrong.cpp", "--families", "scaled.h"}, 110);
+  EXPECT_NE(tried.err.find(note), std::string::npos) << tried.err;
 }
 
 TEST(Compare, QuietMeansNoProgressAndTheVerdictAllTheSame) {
   const Workplace place;
+  place.write(".apo/variants/copy/twin.cpp", Workplace::variant("twin"));
   const Ran ran = place.apo(
-      {"compare", "copy/simple", "copy/simple", "--workload", "n4k", "--judge", "standard", "--no-journal", "--quiet"},
+      {"compare", "copy/simple", "copy/twin", "--workload", "n4k", "--judge", "standard", "--no-journal", "--quiet"},
       110);
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.err, "");
