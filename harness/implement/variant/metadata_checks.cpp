@@ -36,6 +36,15 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+// Without comments: the metadata block is one.
+std::string code_of(const Variant& variant, const SourceFile& file) {
+  std::string code;
+  for (const std::string& line : split(bare_source(file.text, is_python(variant.source)), '\n')) {
+    code += line.find("apo:") == std::string::npos ? line + "\n" : "";
+  }
+  return code;
+}
+
 class Checker {
  public:
   Checker(const Variant& variant, const Family& family, const std::vector<BlockLine>& block, const std::string& path)
@@ -134,26 +143,11 @@ class Checker {
 
   // A toggle that nothing reads would be judged as the technique that it names.
   void check_toggle(const Tunable& tunable, std::size_t index) const {
-    if (!tunable.technique.empty() && !is_read(tunable.name)) {
+    if (!tunable.technique.empty() && !is_read(variant_, tunable.name)) {
       fail("tunable", index, "no line reads the toggle '" + tunable.name + "'",
            "switch '" + tunable.technique + "' by 'if constexpr (" + tunable.name + ")' or '#if " + tunable.name +
                "', or in an apo:launch line");
     }
-  }
-  bool is_read(const std::string& name) const {
-    const auto reads = [&](const std::string& text) { return has_word(text, name); };
-    return std::ranges::any_of(all_sources(variant_), [&](const SourceFile& file) { return reads(code_of(file)); }) ||
-           std::ranges::any_of(variant_.launches, [&](const Launch& launch) {
-             return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });
-           });
-  }
-  // Without comments: the metadata block is one.
-  std::string code_of(const SourceFile& file) const {
-    std::string code;
-    for (const std::string& line : split(bare_source(file.text, is_python(variant_.source)), '\n')) {
-      code += line.find("apo:") == std::string::npos ? line + "\n" : "";
-    }
-    return code;
   }
 
   void check_space() const {
@@ -296,6 +290,15 @@ class Checker {
 };
 
 }  // namespace
+
+bool is_read(const Variant& variant, const std::string& tunable) {
+  const auto reads = [&](const std::string& text) { return has_word(text, tunable); };
+  return std::ranges::any_of(all_sources(variant),
+                             [&](const SourceFile& file) { return reads(code_of(variant, file)); }) ||
+         std::ranges::any_of(variant.launches, [&](const Launch& launch) {
+           return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });
+         });
+}
 
 void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
                     const std::string& path) {

@@ -13,6 +13,7 @@
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/variant/form.h"
+#include "harness/implement/variant/metadata_checks.h"
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/journal.h"
@@ -108,6 +109,12 @@ std::vector<std::string> notes_on(const Variant& variant, bool verified) {
   std::vector<std::string> notes;
   for (const std::string& technique : variant.techniques) {
     notes.push_back(unknown_technique(technique, variant.target));
+  }
+  for (const Tunable& tunable : variant.tunables) {
+    if (!is_read(variant, tunable.name)) {
+      notes.push_back(fmt::format("no line reads {} of its apo:tune line, so that all its values make the same program",
+                                  tunable.name));
+    }
   }
   if (verified && !variant.tunables.empty()) {
     const Configuration checked{.variant = variant.id(), .settings = default_settings(variant)};

@@ -83,6 +83,23 @@ TEST(Register, NotesNameUnknownTechniquesAndABaselineThatChanges) {
   EXPECT_EQ(added("simple").find("baseline"), std::string::npos);
 }
 
+TEST(Register, ANoteNamesATunableThatNoLineReads) {
+  const Workplace place;
+  const auto notes_with = [&](const std::string& name, const std::string& code) {
+    place.write(name + ".cpp", "// apo:variant copy/" + name +
+                                   "\n// apo:tune BLOCK 64,128\n// apo:requires n > BLOCK\n#include \"copy.args.h\"\n" +
+                                   code +
+                                   "void copy(const float* x, float* y, int64_t n) {\n"
+                                   "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n}\n");
+    const Ran ran = place.apo({"register", name + ".cpp", "--no-verify"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return ran.out;
+  };
+  constexpr const char* kNote = "note: no line reads BLOCK of its apo:tune line, so that all its values make the same";
+  EXPECT_NE(notes_with("unread", "// BLOCK\n").find(kNote), std::string::npos);
+  EXPECT_EQ(notes_with("is_read", "static_assert(BLOCK > 0);\n").find(kNote), std::string::npos);
+}
+
 TEST(Register, AVersionThatFailsAGateLeavesTheOneBefore) {
   const Workplace place;
   place.write("mine.cpp", Workplace::variant("mine"));
