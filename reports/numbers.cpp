@@ -25,6 +25,9 @@ std::string quantity_text(double value, const std::string& unit) {
   if (unit == "ns") {
     return format_ns(value);
   }
+  if (unit == "byte") {
+    return format_bytes(value);
+  }
   const std::string shown = unit == "ratio" ? "" : unit;
   const bool prefixed = !unit.empty() && std::string_view("kMGT").find(unit.front()) != std::string_view::npos;
   const bool large = std::fabs(value) >= 1e4;

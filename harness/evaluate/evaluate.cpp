@@ -76,11 +76,7 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
     gate.outcome = Outcome::no_change;
     gate.evidence = "machine code identical to that of " + before;
   } else {
-    std::vector<std::string> parts;
-    for (const auto& [name, value] : evaluation.experiment.candidate_build.resources) {
-      parts.push_back(fmt::format("{} {}", name, value));
-    }
-    gate.evidence = join(parts, ", ");
+    gate.evidence = resources_text(evaluation.experiment.candidate_build);
   }
   gate.seconds = seconds_since(start);
   return add_gate(evaluation, std::move(gate));

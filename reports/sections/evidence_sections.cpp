@@ -50,10 +50,7 @@ std::string build_text(const Build& build) {
   text += build.from_cache ? ", from the cache" : "";
   text += build.evidence.empty() ? "" : ": " + build.evidence;
   text += build.code_hash.empty() ? "" : ", machine code " + build.code_hash.substr(0, 12);
-  for (const auto& [name, value] : build.resources) {
-    text += fmt::format(", {} {}", name, value);
-  }
-  return text;
+  return text + (build.resources.empty() ? "" : ", " + resources_text(build));
 }
 
 std::string last_lines(const std::string& log) {

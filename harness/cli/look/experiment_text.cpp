@@ -95,10 +95,6 @@ std::string build_text(const std::string& role, const Build& build) {
   if (build.key.empty()) {
     return heading(role + " build") + "  not built\n";
   }
-  std::vector<std::string> resources;
-  for (const auto& [name, value] : build.resources) {
-    resources.push_back(fmt::format("{} {}", name, value));
-  }
   return heading(role + " build") +
          format_table({{"  outcome",
                         std::string(to_string(build.outcome)) + (build.evidence.empty() ? "" : ": " + build.evidence)},
@@ -106,7 +102,7 @@ std::string build_text(const std::string& role, const Build& build) {
                        {"  flags", join(build.flags, " ")},
                        {"  object", build.object_hash},
                        {"  machine code", build.code_hash},
-                       {"  resources", join(resources, ", ")},
+                       {"  resources", resources_text(build)},
                        {"  took", format_seconds(build.seconds) + (build.from_cache ? " (from the cache)" : "")}});
 }
 

@@ -31,4 +31,7 @@ struct Build {
   LaunchPlan plan;                                // device variants: how its kernels are launched
 };
 
+// "registers 32, shared 48.00 KiB, text 8.62 KiB".
+std::string resources_text(const Build& build);
+
 }  // namespace apo
