@@ -15,9 +15,9 @@ def ask(path):
         if value := os.environ.get("APO_" + option.upper()):
             command += ["--" + option, value]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if not ran.stdout:  # the command is wrong, not the candidate
+    answer = json.loads(ran.stdout) if ran.stdout else {"error": "it printed nothing"}
+    if "error" in answer:  # the command is wrong, not the candidate
         raise RuntimeError(ran.stderr)
-    answer = json.loads(ran.stdout)
     if answer["verdict"] == "not_judged":  # the machine's fault: a score of 0 would teach the search a falsehood
         raise RuntimeError("\n".join(answer["feedback"]))
     return answer
