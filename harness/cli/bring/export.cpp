@@ -96,6 +96,9 @@ int export_traces(const ExportOptions& options, const Globals& globals) {
     throw UserError("the journal has no results" + (options.of_family.empty() ? "" : " of " + options.of_family),
                     "'apo run' and 'apo compare' make some");
   }
+  for (const auto& [what, count] : exported.of_other_tensors) {
+    std::fprintf(stderr, "apo: %d of the traces do not fit their definition: %s\n", count, what.c_str());
+  }
   const std::string text = join(exported.lines, "\n") + "\n";
   if (options.output.empty() || options.output == "-") {
     print(text);

@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/core/error.h"
 #include "harness/core/json/values.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/families/family_file.h"
 #include "harness/families/known_families.h"
 #include "harness/loop/exchange/definition.h"
 #include "kernels/family.h"
@@ -140,6 +142,32 @@ Document workload_document(const std::string& family_name, const std::string& na
   return {{"uuid", has_origin ? file->workload_origins.find(name)->second : name}, {"axes", axes}, {"inputs", inputs}};
 }
 
+// "x f32[n], y f32[n]", as the block has them.
+std::vector<std::string> tensors_of(const FamilyFile& file) {
+  std::vector<std::string> tensors;
+  for (const FileTensor& tensor : file.tensors) {
+    tensors.push_back(fmt::format("{} {}[{}]", tensor.name, to_string(tensor.dtype), join(tensor.extents, ",")));
+  }
+  return tensors;
+}
+
+// What differs between the tensors that an experiment was judged with and today's; "" where nothing is known to.
+std::string other_tensors(const FamilyFile& file, const std::optional<Variant>& judged) {
+  if (!judged || judged->contract.empty() || judged->contract == contract_text(file)) {
+    return "";
+  }
+  std::vector<std::string> then;
+  try {
+    then = tensors_of(parse_family(judged->contract, file.path));
+  } catch (const UserError&) {
+    return "";  // a block of an older program, or a header that is gone: the line holds all the same
+  }
+  const std::vector<std::string> now = tensors_of(file);
+  return then == now ? ""
+                     : fmt::format("{} was judged with {}, and its definition has {}", file.name, join(then, ", "),
+                                   join(now, ", "));
+}
+
 }  // namespace
 
 Traces traces(Journal& journal, const std::string& family) {
@@ -155,6 +183,10 @@ Traces traces(Journal& journal, const std::string& family) {
       continue;
     }
     const FamilyFile* file = find_family_file(experiment.family);
+    if (file != nullptr) {
+      const std::string other = other_tensors(*file, journal.variant(experiment.candidate_source_hash));
+      result.of_other_tensors[other] += static_cast<int>(experiment.workloads.size());
+    }
     const bool passed = experiment.outcome == Outcome::valid;
     const bool compared = passed || experiment.outcome == Outcome::incorrect;
     for (const std::string& workload : experiment.workloads) {
@@ -172,6 +204,7 @@ Traces traces(Journal& journal, const std::string& family) {
       result.lines.push_back(line.dump(-1, ' ', false, Document::error_handler_t::replace));
     }
   }
+  result.of_other_tensors.erase("");
   return result;
 }
 

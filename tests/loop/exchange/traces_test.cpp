@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/sources.h"
 #include "harness/families/known_families.h"
+#include "tests/families/family_text.h"
 #include "tests/loop/export/dispatch_fixture.h"
 
 namespace apo {
@@ -23,7 +25,8 @@ class Traced : public ::testing::Test {
     experiment.family = family_;
     experiment.workload_class = "n32";
     experiment.workloads = {workload_};
-    experiment.candidate_source_hash = catalogue.get(experiment.candidate.variant).source_hash;
+    experiment.candidate_source_hash =
+        source_hash_.empty() ? catalogue.get(experiment.candidate.variant).source_hash : source_hash_;
     experiment.incumbent_source_hash = catalogue.get(experiment.incumbent.variant).source_hash;
     experiment.outcome = outcome;
     experiment.finished_at = "2026-02-03T04:05:06Z";
@@ -43,6 +46,7 @@ class Traced : public ::testing::Test {
 
   std::string family_ = "e88_backward";
   std::string workload_ = "b8_t128_h83_n32";
+  std::string source_hash_;  // empty: that of the shipped candidate
   std::vector<GateResult> gates_;
   test::DispatchJournal fixture_;
   std::int64_t campaign_ = fixture_.campaign({});
@@ -138,6 +142,32 @@ TEST_F(Traced, AnImportedFamilyHasTheNamesOfWhereItCameFrom) {
   EXPECT_EQ(line["workload"]["uuid"], "1234-abcd");
   EXPECT_EQ(line["workload"]["axes"].dump(), R"({"n":3})");
   EXPECT_EQ(line["workload"]["inputs"].dump(), R"({"eps":{"type":"scalar","value":1e-05},"x":{"type":"random"}})");
+}
+
+TEST_F(Traced, ResultsOfOtherTensorsThanTheDefinitionHasAreCounted) {
+  const TemporaryFolder folder;
+  const std::string text =
+      "// apo:family retyped\n// apo:axis n 1..9\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+      "// apo:workload w small n=3\n";
+  write_file_atomically(folder.path() / "retyped.h", text);
+  add_family_file((folder.path() / "retyped.h").string(), {});
+  const auto judge_with = [&](const std::string& contract) {
+    Variant variant = test::shipped_variants().get("copy/simple");
+    variant.family = "retyped";
+    variant.contract = contract;
+    variant.source_hash = source_identity(variant);
+    fixture_.journal().add_variant(variant);
+    family_ = "retyped";
+    workload_ = "w";
+    source_hash_ = variant.source_hash;
+    judge(Outcome::valid, Reason::regression);
+    return traces(fixture_.journal(), "retyped").of_other_tensors;
+  };
+  EXPECT_TRUE(judge_with(text).empty());
+  EXPECT_TRUE(judge_with(text + "// a remark\n").empty());
+  EXPECT_EQ(judge_with(replaced(text, "x f32", "x bf16")),
+            (std::map<std::string, int>{
+                {"retyped was judged with x bf16[n], y f32[n], and its definition has x f32[n], y f32[n]", 1}}));
 }
 
 TEST_F(Traced, TheSameCodeIsNoResult) {
