@@ -8,8 +8,8 @@ enum ExitCode : int { kDone = 0, kUserMistake = 1, kEnvironmentTrouble = 2, kGat
 
 // Of the commands that judge candidates, for their help.
 inline constexpr const char* kJudgedExitCodes =
-    "Exit codes: 0 judged, whatever the verdict; 1 a mistake in the command; 2 this machine could not judge; 3 a gate "
-    "failed.";
+    "Exit codes: 0 judged, whatever the verdict; 1 a mistake in the command; 2 this machine could not\n"
+    "judge; 3 a gate failed.";
 
 int run_app(int argc, char** argv);
 

@@ -126,9 +126,10 @@ Action define_compare(CLI::App& app, Globals& globals) {
   add_command_options(app, options->commands, of_variants);
   app.footer(
       std::string(kJudgedExitCodes) +
-      "\nTwo commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of "
-      "their\n"
-      "correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench --json "
+      "\n"
+      "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of\n"
+      "their correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench "
+      "--json "
       "FILE.");
   return [options, &globals] { return compare(*options, globals); };
 }
