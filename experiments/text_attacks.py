@@ -45,14 +45,9 @@ def proposals(folder):
     (folder / "answer").write_text("".join(json.dumps(text["line"]) + "\n" for text in texts))
     words = ["run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "1", "--proposals", "40"]
     call = json.loads(apo(folder, [*words, "--proposer", "cat answer", "--json"]))["proposer_calls"][0]
-    taken = iter(call["proposals"])
-    for path, text in zip(files, texts):
-        if text["expect"] == "unread":
-            yield path.name, "unread", "unread" if text["why"] in call["note"] else "read", text["why"]
-        else:
-            proposal = next(taken)
-            shown = proposal["why"] or "named " + proposal["configuration"]["variant"]
-            yield path.name, text["expect"], proposal["state"], shown
+    for path, text, proposal in zip(files, texts, call["proposals"], strict=True):
+        shown = proposal["why"] or "named " + proposal["configuration"]["variant"]
+        yield path.name, text["expect"], proposal["state"], shown
 
 
 def cell(text):

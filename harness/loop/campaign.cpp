@@ -147,7 +147,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   frame.proposers = request.proposers;
   frame.started = started;
   if (!frame.proposers.commands.empty()) {
-    take_waiting_proposals(workspace, frame.family);
+    take_waiting_proposals(workspace, frame.family, observer);
   }
   std::optional<CampaignFleet> fleet;
   if (!request.fleet.options.commands.empty()) {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = std::size_t{16} << 20;
 constexpr std::size_t kLongestNote = 2000;
-constexpr std::size_t kNamedLines = 5;
 
 ProposerOutcome outcome_of(const ProcessResult& run) {
   return run.cut         ? ProposerOutcome::flooded
@@ -40,25 +39,27 @@ std::string end_of(const ProcessResult& run, const ProposerOptions& options) {
          (lines.back().empty() ? "" : ": " + one_line(lines.back()));
 }
 
-std::string note_of(const std::string& end, const ProposerAnswer& answer, const ProposerOptions& options) {
+std::string text_note(const ProposerAnswer& answer) {
+  return answer.text_lines == 1 ? fmt::format("line {} is text and was passed over", answer.first_text_line)
+                                : fmt::format("{} lines of text were passed over, the first is line {}",
+                                              answer.text_lines, answer.first_text_line);
+}
+
+// How it ended, and the lines that became no proposal.
+std::string note_of(const std::string& end, const ProposerAnswer& answer) {
   std::vector<std::string> parts;
   if (!end.empty()) {
     parts.push_back(end);
   }
-  for (std::size_t i = 0; i < std::min(answer.unread.size(), kNamedLines); ++i) {
-    parts.push_back(fmt::format("line {}: {}", answer.unread[i].line, answer.unread[i].why));
+  if (answer.text_lines > 0) {
+    parts.push_back(text_note(answer) +
+                    (answer.candidates.empty() ? ": a candidate is a JSON object on one line" : ""));
   }
-  if (answer.unread.size() > kNamedLines) {
-    parts.push_back(fmt::format("{} more lines could not be read", answer.unread.size() - kNamedLines));
-  }
-  if (answer.beyond > 0) {
-    parts.push_back(fmt::format("{} candidates after the first {} were passed over", answer.beyond, options.most));
+  if (answer.unlisted > 0) {
+    parts.push_back(fmt::format("{} more lines were refused and are not listed", answer.unlisted));
   }
   if (answer.candidates.empty() && parts.empty()) {
-    parts.push_back(
-        answer.chatter > 0
-            ? fmt::format("no candidate in {} lines of text: each is a JSON object on one line", answer.chatter)
-            : "it proposed nothing");
+    parts.emplace_back("it proposed nothing");
   }
   return one_line(join(parts, "; ")).substr(0, kLongestNote);
 }
@@ -78,7 +79,7 @@ AnsweredCall ask(const std::string& command, const ProposerOptions& options, con
     answered.call.outcome = ProposerOutcome::failed;
     end = error.what();
   }
-  answered.call.note = note_of(end, answered.answer, options);
+  answered.call.note = note_of(end, answered.answer);
   answered.call.cost = answered.answer.cost;
   return answered;
 }

@@ -77,6 +77,14 @@ std::string name_in_block(const std::string& text) {
   return line == block.end() ? "" : fs::path(line->value).filename().string();
 }
 
+// "line 3, 'unrolled': ", by which its author knows a candidate that got no name of ours.
+std::string place_in_answer(const ProposedCandidate& candidate) {
+  const std::string& name = !candidate.name.empty()      ? candidate.name
+                            : !candidate.variant.empty() ? candidate.variant
+                                                         : candidate.file;
+  return fmt::format("line {}{}: ", candidate.line, name.empty() ? "" : ", '" + name + "'");
+}
+
 // A word for a file: what the author calls it, and a part of its hash, so that two texts are never one variant.
 std::string file_name(const ProposedCandidate& candidate, const std::string& text) {
   const std::string& said = candidate.name.empty() ? candidate.file : candidate.name;
@@ -102,7 +110,8 @@ std::string author_of(const ProposedCandidate& candidate, const std::string& com
 
 void check_place(const ProposalPlace& place, const Variant& variant) {
   if (variant.family != place.family.name) {
-    throw UserError(fmt::format("{} is of another family", variant.id()));
+    throw UserError(
+        fmt::format("{} is of family {}, and this campaign is of {}", variant.id(), variant.family, place.family.name));
   }
   if (variant.target != place.workspace.target()) {
     throw UserError(fmt::format("{} is for {}, and this campaign is on {}", variant.id(), to_string(variant.target),
@@ -122,10 +131,16 @@ class Taking {
                       .prediction = candidate.prediction,
                       .cost = candidate.cost};
     try {
+      if (!candidate.fault.empty()) {
+        throw UserError(candidate.fault);
+      }
       candidate.variant.empty() ? take_source(candidate, proposal) : take_settings(candidate, proposal);
     } catch (const UserError& error) {
       proposal.state = ProposalState::refused;
-      proposal.why = one_line(with_hint(error));
+      proposal.why = with_hint(error);
+    }
+    if (proposal.state != ProposalState::taken) {
+      proposal.why = one_line(place_in_answer(candidate) + proposal.why);
     }
     return proposal;
   }
@@ -187,6 +202,16 @@ class Taking {
   std::map<std::string, std::string> known_;  // text -> variant
 };
 
+// A text that is meant for another operation is not ours to rename.
+void check_named_family(const BlockLine& variant, const std::string& path, const std::string& family) {
+  const std::string named = fs::path(variant.value).parent_path().string();
+  if (!named.empty() && named != family) {
+    block_error(path, variant.number,
+                fmt::format("'{}' is of family {}, and this campaign is of {}", variant.value, named, family),
+                fmt::format("write '{}/NAME', or leave the apo:variant line out", family));
+  }
+}
+
 using SaidLines = std::vector<std::pair<std::string, std::string>>;  // key and value
 
 // Lines of the source's own block that do not hold for the candidate: its name, which is ours to give, what was said
@@ -197,12 +222,16 @@ std::set<int> dropped_lines(const ProposedCandidate& candidate, const std::strin
   const std::vector<BlockLine> copied = read_block(incumbent.source, incumbent.path);
   std::set<int> dropped;
   bool has_parent = !candidate.parent.empty();
-  for (const BlockLine& line : read_block(source, candidate.file.empty() ? "the proposed source" : candidate.file)) {
+  const std::string path = candidate.file.empty() ? "the proposed source" : candidate.file;
+  for (const BlockLine& line : read_block(source, path)) {
     const bool describes = line.key == "idea" || line.key == "parent" || line.key == "predict";
     const bool said_beside =
         std::ranges::any_of(said, [&](const auto& one) { return one.first == line.key && !one.second.empty(); });
     const bool is_copy = std::ranges::any_of(
         copied, [&](const BlockLine& other) { return other.key == line.key && other.value == line.value; });
+    if (line.key == "variant") {
+      check_named_family(line, path, incumbent.family);
+    }
     if (line.key == "variant" || (describes && (said_beside || is_copy))) {
       dropped.insert(line.number);
     } else if (line.key == "technique") {
@@ -255,13 +284,14 @@ void take_proposals(const ProposalPlace& place, std::vector<AnsweredCall>& answe
   }
 }
 
-void take_waiting_proposals(Workspace& workspace, const Family& family) {
+void take_waiting_proposals(Workspace& workspace, const Family& family, Observer& observer) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(waiting_folder(workspace, family.name), error)) {
     try {
       workspace.catalogue().add(entry.path(), family.name);
-    } catch (const UserError&) {
-      continue;  // judged by another campaign meanwhile, or of a parent that is gone
+    } catch (const UserError& refused) {  // judged by another campaign meanwhile, or of a parent that is gone
+      observer.say(one_line(
+          fmt::format("the proposal '{}' waits and is left out: {}", entry.path().string(), with_hint(refused))));
     }
   }
 }

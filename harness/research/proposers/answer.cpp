@@ -18,17 +18,18 @@ using Line = nlohmann::json;
 
 constexpr std::size_t kLongestText = 500;
 constexpr std::size_t kMostTechniques = 16;
+constexpr std::size_t kMostFaults = 50;  // that are listed of an answer
 
 const std::vector<std::string> kAnswerKeys = {"source", "file",   "extension", "variant",    "name",
                                               "author", "parent", "idea",      "techniques", "predict",
                                               "tokens", "usd",    "seconds"};
 
-void check_keys(const Line& line, const std::vector<std::string>& known) {
-  for (const auto& [key, value] : line.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+void check_keys(const Line& object, const std::vector<std::string>& known, const std::string& where = "") {
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) == known.end()) {
       const std::string guess = did_you_mean(key, known);
-      throw UserError(fmt::format("unknown key '{}'; {}", key.substr(0, 40),
-                                  guess.empty() ? "known: " + join(known, ", ") : guess));
+      throw UserError(fmt::format("unknown key '{}'{}{}", key.substr(0, 40), where, guess.empty() ? "" : ", " + guess),
+                      "known: " + join(known, ", "));
     }
   }
 }
@@ -86,6 +87,7 @@ std::optional<Prediction> prediction_of(const Line& line) {
   if (!predict.is_object()) {
     throw UserError(R"('predict' is no object {"low": 1.05, "high": 1.2, "because": "..."})");
   }
+  check_keys(predict, {"low", "high", "because"}, " of 'predict'");
   Prediction prediction{
       .low = number_at(predict, "low"), .high = number_at(predict, "high"), .because = sentence_at(predict, "because")};
   if (!(prediction.low > 0) || !(prediction.low <= prediction.high)) {
@@ -105,6 +107,54 @@ bool says_costs_alone(const Line& line) {
     }
   }
   return !line.empty();
+}
+
+// A list is no object, and meant as candidates.
+bool is_meant_as_object(const std::string& text) {
+  return (text.starts_with('{') || text.starts_with("[{")) && text.find('"') != std::string::npos;
+}
+
+Line object_of(const std::string& text) {
+  Line line;
+  try {
+    line = Line::parse(text);
+  } catch (const Line::parse_error& error) {
+    throw UserError(fmt::format("no JSON from byte {} on: cut off, or not UTF-8", error.byte));
+  } catch (const Line::out_of_range&) {
+    throw UserError("it has a number that is out of range");
+  }
+  if (!line.is_object()) {
+    throw UserError("it is a list", "each candidate is an object on a line of its own");
+  }
+  return line;
+}
+
+// Of a line that is no candidate what tells its author which one it is.
+ProposedCandidate names_of(const Line& line) {
+  const auto word = [&](const char* key) {
+    const auto found = line.is_object() ? line.find(key) : line.end();
+    const std::string text = found != line.end() && found->is_string() ? found->get<std::string>() : "";
+    return text.size() > kLongestText ? "" : one_line(text);
+  };
+  return {.file = word("file"), .variant = word("variant"), .name = word("name"), .author = word("author")};
+}
+
+struct ReadLine {
+  std::optional<ProposalCost> cost;  // of the call; else
+  ProposedCandidate candidate;
+};
+
+ReadLine read_line(const std::string& text) {
+  Line line;
+  try {
+    line = object_of(text);
+    return says_costs_alone(line) ? ReadLine{.cost = cost_of(line), .candidate = {}}
+                                  : ReadLine{.cost = {}, .candidate = candidate_of(line, kAnswerKeys)};
+  } catch (const UserError& error) {
+    ProposedCandidate refused = names_of(line);
+    refused.fault = with_hint(error);
+    return {.cost = {}, .candidate = std::move(refused)};
+  }
 }
 
 }  // namespace
@@ -138,33 +188,32 @@ ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std
 
 ProposerAnswer read_answer(std::string_view output, std::size_t most) {
   ProposerAnswer answer;
+  std::size_t readable = 0;
+  std::size_t faults = 0;
   int number = 0;
   for (const std::string& text : split(output, '\n')) {
     ++number;
     const std::string trimmed = trim(text);
-    const bool meant = trimmed.starts_with('{') && trimmed.find('"') != std::string::npos;
-    const Line line = meant ? Line::parse(trimmed, nullptr, false) : Line();
-    if (meant && !line.is_object()) {
-      answer.unread.push_back({.line = number, .why = "no JSON object: cut off, or not UTF-8"});
-    }
-    if (!line.is_object()) {
-      answer.chatter += trimmed.empty() || meant ? 0 : 1;
+    if (trimmed.empty()) {
       continue;
     }
-    try {
-      if (says_costs_alone(line)) {
-        answer.cost = cost_of(line);
-        continue;
-      }
-      ProposedCandidate candidate = candidate_of(line, kAnswerKeys);
-      if (answer.candidates.size() == most) {
-        ++answer.beyond;
-        continue;
-      }
-      candidate.line = number;
+    if (!is_meant_as_object(trimmed)) {
+      answer.first_text_line = ++answer.text_lines == 1 ? number : answer.first_text_line;
+      continue;
+    }
+    auto [cost, candidate] = read_line(trimmed);
+    if (cost) {
+      answer.cost = *cost;
+      continue;
+    }
+    candidate.line = number;
+    if (candidate.fault.empty() && ++readable > most) {
+      candidate.fault = fmt::format("no more than {} candidates of an answer are read", most);
+    }
+    if (!candidate.fault.empty() && ++faults > kMostFaults) {
+      ++answer.unlisted;
+    } else {
       answer.candidates.push_back(std::move(candidate));
-    } catch (const UserError& unreadable) {
-      answer.unread.push_back({.line = number, .why = unreadable.what()});
     }
   }
   return answer;

@@ -15,6 +15,7 @@ namespace apo {
 // A candidate is a source, a file that holds one, or a known variant with settings.
 struct ProposedCandidate {
   int line = 0;           // of the answer, from 1
+  std::string fault;      // why the line is refused: of one that cannot be read the names and the author are here
   std::string source;     // its text
   std::string file;       // the place of its text
   std::string extension;  // ".cpp", ".cu" or ".py"; "" where the source tells
@@ -32,20 +33,16 @@ struct ProposedCandidate {
 // Reads the candidate of one line, whoever sent it; `keys` are those that its sender may use. Throws UserError.
 ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std::string>& keys);
 
-struct UnreadLine {
-  int line = 0;
-  std::string why;
-};
-
 struct ProposerAnswer {
-  std::vector<ProposedCandidate> candidates;
-  std::vector<UnreadLine> unread;  // objects that are no candidate
-  int chatter = 0;                 // lines that are no JSON object: passed over
-  int beyond = 0;                  // candidates after the first `most`: passed over
-  ProposalCost cost;               // of lines that hold nothing else
+  std::vector<ProposedCandidate> candidates;  // in order; those with a fault, too
+  int unlisted = 0;                           // more lines with a fault than are listed
+  int text_lines = 0;                         // that hold no JSON object: passed over
+  int first_text_line = 0;                    // from 1
+  ProposalCost cost;                          // of lines that hold nothing else
 };
 
-// Lines that are no JSON object are passed over, so that a model may think aloud. Never throws for what it reads.
+// Reads the first `most` candidates; those that follow have a fault. Lines that begin no JSON object are passed over,
+// so that a model may think aloud. Never throws for what it reads.
 ProposerAnswer read_answer(std::string_view output, std::size_t most);
 
 }  // namespace apo

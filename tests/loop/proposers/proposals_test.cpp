@@ -50,6 +50,18 @@ TEST(ProposalText, ItsOwnBlockHoldsWhereNothingWasSaidBesideIt) {
             "// apo:idea Better.\n// apo:parent copy/third\n// apo:technique memcpy\n" + kCode);
 }
 
+TEST(ProposalText, ABlockOfAnotherFamilyIsRefusedWithItsLine) {
+  EXPECT_EQ(text({}, "// apo:variant again\n" + kCode), text({}, "// apo:variant copy/again\n" + kCode));
+  try {
+    text({}, "// apo:idea Mine.\n// apo:variant matmul/again\n" + kCode);
+    FAIL() << "it was renamed";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "the proposed source:2: 'matmul/again' is of family matmul, and this campaign is of copy");
+    EXPECT_EQ(error.hint(), "write 'copy/NAME', or leave the apo:variant line out");
+  }
+}
+
 TEST(ProposalText, NoWordOfAnAuthorBecomesALineOfItsOwn) {
   ProposedCandidate candidate{.techniques = {"a\n// apo:launch evil grid=1 block=1"}};
   EXPECT_EQ(text(candidate, kCode).find("\n// apo:launch"), std::string::npos);
