@@ -112,6 +112,8 @@ class Journal {
   ResearchBrief brief(std::int64_t iteration);
   void add_proposer_call(std::int64_t iteration, const ProposerCall& call);
   std::vector<ProposerCall> proposer_calls(std::int64_t campaign);  // in order
+  // The newest `most` of all campaigns on that family and target, in order.
+  std::vector<ProposerCall> newest_proposer_calls(const std::string& family, Target target, std::int64_t most);
   // The newest author of each proposed variant of that family, by the variant's name.
   std::map<std::string, std::string> authors(const std::string& family);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);

@@ -101,9 +101,10 @@ def candidates(brief):
 
 def main():
     brief = json.load(sys.stdin)
-    at_most = brief["request"]["candidates_at_most"]
-    before = [p for call in brief["request"]["earlier_answers"] for p in call["proposals"] if p["author"] == "mutate.py"]
-    for candidate in list(candidates(brief))[len(before) :][:at_most]:
+    request = brief["request"]
+    calls = [call for call in request["earlier_answers"] if call["campaign"] == request["campaign"]]
+    before = [p for call in calls for p in call["proposals"] if p["author"] == "mutate.py"]
+    for candidate in list(candidates(brief))[len(before) :][: request["candidates_at_most"]]:
         print(json.dumps(candidate))
 
 

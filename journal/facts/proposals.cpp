@@ -1,4 +1,6 @@
 // journal/facts/proposals.cpp - writes and reads what proposers answered.
+#include <algorithm>
+
 #include "journal/implementation.h"
 
 namespace apo {
@@ -34,6 +36,26 @@ std::vector<Proposal> proposals_of(Journal::Implementation& self, std::int64_t c
   return proposals;
 }
 
+constexpr const char* kCalls =
+    "SELECT p.id, i.campaign, p.command, p.outcome, p.note, p.seconds, p.tokens, p.usd, p.reported_seconds FROM"
+    " proposer_call p JOIN iteration i ON i.id = p.iteration";
+
+std::vector<ProposerCall> calls_of(Journal::Implementation& self, Statement rows) {
+  std::vector<ProposerCall> calls;
+  while (rows.step()) {
+    const std::int64_t id = rows.integer();
+    ProposerCall call{.campaign = rows.integer(), .command = rows.text()};
+    const std::string outcome = rows.text();
+    call.outcome = known(proposer_outcome_from(outcome), outcome);
+    call.note = rows.text();
+    call.seconds = rows.real();
+    call.cost = {.tokens = rows.real(), .usd = rows.real(), .seconds = rows.real()};
+    call.proposals = proposals_of(self, id);
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
 }  // namespace
 
 void Journal::add_proposer_call(std::int64_t iteration, const ProposerCall& call) {
@@ -57,22 +79,16 @@ void Journal::add_proposer_call(std::int64_t iteration, const ProposerCall& call
 }
 
 std::vector<ProposerCall> Journal::proposer_calls(std::int64_t campaign) {
-  std::vector<ProposerCall> calls;
-  Statement rows = self_->database.query(
-      "SELECT proposer_call.id, command, outcome, proposer_call.note, seconds, tokens, usd, reported_seconds FROM"
-      " proposer_call JOIN iteration ON iteration.id = iteration WHERE campaign = ? ORDER BY proposer_call.id",
-      {campaign});
-  while (rows.step()) {
-    const std::int64_t id = rows.integer();
-    ProposerCall call{.command = rows.text()};
-    const std::string outcome = rows.text();
-    call.outcome = known(proposer_outcome_from(outcome), outcome);
-    call.note = rows.text();
-    call.seconds = rows.real();
-    call.cost = {.tokens = rows.real(), .usd = rows.real(), .seconds = rows.real()};
-    call.proposals = proposals_of(*self_, id);
-    calls.push_back(std::move(call));
-  }
+  return calls_of(*self_,
+                  self_->database.query(std::string(kCalls) + " WHERE i.campaign = ? ORDER BY p.id", {campaign}));
+}
+
+std::vector<ProposerCall> Journal::newest_proposer_calls(const std::string& family, Target target, std::int64_t most) {
+  std::vector<ProposerCall> calls = calls_of(
+      *self_, self_->database.query(std::string(kCalls) + " JOIN campaign c ON c.id = i.campaign WHERE c.family = ?"
+                                                          " AND c.target = ? ORDER BY p.id DESC LIMIT ?",
+                                    {family, to_string(target), most}));
+  std::ranges::reverse(calls);
   return calls;
 }
 

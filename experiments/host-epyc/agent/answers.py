@@ -76,6 +76,7 @@ three = [
 ]
 batches = [one, two, three]
 brief = json.load(sys.stdin)
-asked = len([c for c in brief["request"]["earlier_answers"]])
+request = brief["request"]
+asked = sum(call["campaign"] == request["campaign"] for call in request["earlier_answers"])
 for line in (batches[asked] if asked < len(batches) else []):
     print(json.dumps(line))

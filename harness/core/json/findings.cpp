@@ -127,8 +127,13 @@ Json to_document(const Proposal& proposal) {
 }
 
 Json to_document(const ProposerCall& call) {
-  return {{"command", call.command}, {"outcome", to_string(call.outcome)}, {"note", call.note},
-          {"seconds", call.seconds}, {"cost", cost_document(call.cost)},   {"proposals", to_documents(call.proposals)}};
+  return {{"campaign", call.campaign},
+          {"command", call.command},
+          {"outcome", to_string(call.outcome)},
+          {"note", call.note},
+          {"seconds", call.seconds},
+          {"cost", cost_document(call.cost)},
+          {"proposals", to_documents(call.proposals)}};
 }
 
 }  // namespace apo

@@ -121,7 +121,7 @@ struct ProposalCost {
 enum class ProposalState : std::uint8_t {
   taken,     // into the ranking, to be judged as any other candidate
   repeated,  // the same source, but for comments and blanks, or the same settings, are known
-  refused,   // it could not be read as a candidate
+  refused,   // it is no candidate that can be judged here
 };
 std::string_view to_string(ProposalState state);
 std::optional<ProposalState> proposal_state_from(std::string_view word);
@@ -132,7 +132,7 @@ struct Proposal {
   std::string idea;                      // one sentence
   std::optional<Prediction> prediction;  // as its author made it
   ProposalState state = ProposalState::taken;
-  std::string why;  // it was not taken
+  std::string why;  // it was not taken, with its line of the answer and the name that it has there
   ProposalCost cost;
 };
 
@@ -147,9 +147,10 @@ std::optional<ProposerOutcome> proposer_outcome_from(std::string_view word);
 
 // One run of a proposer. What it had answered before it failed counts.
 struct ProposerCall {
+  std::int64_t campaign = 0;  // as the journal reads it from the iteration
   std::string command;
   ProposerOutcome outcome = ProposerOutcome::answered;
-  std::string note;  // what went wrong, and lines that could not be read
+  std::string note;  // what went wrong, and lines that became no proposal
   double seconds = 0;
   ProposalCost cost;  // of the call, beside what its proposals say
   std::vector<Proposal> proposals;

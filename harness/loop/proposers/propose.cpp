@@ -14,17 +14,14 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kToldCalls = 10;
-
-std::vector<ProposerCall> newest_calls(const CampaignFrame& frame) {
-  std::vector<ProposerCall> calls = frame.journal.proposer_calls(frame.campaign);
-  calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(std::min(calls.size(), kToldCalls)));
-  return calls;
-}
+constexpr std::int64_t kToldCalls = 10;
 
 BriefRequest request_of(const CampaignFrame& frame) {
   BriefRequest request{
-      .most = frame.proposers.most, .timeout_s = frame.proposers.timeout_s, .before = newest_calls(frame)};
+      .campaign = frame.campaign,
+      .most = frame.proposers.most,
+      .timeout_s = frame.proposers.timeout_s,
+      .before = frame.journal.newest_proposer_calls(frame.family.name, frame.workspace.target(), kToldCalls)};
   if (frame.policy.budget_s > 0) {
     request.budget_left_s = std::max(1.0, frame.policy.budget_s - seconds_since(frame.started));
     request.timeout_s = std::min(request.timeout_s, request.budget_left_s);
@@ -32,7 +29,7 @@ BriefRequest request_of(const CampaignFrame& frame) {
   return request;
 }
 
-// "2 taken, 1 repeated", what went wrong, how long it took.
+// "3 proposals: 2 taken, 1 repeated", what went wrong, how long it took.
 std::vector<std::string> parts_of(const ProposerCall& call) {
   std::vector<std::string> counts;
   for (const ProposalState state : {ProposalState::taken, ProposalState::repeated, ProposalState::refused}) {
@@ -40,7 +37,9 @@ std::vector<std::string> parts_of(const ProposerCall& call) {
       counts.push_back(fmt::format("{} {}", count, to_string(state)));
     }
   }
-  std::vector<std::string> parts = {join(counts, ", "), call.note, format_seconds(call.seconds)};
+  const std::string all = fmt::format("{} proposal{}: {}", call.proposals.size(), call.proposals.size() == 1 ? "" : "s",
+                                      join(counts, ", "));
+  std::vector<std::string> parts = {counts.empty() ? "" : all, call.note, format_seconds(call.seconds)};
   std::erase(parts, "");
   return parts;
 }

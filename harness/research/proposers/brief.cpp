@@ -21,7 +21,8 @@ constexpr const char* kRules[] = {
     "Answer with one JSON object a line on standard output; other lines are passed over. A candidate has one of "
     "'source' (the text of one file), 'file' (its path) and 'variant' (\"family/name[SETTING=VALUE]\"), and may have "
     "'extension' (.cpp, .cu, .py), 'name', 'author', 'parent', 'techniques' (words), 'idea' (one sentence), 'predict' "
-    "({\"low\": 1.05, \"high\": 1.2, \"because\": \"...\"}, speed-ups over the parent), 'tokens', 'usd', 'seconds'.",
+    "({\"low\": 1.05, \"high\": 1.2, \"because\": \"...\"}, speed-ups over the parent), 'tokens', 'usd', 'seconds'. "
+    "Another key refuses it.",
     "A host source (.cpp) defines the function of 'signature', whose parameters have this order; it may take 'int "
     "threads' as one more, the number of threads that it may start.",
     "A device source (.cu) has kernels and, in comments at its top, a line '// apo:launch KERNEL grid=EXPRESSION "
@@ -31,6 +32,8 @@ constexpr const char* kRules[] = {
     "Each candidate is compiled, checked against an fp64 reference on shapes and inputs that are not told, run under "
     "sanitizers, and timed in blind pairs against the incumbent, in a process that it shares with nobody. What it "
     "prints counts for nothing.",
+    "'earlier_answers' of the request has what became of the newest proposals for this operation, and why a line was "
+    "refused. A call of another 'campaign' than the request's may have been about another incumbent.",
     "State your prediction before it is measured: the journal keeps it beside the result.",
     "What was tried is listed under 'tried': the same source, but for comments and blanks, is not judged again."};
 
@@ -143,7 +146,8 @@ Json tried_here(const ResearchInputs& inputs) {
 }
 
 Json request_document(const BriefRequest& request) {
-  Json document = {{"candidates_at_most", request.most}, {"answer_within_s", request.timeout_s}};
+  Json document = {
+      {"campaign", request.campaign}, {"candidates_at_most", request.most}, {"answer_within_s", request.timeout_s}};
   if (request.budget_left_s > 0) {
     document["budget_left_s"] = std::round(request.budget_left_s);
   }

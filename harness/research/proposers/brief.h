@@ -1,6 +1,7 @@
 // harness/research/proposers/brief.h - what research knows of an incumbent, as the one document that a proposer gets.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,12 +21,13 @@ struct BriefSubject {
   std::string argument_header;  // as the incumbent includes it
 };
 
-// The request to a proposer, with the outcomes of its earlier answers in this campaign.
+// The request to a proposer, with the outcomes of earlier answers for this family and target.
 struct BriefRequest {
-  int most = 8;              // candidates that are read
-  double timeout_s = 600;    // of the call
-  double budget_left_s = 0;  // of the campaign; 0: no budget
-  std::vector<ProposerCall> before;
+  std::int64_t campaign = 0;
+  int most = 8;                      // candidates that are read
+  double timeout_s = 600;            // of the call
+  double budget_left_s = 0;          // of the campaign; 0: no budget
+  std::vector<ProposerCall> before;  // of this and earlier campaigns
 };
 
 nlohmann::ordered_json to_document(const Idea& idea);

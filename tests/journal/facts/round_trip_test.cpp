@@ -498,6 +498,7 @@ TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   journal.add_proposer_call(iteration, {.command = "true"});
   const std::vector<ProposerCall> read = journal.proposer_calls(campaign);
   ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].campaign, campaign);
   EXPECT_EQ(read[0].command, kAwkward);
   EXPECT_EQ(read[0].outcome, ProposerOutcome::flooded);
   EXPECT_EQ(read[0].cost.tokens, 12);
@@ -513,6 +514,34 @@ TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   EXPECT_TRUE(read[1].proposals.empty());
   EXPECT_EQ(journal.authors("copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
   EXPECT_TRUE(journal.authors("cop").empty());
+}
+
+TEST(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
+  const Scratch scratch;
+  Journal journal = scratch.open();
+  prepare(journal);
+  const auto call_in = [&](const std::string& family, Target target, const std::string& command) {
+    Campaign campaign = a_campaign();
+    campaign.policy.family = family;
+    campaign.policy.workload_class = command;  // the mistakes of an answer are of no class
+    campaign.policy.target = target;
+    const std::int64_t id = journal.begin_campaign(campaign);
+    const std::int64_t iteration = journal.begin_iteration(
+        {.campaign = id, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
+    journal.add_proposer_call(iteration, {.command = command, .proposals = {{.author = command, .configuration = {}}}});
+    return id;
+  };
+  call_in("e88_backward", Target::host, "oldest");
+  const std::int64_t first = call_in("e88_backward", Target::host, "first");
+  call_in("copy", Target::host, "other family");
+  call_in("e88_backward", Target::cuda, "other target");
+  const std::int64_t last = call_in("e88_backward", Target::host, "last");
+  const std::vector<ProposerCall> read = journal.newest_proposer_calls("e88_backward", Target::host, 2);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].command, "first");
+  EXPECT_EQ(read[0].campaign, first);
+  EXPECT_EQ(read[0].proposals.front().author, "first");
+  EXPECT_EQ(read[1].campaign, last);
 }
 
 TEST(RoundTrip, LessonsAreFoundByEveryFilter) {

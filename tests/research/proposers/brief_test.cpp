@@ -86,12 +86,16 @@ TEST(Brief, TheNewestTriesAreTold) {
 
 TEST(Brief, ARequestSaysHowEarlierAnswersFared) {
   const ProposerCall call{
+      .campaign = 4,
       .command = "mutate",
       .outcome = ProposerOutcome::timed_out,
       .note = "it was ended after 2.0 s",
       .proposals = {{.author = "me", .configuration = {}, .state = ProposalState::refused, .why = "no text"}}};
   const Json request = document(
-      toy_inputs(), BriefRequest{.most = 3, .timeout_s = 9, .budget_left_s = 100, .before = {call}})["request"];
+      toy_inputs(),
+      BriefRequest{.campaign = 5, .most = 3, .timeout_s = 9, .budget_left_s = 100, .before = {call}})["request"];
+  EXPECT_EQ(request["campaign"], 5);
+  EXPECT_EQ(request["earlier_answers"][0]["campaign"], 4) << "so that an author can tell its answers of this one";
   EXPECT_EQ(request["candidates_at_most"], 3);
   EXPECT_EQ(request["answer_within_s"], 9);
   EXPECT_EQ(request["budget_left_s"], 100);
