@@ -126,6 +126,8 @@ void report_campaign(const CampaignFrame& frame, CampaignSummary& summary) {
   const report::ReportModel model = report::load_model(frame.journal, frame.campaign);
   summary.naive_effect = model.naive_effect;
   summary.shrunken_effect = model.shrunken_effect;
+  summary.proposer_calls = model.proposer_calls;
+  summary.proposals = report::count_proposals(model);
   summary.report = report::write_report(model, report::Format::markdown, folder).front();
 }
 
@@ -165,7 +167,6 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   certify_incumbent(frame, state, summary.certifications);
   summary.application = judge_campaign_by_application(frame, state.incumbent);
   summary.untried = untried(frame, state, summary.iterations);
-  summary.proposer_calls = journal.proposer_calls(frame.campaign);
   journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);
   report_campaign(frame, summary);
   summary.id = frame.campaign;

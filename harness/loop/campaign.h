@@ -13,6 +13,7 @@
 #include "harness/loop/resume.h"
 #include "harness/loop/untried.h"
 #include "harness/loop/workspace/workspace.h"
+#include "reports/proposals.h"
 
 namespace apo {
 
@@ -31,6 +32,7 @@ struct CampaignSummary {
   std::string stopped;              // why it ended early; empty when all iterations are done
   std::vector<UntriedGroup> untried;
   std::vector<ProposerCall> proposer_calls;  // of the whole campaign
+  report::ProposalCounts proposals;          // of the whole campaign
   bool resumed = false;
   std::vector<std::string> recovered;  // what an earlier, killed run had left open
   double seconds = 0;

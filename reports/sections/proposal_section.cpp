@@ -1,60 +1,48 @@
 // reports/sections/proposal_section.cpp - who proposed what from outside, what became of it, and what it cost.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "reports/numbers.h"
+#include "reports/proposals.h"
 #include "reports/sections/sections.h"
 
 namespace apo::report {
 namespace {
 
 struct AuthorRecord {
-  int proposed = 0;
-  int judged = 0;
-  int accepted = 0;
-  int wrong = 0;   // stopped by a gate
+  ProposalCounts counts;
   int inside = 0;  // effects within the author's own band
   int predicted = 0;
   double tokens = 0;
   double usd = 0;
 };
 
-const Experiment* experiment_of(const ReportModel& model, const Proposal& proposal) {
-  const auto found = std::ranges::find_if(
-      model.experiments, [&](const Experiment& experiment) { return experiment.candidate == proposal.configuration; });
-  return found == model.experiments.end() || proposal.state != ProposalState::taken ? nullptr : &*found;
-}
-
-void count_judged(const Experiment& experiment, const Proposal& proposal, AuthorRecord& record) {
-  ++record.judged;
-  record.accepted += experiment.judgement->verdict == Verdict::accepted ? 1 : 0;
-  record.wrong += experiment.judgement->reason == Reason::gate_failed ? 1 : 0;
-  if (proposal.prediction && has_effect(experiment)) {
-    const double speedup = experiment.judgement->speedup();
+void add_effect(const ReportModel& model, const Proposal& proposal, AuthorRecord& record) {
+  const Experiment* experiment = experiment_of(model, proposal);
+  if (experiment != nullptr && proposal.prediction && has_effect(*experiment)) {
+    const double speedup = experiment->judgement->speedup();
     ++record.predicted;
     record.inside += speedup >= proposal.prediction->low && speedup <= proposal.prediction->high ? 1 : 0;
   }
 }
 
+void add_cost(const ProposalCost& cost, AuthorRecord& record) {
+  record.tokens += std::isfinite(cost.tokens) ? cost.tokens : 0;
+  record.usd += std::isfinite(cost.usd) ? cost.usd : 0;
+}
+
 std::map<std::string, AuthorRecord> records_of(const ReportModel& model) {
   std::map<std::string, AuthorRecord> records;
-  const auto add_cost = [](const ProposalCost& cost, AuthorRecord& record) {
-    record.tokens += std::isfinite(cost.tokens) ? cost.tokens : 0;
-    record.usd += std::isfinite(cost.usd) ? cost.usd : 0;
-  };
   for (const ProposerCall& call : model.proposer_calls) {
     for (const Proposal& proposal : call.proposals) {
       AuthorRecord& record = records[proposal.author];
-      ++record.proposed;
+      count(model, proposal, record.counts);
+      add_effect(model, proposal, record);
       add_cost(proposal.cost, record);
-      if (const Experiment* experiment = experiment_of(model, proposal)) {
-        count_judged(*experiment, proposal, record);
-      }
     }
     if (!call.proposals.empty()) {
       add_cost(call.cost, records[call.proposals.front().author]);
@@ -68,16 +56,19 @@ std::string amount(double value, const char* unit) {
 }
 
 void write_authors(const ReportModel& model, Writer& writer) {
-  Table table{{"author", "proposed", "judged", "accepted", "wrong", "as predicted", "tokens", "cost"}, {}};
+  Table table{{"author", "proposed", "refused", "repeated", "not judged", "judged", "accepted", "wrong", "as predicted",
+               "tokens", "cost"},
+              {}};
   for (const auto& [author, record] : records_of(model)) {
-    table.rows.push_back({{code(author)},
-                          {plain(std::to_string(record.proposed))},
-                          {plain(std::to_string(record.judged))},
-                          {plain(std::to_string(record.accepted))},
-                          {plain(std::to_string(record.wrong))},
-                          {plain(fmt::format("{} of {}", record.inside, record.predicted))},
-                          {plain(amount(record.tokens, ""))},
-                          {plain(amount(record.usd, " USD"))}});
+    const ProposalCounts& counts = record.counts;
+    table.rows.push_back({{code(author)}});
+    for (const int number : {counts.proposed, counts.refused, counts.repeated, counts.not_judged, counts.judged(),
+                             counts.accepted, counts.wrong}) {
+      table.rows.back().push_back({plain(std::to_string(number))});
+    }
+    table.rows.back().push_back({plain(fmt::format("{} of {}", record.inside, record.predicted))});
+    table.rows.back().push_back({plain(amount(record.tokens, ""))});
+    table.rows.back().push_back({plain(amount(record.usd, " USD"))});
   }
   writer.table(table);
 }
@@ -120,7 +111,8 @@ void write_proposals(const ReportModel& model, Writer& writer) {
   writer.heading(2, {plain("Proposers")});
   writer.paragraph(
       {plain("Commands outside of apo were given the brief and proposed candidates; costs are as they "
-             "report them. As predicted: effects within the author's own band.")});
+             "report them. Each proposal was refused, repeated, not judged or judged; wrong are those that a gate "
+             "stopped. As predicted: effects within the author's own band.")});
   write_authors(model, writer);
   write_proposals_of(model, writer);
   std::vector<Line> notes;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "reports/numbers.h"
+#include "reports/proposals.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
 
@@ -260,6 +261,38 @@ TEST(ReportNumbers, WhatHasNoValueReadsNotMeasured) {
   EXPECT_EQ(roof_text({.name = "x", .value = 0, .unit = "flop/s"}), "not measured");
   EXPECT_EQ(band_text({}), "not predicted");
   EXPECT_EQ(band_text({.low = kNotMeasured, .high = 2}), "not predicted");
+}
+
+TEST(ReportModel, EachProposalIsInOneClass) {
+  CampaignRecords records = realistic_campaign();
+  const auto taken = [](const Configuration& configuration) {
+    return Proposal{.author = "me", .configuration = configuration};
+  };
+  std::vector<Proposal> proposals;
+  for (const Experiment& experiment : records.experiments) {
+    proposals.push_back(taken(experiment.candidate));
+  }
+  const Configuration judged = records.experiments.front().candidate;
+  proposals.push_back(taken({"e88_backward/waits_1a2b3c4d", {}}));
+  proposals.push_back(
+      {.author = "me", .configuration = judged, .state = ProposalState::repeated, .why = "line 2: known"});
+  proposals.push_back(
+      {.author = "other", .configuration = {}, .state = ProposalState::refused, .why = "line 3: no JSON"});
+  records.proposer_calls = {{.command = "mutate", .proposals = proposals}};
+  const ReportModel model = build_model(records);
+  const ProposalCounts counts = count_proposals(model);
+  EXPECT_EQ(counts.proposed, static_cast<int>(proposals.size()));
+  EXPECT_EQ(counts.proposed, counts.refused + counts.repeated + counts.not_judged + counts.judged());
+  EXPECT_EQ(counts.refused, 1);
+  EXPECT_EQ(counts.repeated, 1) << "what it repeats was judged, and it was not";
+  EXPECT_EQ(counts.not_judged, 2) << "one waits, and the judgement of another was killed";
+  EXPECT_EQ(counts.accepted, 2);
+  EXPECT_EQ(counts.wrong + counts.not_accepted, 3);
+  const std::string report = render_markdown(model, {});
+  EXPECT_TRUE(contains(report, "| author | proposed | refused | repeated | not judged | judged | accepted | wrong |"))
+      << report;
+  EXPECT_TRUE(contains(report, "| `other` | 1 | 1 | 0 | 0 | 0 | 0 | 0 |")) << report;
+  EXPECT_TRUE(contains(report, "refused: line 3: no JSON")) << report;
 }
 
 }  // namespace

@@ -77,6 +77,21 @@ std::string untried_text(const std::vector<UntriedGroup>& groups) {
   return text;
 }
 
+// Each proposal is in one of the classes.
+std::string proposals_text(const CampaignSummary& summary) {
+  const report::ProposalCounts& counts = summary.proposals;
+  if (summary.proposer_calls.empty()) {
+    return "";
+  }
+  return counts.proposed == 0
+             ? "proposals: none\n"
+             : fmt::format(
+                   "proposals: {}: {} judged ({} accepted, {} not accepted, {} wrong), {} not judged, {} repeated, "
+                   "{} refused\n",
+                   counts.proposed, counts.judged(), counts.accepted, counts.not_accepted, counts.wrong,
+                   counts.not_judged, counts.repeated, counts.refused);
+}
+
 }  // namespace
 
 std::string summary_text(const CampaignSummary& summary) {
@@ -90,6 +105,7 @@ std::string summary_text(const CampaignSummary& summary) {
                         format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
   }
   text += application_lines(summary);
+  text += proposals_text(summary);
   text += untried_text(summary.untried);
   text += summary.iterations.empty() ? "" : ideas_text(summary.iterations.back().unwritten);
   text += summary.stopped.empty() ? "" : "ended:     " + summary.stopped + "\n";

@@ -69,6 +69,19 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
   EXPECT_NE(text.find("ended:     f/second is at 93 % of its floor"), std::string::npos) << text;
 }
 
+TEST(RunText, TheProposalsAreCountedByClass) {
+  CampaignSummary summary = two_accepts();
+  EXPECT_EQ(summary_text(summary).find("proposals:"), std::string::npos) << "nobody was asked";
+  summary.proposer_calls = {{.command = "true"}};
+  EXPECT_NE(summary_text(summary).find("\nproposals: none\n"), std::string::npos) << summary_text(summary);
+  summary.proposals = {
+      .proposed = 15, .refused = 5, .repeated = 1, .not_judged = 3, .accepted = 1, .not_accepted = 3, .wrong = 2};
+  EXPECT_NE(summary_text(summary).find("\nproposals: 15: 6 judged (1 accepted, 3 not accepted, 2 wrong), "
+                                       "3 not judged, 1 repeated, 5 refused\n"),
+            std::string::npos)
+      << summary_text(summary);
+}
+
 TEST(RunText, APredictionIsABandInWords) {
   EXPECT_NE(line_of(summary_text(two_accepts()), "1").find("1.50x to 1.80x"), std::string::npos);
 }
