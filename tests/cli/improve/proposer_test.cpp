@@ -66,8 +66,8 @@ void check_faults(const Json& calls) {
 }
 
 void check_proposals(const Json& proposals) {
-  const std::vector<std::string> states = {"taken",   "taken",   "repeated", "taken",  "repeated",
-                                           "refused", "refused", "refused",  "refused"};
+  const std::vector<std::string> states = {"taken",   "taken",   "repeated", "taken",   "repeated", "refused",
+                                           "refused", "refused", "refused",  "refused", "refused"};
   ASSERT_EQ(proposals.size(), states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     EXPECT_EQ(proposals[i]["state"], states[i]) << proposals[i];
@@ -78,6 +78,11 @@ void check_proposals(const Json& proposals) {
   EXPECT_NE(proposals[5]["why"].dump().find("choose one of"), std::string::npos) << proposals[5];
   EXPECT_NE(proposals[6]["why"].dump().find("is no variant"), std::string::npos) << proposals[6];
   EXPECT_NE(proposals[7]["why"].dump().find("is for cuda"), std::string::npos) << proposals[7];
+  EXPECT_EQ(proposals[9]["why"],
+            "line 10, 'elsewhere': the proposed source:1: 'matmul/again' is of family matmul, and this campaign is of "
+            "copy; write 'copy/NAME', or leave the apo:variant line out");
+  EXPECT_EQ(proposals[10]["why"].get<std::string>().substr(0, 39), "line 11, 'extra': unknown key 'notes'; ")
+      << proposals[10];
 }
 
 // What a proposer writes is text wherever it is shown.
@@ -113,6 +118,8 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
       {{"source", "// apo:parent copy/nobody\n" + right + "// more\nint unused;\n"}},
       {{"source", "__global__ void k() {}\n"}},
       {{"source", "#include </etc/passwd>\n" + right}},
+      {{"source", "// apo:variant matmul/again\n" + right}, {"name", "elsewhere"}},
+      {{"source", right}, {"name", "extra"}, {"notes", "none"}},
       {{"tokens", 77}}};
   const Ran ran = place.apo(run_with({printing(place, "answer", answer), "sleep 98765 & sleep 98765", "kill -9 $$",
                                       "echo out of tokens >&2; exit 3", "yes", "cat >/dev/null"}),
@@ -149,14 +156,55 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
   EXPECT_NE(place.apo({"show", experiments[0]["candidate"]["variant"]}).out.find("alert(1)"), std::string::npos);
 }
 
+TEST(Proposers, WhatWasWrongWithTheLastAnswerIsToldAndStandsInTheNextCampaignsFirstBrief) {
+  const Workplace place;
+  const auto run = [&](const std::string& proposer) {
+    return place.apo({"run", "copy", "--workload", "n4k", "--baseline", "copy/simple", "--iterations", "1",
+                      "--candidates", "1", "--proposer", proposer},
+                     240);
+  };
+  const Json wrong = {{"source", std::string(kCopyHead) + " for (long i = 0; i < n; ++i) y[i] = x[i] + 1; }\n"}};
+  place.write("answer", "Let me think.\n{\"source\": \"cut\n{\"variant\": \"copy/paralel\"}\n" + wrong.dump() + "\n");
+  const Ran first = run("cat '" + place.path("answer").string() + "'");
+  if (too_restless(first)) {
+    GTEST_SKIP() << first.err;
+  }
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("3 proposals: 1 taken, 2 refused; line 1 is text and was passed over"), std::string::npos)
+      << first.err;
+  EXPECT_NE(first.err.find("refused: line 2: no JSON from byte 16 on"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("refused: line 3, 'copy/paralel': unknown variant"), std::string::npos) << first.err;
+  EXPECT_NE(first.out.find("\nproposals: 3: 1 judged (0 accepted, 0 not accepted, 1 wrong), 0 not judged, 0 repeated, "
+                           "2 refused\n"),
+            std::string::npos)
+      << first.out;
+
+  const Ran second = run("cat >'" + place.path("brief").string() + "'");
+  if (too_restless(second)) {
+    GTEST_SKIP() << second.err;
+  }
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  const Json request = Json::parse(read_file(place.path("brief").string()))["request"];
+  EXPECT_EQ(request["campaign"], 2);
+  ASSERT_EQ(request["earlier_answers"].size(), 1U);
+  const Json& answer = request["earlier_answers"][0];
+  EXPECT_EQ(answer["campaign"], 1);
+  EXPECT_EQ(answer["note"], "line 1 is text and was passed over");
+  ASSERT_EQ(answer["proposals"].size(), 3U);
+  EXPECT_EQ(answer["proposals"][0]["why"], "line 2: no JSON from byte 16 on: cut off, or not UTF-8");
+  EXPECT_NE(answer["proposals"][1]["why"].dump().find("line 3, 'copy/paralel': "), std::string::npos) << answer;
+}
+
 TEST(Proposers, MutateChangesTheTextAndGoesOnWhereItStopped) {
   const Workplace place;
   const Ran research = place.apo({"research", "copy", "--workload", "n4k", "--json"});
   Json brief = only_document(research);
   ASSERT_EQ(brief["document"], "brief") << research.err;
   const auto answers = [&](int before) {
-    const Json answered = {{"proposals", Json(static_cast<std::size_t>(before), Json{{"author", "mutate.py"}})}};
-    brief["request"] = {{"candidates_at_most", 2}, {"earlier_answers", {answered}}};
+    const Json answered = {{"campaign", 2},
+                           {"proposals", Json(static_cast<std::size_t>(before), Json{{"author", "mutate.py"}})}};
+    const Json other = {{"campaign", 1}, {"proposals", Json::array({Json{{"author", "mutate.py"}}})}};
+    brief["request"] = {{"campaign", 2}, {"candidates_at_most", 2}, {"earlier_answers", {other, answered}}};
     const ProcessResult run =
         run_process({"python3", APO_SOURCE_FOLDER "/examples/proposers/mutate.py"}, {.input = brief.dump()});
     EXPECT_TRUE(run.ok()) << run.error;
