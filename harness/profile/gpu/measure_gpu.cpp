@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -151,8 +152,19 @@ void append(std::vector<Metric>& metrics, std::vector<Metric> more) {
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// The rungs above the times: where the warps stood, then what the units counted.
-void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses& processes,
+// That most samples fell into; "" without samples.
+std::string busiest_kernel(const std::vector<StallSample>& samples) {
+  std::map<std::string, std::int64_t> counts;
+  for (const StallSample& one : samples) {
+    counts[one.kernel] += one.samples;
+  }
+  const auto most = std::ranges::max_element(counts, {}, &std::pair<const std::string, std::int64_t>::second);
+  return most == counts.end() ? "" : most->first;
+}
+
+// The rungs above the times: where the warps stood, how the busiest of the kernels fills the GPU, then what the units
+// counted.
+void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
                   const CounterChoice& choice, std::optional<CounterReport> counted,
                   const std::vector<SourceFile>& sources) {
   const bool instructions_too = choice.metrics.empty();
@@ -169,6 +181,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses
     }
     counted = count(subject, processes, metrics, instructions_too ? 1 : 0);
   }
+  append(profile.metrics, occupancy_metrics(subject.build, machine, busiest_kernel(sampled.samples)));
   if (!sampled.samples.empty()) {
     append(profile.metrics, stall_metrics(sampled.samples));
     set_samples(profile, sampled.samples, kMostSampleRows, sources);
@@ -213,7 +226,6 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
   Profile profile = assemble_profile(measured);
   add_missing(profile, "Activity records", missing);
   add_activity(profile, recorded);
-  append(profile.metrics, occupancy_metrics(subject.build, machine));
   return profile;
 }
 
@@ -227,7 +239,7 @@ Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes,
     counted = count_chosen(subject, processes, choice);
   }
   Profile profile = time_on_cuda(subject, processes, machine, std::move(measured));
-  add_counters(profile, subject, processes, choice, std::move(counted), sources);
+  add_counters(profile, subject, processes, machine, choice, std::move(counted), sources);
   return profile;
 }
 

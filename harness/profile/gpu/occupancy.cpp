@@ -81,12 +81,14 @@ Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits) {
   return result;
 }
 
-std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine) {
+std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine, const std::string& kernel) {
   const SmLimits limits{.sms = machine.cores,
                         .threads = number(machine, "threads_per_sm"),
                         .blocks = number(machine, "blocks_per_sm"),
                         .registers = number(machine, "registers_per_sm"),
                         .shared_bytes = number(machine, "shared_per_sm")};
+  const bool is_launched =
+      std::ranges::find(build.plan.launches, kernel, &KernelLaunch::kernel) != build.plan.launches.end();
   LaunchShape chosen;
   Occupancy lowest;
   for (const KernelLaunch& launch : build.plan.launches) {
@@ -95,7 +97,8 @@ std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine
                             .registers = resource(build, "registers"),
                             .shared_bytes = resource(build, "shared_bytes") + launch.shared_bytes};
     const Occupancy one = occupancy_of(shape, limits);
-    if (one.blocks_per_sm > 0 && (lowest.blocks_per_sm == 0 || one.occupancy < lowest.occupancy)) {
+    if ((!is_launched || launch.kernel == kernel) && one.blocks_per_sm > 0 &&
+        (lowest.blocks_per_sm == 0 || one.occupancy < lowest.occupancy)) {
       chosen = shape;
       lowest = one;
     }

@@ -42,9 +42,9 @@ struct Occupancy {
 // Returns all zeros when a number is missing or a block fits no SM.
 Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits);
 
-// Returns metrics of the launch of `build` with the fewest threads per SM: registers, spill_bytes, block_shared_bytes,
-// blocks, block_threads, blocks_per_sm (its unit names the limiter), occupancy, waves, idle_share. Empty when `machine`
-// lacks the facts of its SMs.
-std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine);
+// Returns metrics of the launch of `kernel`, or where that is not launched of any kernel, that has the fewest threads
+// per SM: registers, spill_bytes, block_shared_bytes, blocks, block_threads, blocks_per_sm (its unit names the
+// limiter), occupancy, waves, idle_share. Empty when `machine` lacks the facts of its SMs.
+std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine, const std::string& kernel = "");
 
 }  // namespace apo

@@ -84,6 +84,16 @@ TEST(OccupancyMetrics, AreThoseOfTheLaunchThatFillsAnSmLeast) {
   EXPECT_EQ(planned(metrics, "spill_bytes"), 8);
 }
 
+// A launch that clears a few counters does not make a call of thousands of blocks one of a single block.
+TEST(OccupancyMetrics, AreThoseOfTheKernelThatIsNamed) {
+  Build build{.resources = {{"registers", 32}}};
+  build.plan.launches = {{.kernel = "clear", .grid = {1, 1, 1}, .block = {256, 1, 1}},
+                         {.kernel = "add", .grid = {1320, 1, 1}, .block = {256, 1, 1}}};
+  EXPECT_EQ(planned(occupancy_metrics(build, hopper()), "blocks"), 1);
+  EXPECT_EQ(planned(occupancy_metrics(build, hopper(), "add"), "blocks"), 1320);
+  EXPECT_EQ(planned(occupancy_metrics(build, hopper(), "inlined_elsewhere"), "blocks"), 1) << "as without a name";
+}
+
 TEST(OccupancyMetrics, AreAbsentWithoutLaunchesOrFacts) {
   EXPECT_TRUE(occupancy_metrics({}, hopper()).empty());
   Build build{.resources = {{"registers", 32}}};
