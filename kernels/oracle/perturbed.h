@@ -48,6 +48,9 @@ struct Perturbed {
     result.value = exact;
     if (exact != 0 && std::isfinite(static_cast<double>(exact))) {
       result.value += static_cast<Store>(ulps * centred_random()) * spacing(exact);
+      if ((result.value < 0) != (exact < 0)) {  // of a number below the normal ones: no rounding changes its sign
+        result.value = 0;
+      }
     }
     return result;
   }

@@ -17,26 +17,19 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kMostUnits = 8;            // of a large workload
-constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
-// Of a reference in another language: workloads beside the smallest one, and elements of their outputs.
+constexpr std::int64_t kMostUnits = 8;  // of a large workload
+// Of all tensors, up to which every unit is computed: a sum over rows has few outputs of large inputs.
+constexpr std::int64_t kWholeElements = 1 << 17;
+// Of a reference in another language: workloads beside the smallest one, and elements of their tensors.
 constexpr std::int64_t kMostOfCommand = 3;
-constexpr std::int64_t kMostElementsOfCommand = 1 << 18;
+constexpr std::int64_t kMostElementsOfCommand = 1 << 19;
 constexpr double kNearlyConstant = 0.01;
 constexpr int kElementsOfUnit = 4096;  // where a single element is independent
-
-std::int64_t output_elements(const Family& family, const Axes& axes) {
-  std::int64_t count = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    count += tensor.role == Role::output ? element_count(tensor, axes) : 0;
-  }
-  return count;
-}
 
 // The largest typical case that is computed whole, with `most` elements at most; nullptr without one.
 const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases,
                           std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  const auto elements = [&](const Case& each) { return output_elements(subject.family, each.workload->axes); };
+  const auto elements = [&](const Case& each) { return element_count(subject.family, each.workload->axes); };
   const Case* best = nullptr;
   for (const Case& each : cases) {
     if (each.regime == "typical" && each.units.empty() && elements(each) <= most &&
@@ -48,9 +41,9 @@ const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>&
 }
 
 bool is_large_for_command(const Family& family, const Workload& workload) {
-  const std::int64_t own = output_elements(family, workload.axes);
+  const std::int64_t own = element_count(family, workload.axes);
   const auto smaller = std::ranges::count_if(
-      family.workloads, [&](const Workload& other) { return output_elements(family, other.axes) < own; });
+      family.workloads, [&](const Workload& other) { return element_count(family, other.axes) < own; });
   return smaller > 0 && (smaller >= kMostOfCommand || own > kMostElementsOfCommand);
 }
 
@@ -179,6 +172,16 @@ bool is_last_extent(const FamilyFile& file, const std::string& axis) {
   });
 }
 
+// A reference that indexes an axis by what it reads may crash where that axis is cut.
+bool is_independent(const CheckedFamily& subject, const InputSet& inputs, const TensorMap& whole,
+                    const FileUnitAxis& unit) {
+  try {
+    return !difference_in_units(subject, inputs, whole, {unit});
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_cpp(const CheckedFamily& subject) {
@@ -201,7 +204,7 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t se
         (!is_cpp && is_large_for_command(family, workload))) {
       continue;
     }
-    const bool whole = output_elements(family, workload.axes) <= kWholeElements;
+    const bool whole = element_count(family, workload.axes) <= kWholeElements;
     const std::vector<std::int64_t> units =
         whole ? std::vector<std::int64_t>() : draw_units(family.unit_count(workload.axes), kMostUnits, seed);
     const bool all = is_cpp && workload.kind == WorkloadKind::ragged;
@@ -212,6 +215,8 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t se
       }
     }
   }
+  // The smallest first: what is wrong shows in seconds.
+  std::ranges::stable_sort(cases, {}, [&](const Case& each) { return element_count(family, each.workload->axes); });
   return cases;
 }
 
@@ -219,7 +224,7 @@ void check_memory(const CheckedFamily& subject) {
   // The smallest, and the first ragged one.
   std::vector<const Workload*> chosen = {&*std::ranges::min_element(
       subject.family.workloads, {},
-      [&](const Workload& workload) { return output_elements(subject.family, workload.axes); })};
+      [&](const Workload& workload) { return element_count(subject.family, workload.axes); })};
   const auto ragged = std::ranges::find(subject.family.workloads, WorkloadKind::ragged, &Workload::kind);
   if (ragged != subject.family.workloads.end() && &*ragged != chosen.front()) {
     chosen.push_back(&*ragged);
@@ -259,8 +264,7 @@ std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const s
   std::vector<FileUnitAxis> outer, last;
   for (const AxisSpec& axis : subject.file.axes) {
     const FileUnitAxis unit = {.axis = axis.name, .block = 1, .output = ""};
-    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, {unit}) &&
-        !difference_in_units(subject, inputs, whole, {unit})) {
+    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, {unit}) && is_independent(subject, inputs, whole, unit)) {
       (is_last_extent(subject.file, axis.name) ? last : outer).push_back(unit);
     }
   }
@@ -273,7 +277,7 @@ std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const s
 
 bool has_large_case(const Family& family, const std::vector<Case>& cases) {
   return std::ranges::any_of(
-      cases, [&](const Case& each) { return output_elements(family, each.workload->axes) > kWholeElements; });
+      cases, [&](const Case& each) { return element_count(family, each.workload->axes) > kWholeElements; });
 }
 
 }  // namespace apo

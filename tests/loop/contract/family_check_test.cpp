@@ -115,6 +115,31 @@ TEST(FamilyCheck, ALargeWorkloadOfAFileWithoutUnitsIsCheckedOnTheOnesThatAreFoun
   EXPECT_NE(large.notes[0].find("it is checked with '// apo:unit rows'"), std::string::npos) << large.notes[0];
 }
 
+// Squares of denormal numbers are 0 in binary32, and no legal rounding makes one negative.
+TEST(FamilyCheck, NormsOfLongRowsAreCheckedInUnitsAndInEveryRegime) {
+  const FamilyCheck result = check(
+      "// apo:family    norms\n// apo:idea      The norm of each row.\n// apo:axis      rows 1..4096\n"
+      "// apo:axis      cols 1..65536\n// apo:input     x f32[rows,cols] normal\n// apo:output    y f32[rows]\n"
+      "// apo:workload  long production rows=1024 cols=1024\n// apo:workload  odd ragged rows=7 cols=31\n"
+      "template <class Real>\nvoid reference(int64_t rows, int64_t cols, const Real* x, Real* y) {\n"
+      "  for (int64_t i = 0; i < rows; ++i, x += cols) {\n    Real sum = 0;\n"
+      "    for (int64_t j = 0; j < cols; ++j) sum += x[j] * x[j];\n    y[i] = sqrt(sum);\n  }\n}\n");
+  ASSERT_EQ(result.units.size(), 1U) << "its outputs are few, and its inputs many";
+  EXPECT_EQ(result.units.front().axis, "rows");
+}
+
+TEST(FamilyCheck, AReferenceThatCrashesWhereAnAxisIsCutIsCheckedWhole) {
+  const FamilyCheck result = check(
+      "// apo:family    histogram\n// apo:idea      Counts of labels.\n// apo:axis      n 1..1048576\n"
+      "// apo:axis      classes 1..65536\n// apo:input     label i32[n] index(0..classes-1)\n"
+      "// apo:output    count i32[classes]\n// apo:workload  long production n=262144 classes=64\n"
+      "// apo:workload  one small n=1000 classes=4096\n"
+      "template <class Real>\nvoid reference(int64_t n, int64_t classes, const int64_t* label, int64_t* count) {\n"
+      "  for (int64_t c = 0; c < classes; ++c) count[c] = 0;\n"
+      "  for (int64_t i = 0; i < n; ++i) ++count[label[i]];\n}\n");
+  EXPECT_TRUE(result.units.empty());
+}
+
 TEST(FamilyCheck, AnOutputThatIsNearlyConstantIsRefused) {
   const std::string error = refusal_of(replaced(kSoftmax, "cols] normal", "cols] uniform(1,1.001)"));
   EXPECT_NE(error.find("all of output y is within 1 % of"), std::string::npos) << error;
