@@ -19,7 +19,6 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
-#include "harness/families/long_wait.h"
 #include "kernels/random.h"
 
 namespace apo {

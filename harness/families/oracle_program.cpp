@@ -19,7 +19,6 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/families/family_file_checks.h"
-#include "harness/families/long_wait.h"
 #include "harness/families/oracle_source.h"
 #include "harness/implement/build_cache.h"
 #include "harness/implement/compile.h"

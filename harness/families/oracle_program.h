@@ -5,37 +5,18 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/families/family_file.h"
+#include "harness/families/oracle_options.h"
 #include "harness/implement/cached_build.h"
 #include "kernels/oracle/request.h"
 
 namespace apo {
-
-// Counts the requests to a reference in another language, and the starts of its program.
-struct CommandUse {
-  int requests = 0;
-  int starts = 0;
-  double seconds = 0;
-};
-
-struct OracleOptions {
-  std::filesystem::path cache;  // folder of built programs
-  std::filesystem::path home;   // holds kernels/oracle
-  std::string compiler = "g++";
-  double timeout_s = 300;  // of one run
-  double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
-  std::function<void(const std::string&)> on_wait = nullptr;
-  std::shared_ptr<CommandUse> command_use = nullptr;  // filled where somebody asks for it
-};
 
 // The contract at these axes, with no units yet.
 oracle::Contract contract_at(const FamilyFile& file, const Axes& axes);

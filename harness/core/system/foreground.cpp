@@ -14,9 +14,9 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/core/system/c_strings.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/orphans.h"
+#include "harness/core/system/posix_spawn.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/spawn.h"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/system/c_strings.h"
 
 namespace apo {
 

@@ -1,4 +1,5 @@
-// harness/core/system/posix_spawn.h - posix_spawn with its file actions and attributes, in a process group.
+// harness/core/system/posix_spawn.h - posix_spawn with its file actions and attributes, in a process group, and strings
+// as exec and its relatives take them.
 #pragma once
 
 #include <spawn.h>
@@ -9,6 +10,16 @@
 #include <vector>
 
 namespace apo {
+
+// Into the strings, with the null that ends the list.
+inline std::vector<char*> c_strings(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (std::string& text : strings) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 // Errors are EnvironmentError: "cannot start WHAT: ...".
 class PosixSpawn {

@@ -122,59 +122,60 @@ Verdict verdict_of_field(const std::string& field) {
   return known_word(verdict_from(field), field, {"accepted", "reverted", "inconclusive"});
 }
 
-struct Column {
+struct NamedColumn {
   std::string_view name;
   void (*read)(const std::string& field, HandKeptRow& row);  // of a field that is not empty
 };
 
 constexpr std::array kColumns = {
-    Column{"line", [](const std::string& field, HandKeptRow& row) { row.line = counting_number(field); }},
-    Column{"date", [](const std::string& field, HandKeptRow& row) { row.date = date_of(field); }},
-    Column{"device_claimed", [](const std::string& field, HandKeptRow& row) { row.device_claimed = field; }},
-    Column{"device_deduced", [](const std::string& field, HandKeptRow& row) { row.device_deduced = field; }},
-    Column{"target", [](const std::string& field, HandKeptRow& row) { row.target = target_of(field); }},
-    Column{"scope", [](const std::string& field, HandKeptRow& row) { row.scope = scope_of(field); }},
-    Column{"subject", [](const std::string& field, HandKeptRow& row) { row.subject = field; }},
-    Column{"axes", [](const std::string& field, HandKeptRow& row) { row.axes = axes_of(field); }},
-    Column{"techniques", [](const std::string& field, HandKeptRow& row) { row.techniques = techniques_of(field); }},
-    Column{"joint", [](const std::string& field, HandKeptRow& row) { row.joint = yes_or_no(field); }},
-    Column{"baseline", [](const std::string& field, HandKeptRow& row) { row.baseline = field; }},
-    Column{"quantity", [](const std::string& field, HandKeptRow& row) { row.quantity = quantity_of(field); }},
-    Column{"unit", [](const std::string& field, HandKeptRow& row) { row.unit = field; }},
-    Column{"before", [](const std::string& field, HandKeptRow& row) { row.before = number_of(field); }},
-    Column{"after", [](const std::string& field, HandKeptRow& row) { row.after = number_of(field); }},
-    Column{"change", [](const std::string& field, HandKeptRow& row) { row.change = change_of(field); }},
-    Column{"predicted", [](const std::string& field, HandKeptRow& row) { row.predicted = change_of(field); }},
-    Column{"predicted_scope",
-           [](const std::string& field, HandKeptRow& row) { row.predicted_scope = scope_of(field); }},
-    Column{"n", [](const std::string& field, HandKeptRow& row) { row.samples = counting_number(field); }},
-    Column{"warm_up", [](const std::string& field, HandKeptRow& row) { row.warm_up = field; }},
-    Column{"verdict", [](const std::string& field, HandKeptRow& row) { row.verdict = verdict_of_field(field); }},
-    Column{"in_code", [](const std::string& field, HandKeptRow& row) { row.in_code = yes_or_no(field); }},
-    Column{"superseded_by",
-           [](const std::string& field, HandKeptRow& row) { row.superseded_by = counting_number(field); }},
-    Column{"note", [](const std::string& field, HandKeptRow& row) { row.note = field; }},
+    NamedColumn{"line", [](const std::string& field, HandKeptRow& row) { row.line = counting_number(field); }},
+    NamedColumn{"date", [](const std::string& field, HandKeptRow& row) { row.date = date_of(field); }},
+    NamedColumn{"device_claimed", [](const std::string& field, HandKeptRow& row) { row.device_claimed = field; }},
+    NamedColumn{"device_deduced", [](const std::string& field, HandKeptRow& row) { row.device_deduced = field; }},
+    NamedColumn{"target", [](const std::string& field, HandKeptRow& row) { row.target = target_of(field); }},
+    NamedColumn{"scope", [](const std::string& field, HandKeptRow& row) { row.scope = scope_of(field); }},
+    NamedColumn{"subject", [](const std::string& field, HandKeptRow& row) { row.subject = field; }},
+    NamedColumn{"axes", [](const std::string& field, HandKeptRow& row) { row.axes = axes_of(field); }},
+    NamedColumn{"techniques",
+                [](const std::string& field, HandKeptRow& row) { row.techniques = techniques_of(field); }},
+    NamedColumn{"joint", [](const std::string& field, HandKeptRow& row) { row.joint = yes_or_no(field); }},
+    NamedColumn{"baseline", [](const std::string& field, HandKeptRow& row) { row.baseline = field; }},
+    NamedColumn{"quantity", [](const std::string& field, HandKeptRow& row) { row.quantity = quantity_of(field); }},
+    NamedColumn{"unit", [](const std::string& field, HandKeptRow& row) { row.unit = field; }},
+    NamedColumn{"before", [](const std::string& field, HandKeptRow& row) { row.before = number_of(field); }},
+    NamedColumn{"after", [](const std::string& field, HandKeptRow& row) { row.after = number_of(field); }},
+    NamedColumn{"change", [](const std::string& field, HandKeptRow& row) { row.change = change_of(field); }},
+    NamedColumn{"predicted", [](const std::string& field, HandKeptRow& row) { row.predicted = change_of(field); }},
+    NamedColumn{"predicted_scope",
+                [](const std::string& field, HandKeptRow& row) { row.predicted_scope = scope_of(field); }},
+    NamedColumn{"n", [](const std::string& field, HandKeptRow& row) { row.samples = counting_number(field); }},
+    NamedColumn{"warm_up", [](const std::string& field, HandKeptRow& row) { row.warm_up = field; }},
+    NamedColumn{"verdict", [](const std::string& field, HandKeptRow& row) { row.verdict = verdict_of_field(field); }},
+    NamedColumn{"in_code", [](const std::string& field, HandKeptRow& row) { row.in_code = yes_or_no(field); }},
+    NamedColumn{"superseded_by",
+                [](const std::string& field, HandKeptRow& row) { row.superseded_by = counting_number(field); }},
+    NamedColumn{"note", [](const std::string& field, HandKeptRow& row) { row.note = field; }},
 };
 
-const Column* find_column(const std::string& name) {
-  const auto found = std::ranges::find_if(kColumns, [&](const Column& column) { return column.name == name; });
+const NamedColumn* find_column(const std::string& name) {
+  const auto found = std::ranges::find_if(kColumns, [&](const NamedColumn& column) { return column.name == name; });
   return found == kColumns.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> column_names() {
   std::vector<std::string> names;
-  for (const Column& column : kColumns) {
+  for (const NamedColumn& column : kColumns) {
     names.emplace_back(column.name);
   }
   return names;
 }
 
-using Columns = std::vector<const Column*>;
+using Columns = std::vector<const NamedColumn*>;
 
 Columns read_header(const std::vector<std::string>& fields, const std::string& place) {
   Columns columns;
   for (const std::string& name : fields) {
-    const Column* column = find_column(name);
+    const NamedColumn* column = find_column(name);
     if (column == nullptr) {
       throw UserError(place + ": unknown column '" + name + "'",
                       did_you_mean(name, column_names()) + "\nknown: " + join(column_names(), ", "));

@@ -1,5 +1,5 @@
-// harness/families/long_wait.cpp - the sentence about a reference that has been running for long.
-#include "harness/families/long_wait.h"
+// harness/families/oracle_options.cpp - the sentence about a reference that has been running for long.
+#include "harness/families/oracle_options.h"
 
 #include <fmt/format.h>
 
