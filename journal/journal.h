@@ -108,6 +108,8 @@ class Journal {
   // The newest of this very source on that machine (of `context` these two count), campaign or not.
   std::optional<Profile> newest_profile(const Configuration& configuration, const std::string& workload,
                                         const ProfileContext& context);
+  std::vector<ProfileRow> profile_rows(const std::string& variant);  // of any text and machine, the newest first
+  Profile profile(std::int64_t id);                                  // throws UserError for an unknown one
   void add_brief(std::int64_t iteration, const ResearchBrief& brief);
   ResearchBrief brief(std::int64_t iteration);
   void add_proposer_call(std::int64_t iteration, const ProposerCall& call);

@@ -31,6 +31,17 @@ struct ProfileContext {
   std::string source_hash;  // of the profiled variant, when it is registered
 };
 
+// A stored profile without its numbers.
+struct ProfileRow {
+  std::int64_t id = 0;
+  Configuration configuration;
+  std::string machine;  // Machine::id
+  std::string source_hash;
+  std::string workload;
+  std::string conditions;  // Profile::conditions; "" of a journal of schema 2 or older, or without counters
+  std::string at;
+};
+
 // An A/A comparison: the same code in both slots, so any effect is the machine's or the judge's.
 struct SentinelRow {
   std::int64_t id = 0;

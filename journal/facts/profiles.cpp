@@ -1,4 +1,7 @@
 // journal/facts/profiles.cpp - writes and reads profiles and the roofs that they are held against.
+#include <fmt/format.h>
+
+#include "harness/core/error.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
 
@@ -172,6 +175,36 @@ std::optional<Profile> Journal::newest_profile(const Configuration& configuratio
       " AND p.source = ?)",
       {configuration.variant, encode(configuration.settings), workload, context.machine, context.source_hash});
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+std::vector<ProfileRow> Journal::profile_rows(const std::string& variant) {
+  std::vector<ProfileRow> found;
+  Statement rows = self_->database.query(
+      "SELECT p.id, p.configuration, m.key, coalesce(p.source, ''), p.workload,"
+      " coalesce((SELECT conditions FROM profile_condition c WHERE c.profile = p.id), ''), p.at"
+      " FROM profile p JOIN configuration c ON c.id = p.configuration JOIN machine m ON m.id = p.machine"
+      " WHERE c.variant = ? ORDER BY p.id DESC",
+      {variant});
+  while (rows.step()) {
+    ProfileRow row;
+    row.id = rows.integer();
+    row.configuration = self_->configuration(rows.integer());
+    row.machine = rows.text();
+    row.source_hash = rows.text();
+    row.workload = rows.text();
+    row.conditions = rows.text();
+    row.at = rows.text();
+    found.push_back(std::move(row));
+  }
+  return found;
+}
+
+Profile Journal::profile(std::int64_t id) {
+  std::vector<Profile> found = profiles_where(*self_, "id = ?", {id});
+  if (found.empty()) {
+    throw UserError(fmt::format("the journal has no profile {}", id));
+  }
+  return std::move(found.front());
 }
 
 }  // namespace apo

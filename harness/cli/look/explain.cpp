@@ -15,6 +15,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
+#include "harness/loop/workspace/recorded_profiles.h"
 
 namespace apo {
 namespace {
@@ -27,6 +28,13 @@ struct ExplainOptions {
   std::string workload;
   std::string cache = "cold";
   bool remeasure = false;
+  bool recorded = false;
+};
+
+// Of A and of B.
+struct Explained {
+  Profile profiles[2];
+  Build builds[2];
 };
 
 void check(const Variant& a, const Variant& b) {
@@ -72,31 +80,57 @@ Json to_document(const Explanation& explanation) {
           {"differences", list}};
 }
 
-int explain_variants(const ExplainOptions& options, const Globals& globals) {
-  const CachePolicy cache = checked_cache_policy(options.cache);
-  Workspace workspace(make_paths(globals.journal));
-  const Configuration configurations[] = {workspace.catalogue().configuration(options.a),
-                                          workspace.catalogue().configuration(options.b)};
-  const Variant& variant = workspace.catalogue().get(configurations[0].variant);
-  check(variant, workspace.catalogue().get(configurations[1].variant));
-  const Family& family = workspace.family(variant.family);
-  workspace.use(variant.target);
-  ConsoleObserver observer(globals);
-  const Workload& workload =
-      profiled_workload(workspace, family, {configurations[0], configurations[1]}, options.workload, observer);
-  Profile profiles[2];
-  Build builds[2];
-  for (const int i : {0, 1}) {
+Explained explained_here(const ExplainOptions& options, Workspace& workspace,
+                         const std::vector<Configuration>& configurations, const Family& family, CachePolicy cache,
+                         Observer& observer) {
+  workspace.use(workspace.catalogue().get(configurations[0].variant).target);
+  const Workload& workload = profiled_workload(workspace, family, configurations, options.workload, observer);
+  Explained explained;
+  for (const std::size_t i : {0u, 1u}) {
     const Runtime runtime = workspace.runtime(family);
     if (const std::string why = runtime.unsupported(configurations[i], workload.axes); !why.empty()) {
       throw UserError(configurations[i].label() + " does not support " + workload.name + ": " + why,
                       "choose another one with --workload; 'apo list " + family.name + "' shows them");
     }
-    profiles[i] =
+    explained.profiles[i] =
         kept_or_measured_profile(workspace, family, configurations[i], workload, cache, options.remeasure, observer);
     observer.progress({.what = "build " + configurations[i].label()});
-    builds[i] = runtime.build(configurations[i], workload.axes, false);
+    explained.builds[i] = runtime.build(configurations[i], workload.axes, false);
   }
+  return explained;
+}
+
+// Code for a GPU can be built without it, where the CUDA Toolkit is; code of another host's CPU would be another one.
+Explained explained_there(const ExplainOptions& options, Workspace& workspace,
+                          const std::vector<Configuration>& configurations, const Family& family, CachePolicy cache,
+                          Observer& observer) {
+  const std::vector<Profile> recorded = recorded_profiles(workspace, configurations, options.workload, cache, observer);
+  Explained explained{.profiles = {recorded[0], recorded[1]}, .builds = {}};
+  for (std::size_t i = 0; i < configurations.size() && workspace.target() == Target::cuda; ++i) {
+    try {
+      explained.builds[i] = workspace.runtime(family).build(
+          configurations[i], workspace.workload(family, recorded[i].workload).axes, false);
+    } catch (const EnvironmentError& error) {
+      observer.say("registers and machine code are not compared: " + std::string(error.what()));
+    }
+  }
+  return explained;
+}
+
+int explain_variants(const ExplainOptions& options, const Globals& globals) {
+  const CachePolicy cache = checked_cache_policy(options.cache);
+  Workspace workspace(make_paths(globals.journal));
+  if (options.recorded) {
+    use_recorded_texts(workspace);
+  }
+  const std::vector<Configuration> configurations = {workspace.catalogue().configuration(options.a),
+                                                     workspace.catalogue().configuration(options.b)};
+  const Variant& variant = workspace.catalogue().get(configurations[0].variant);
+  check(variant, workspace.catalogue().get(configurations[1].variant));
+  const Family& family = workspace.family(variant.family);
+  ConsoleObserver observer(globals);
+  const auto [profiles, builds] = (options.recorded ? explained_there : explained_here)(
+      options, workspace, configurations, family, cache, observer);
   const Explanation explanation = explain(profiles[0], profiles[1], builds[0].resources, builds[1].resources);
   if (globals.json) {
     Json document = to_document(explanation);
@@ -107,7 +141,7 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
     return kDone;
   }
   std::string text = "A " + paint(configurations[0].label(), "bold") + " -> B " +
-                     paint(configurations[1].label(), "bold") + " on " + workload.name + ", " + options.cache +
+                     paint(configurations[1].label(), "bold") + " on " + profiles[0].workload + ", " + options.cache +
                      " caches\n  " + explanation.sentence + "\n";
   text += "  rung    " + profiles[0].rung +
           (profiles[0].rung == profiles[1].rung ? "" : " for A, " + profiles[1].rung + " for B") + "\n";
@@ -126,7 +160,9 @@ Action define_explain(CLI::App& app, Globals& globals) {
   app.add_option("--workload", options->workload,
                  "workload (default: that of their newest judgement here, else the family's first for the target)");
   app.add_option("--cache", options->cache, "cold (flush the caches before every call) or warm (default: cold)");
-  app.add_flag("--remeasure", options->remeasure, "profile both again, even if the journal has their profiles");
+  app.add_flag("--remeasure", options->remeasure, "profile both again, even if the journal has their profiles")
+      ->excludes(app.add_flag("--recorded", options->recorded,
+                              "compare the newest profiles in the journal, of whatever machine; measure nothing"));
   return [options, &globals] { return explain_variants(*options, globals); };
 }
 

@@ -19,6 +19,7 @@
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
+#include "harness/loop/workspace/recorded_profiles.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/measure.h"
 #include "harness/profile/roofs/roofs.h"
@@ -39,6 +40,7 @@ struct ProfileOptions {
   ApplicationOptions application;
   bool full = false;
   bool no_journal = false;
+  bool recorded = false;
   std::string metrics;  // separated by commas
 };
 
@@ -48,6 +50,9 @@ std::string quantity(double value, const std::string& unit) {
   }
   if (unit == "s") {
     return format_ns(1e9 * value);
+  }
+  if (unit == "byte") {
+    return format_bytes(value);
   }
   const bool rate = unit.find("/s") != std::string::npos;
   return rate ? format_si(value, unit) : format_g(value) + (unit.empty() ? "" : " " + unit);
@@ -96,8 +101,8 @@ std::string scaling_text(const Profile& profile, int cores) {
 std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   std::string text;
   for (const Bottleneck& bottleneck : bottlenecks) {
-    text += fmt::format("  {}, worth at most {}: {}{}\n", paint(bottleneck.name, "bold"),
-                        format_ratio(bottleneck.bound), bottleneck.evidence,
+    text += fmt::format("  {}, worth {}: {}{}\n", paint(bottleneck.name, "bold"), worth_text(bottleneck),
+                        bottleneck.evidence,
                         bottleneck.line > 0 ? fmt::format("; mostly at {}:{}", bottleneck.file, bottleneck.line) : "");
   }
   return text.empty() ? "  none of the rules found one\n" : text;
@@ -234,6 +239,54 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
   return kDone;
 }
 
+// Of this machine; the journal keeps it.
+Profile measured_profile(const ProfileOptions& options, Workspace& workspace, const Configuration& configuration,
+                         CachePolicy cache, Observer& observer) {
+  const Variant& variant = workspace.catalogue().get(configuration.variant);
+  const Family& family = workspace.family(variant.family);
+  const CounterChoice counters = chosen_counters(options, variant);
+  workspace.use(variant.target, Workspace::AskedWorker::measures);
+  const Workload& workload = profiled_workload(workspace, family, {configuration}, options.workload, observer);
+  const Runtime runtime = workspace.runtime(family);
+  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
+    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
+                    "choose another one with --workload; 'apo list " + family.name + "' shows them");
+  }
+  Profile measured =
+      measure_profile(runtime, configuration, workload, workspace.machine(),
+                      kept_or_measured_roofs(workspace, options.remeasure, observer), cache, observer, counters);
+  if (!options.no_journal) {
+    keep_profile(workspace, measured, observer);
+  }
+  return measured;
+}
+
+int profile_variant(const ProfileOptions& options, CachePolicy cache, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  if (options.recorded) {
+    use_recorded_texts(workspace);
+  }
+  const Configuration configuration = workspace.catalogue().configuration(options.variant);
+  const Family& family = workspace.family(workspace.catalogue().get(configuration.variant).family);
+  ConsoleObserver observer(globals);
+  const Profile profile = options.recorded
+                              ? recorded_profiles(workspace, {configuration}, options.workload, cache, observer).front()
+                              : measured_profile(options, workspace, configuration, cache, observer);
+  const std::vector<Bottleneck> bottlenecks = diagnose(
+      diagnosis_of(workspace, workspace.runtime(family), workspace.workload(family, profile.workload), profile));
+  if (globals.json) {
+    Json document = to_document(profile);
+    document["cache_policy"] = options.cache;
+    document["threads"] = workspace.machine().cores;
+    document["machine"] = to_document(workspace.machine());
+    document["bottlenecks"] = to_documents(bottlenecks);
+    print_json(document);
+  } else {
+    print_profile(profile, bottlenecks, options.cache, workspace.machine());
+  }
+  return kDone;
+}
+
 int profile(const ProfileOptions& options, const Globals& globals) {
   if (globals.command) {
     if (!options.variant.empty() || options.roofs_only) {
@@ -255,37 +308,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   if (options.variant.empty()) {
     throw UserError("no variant was given", "'apo list' shows the variants; --roofs needs none");
   }
-  Workspace workspace(make_paths(globals.journal));
-  const Configuration configuration = workspace.catalogue().configuration(options.variant);
-  const Variant& variant = workspace.catalogue().get(configuration.variant);
-  const Family& family = workspace.family(variant.family);
-  const CounterChoice counters = chosen_counters(options, variant);
-  workspace.use(variant.target, Workspace::AskedWorker::measures);
-  ConsoleObserver observer(globals);
-  const Workload& workload = profiled_workload(workspace, family, {configuration}, options.workload, observer);
-  const Runtime runtime = workspace.runtime(family);
-  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
-    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
-                    "choose another one with --workload; 'apo list " + family.name + "' shows them");
-  }
-  const Profile measured =
-      measure_profile(runtime, configuration, workload, workspace.machine(),
-                      kept_or_measured_roofs(workspace, options.remeasure, observer), cache, observer, counters);
-  if (!options.no_journal) {
-    keep_profile(workspace, measured, observer);
-  }
-  const std::vector<Bottleneck> bottlenecks = diagnose(diagnosis_of(workspace, runtime, workload, measured));
-  if (globals.json) {
-    Json document = to_document(measured);
-    document["cache_policy"] = options.cache;
-    document["threads"] = workspace.machine().cores;
-    document["machine"] = to_document(workspace.machine());
-    document["bottlenecks"] = to_documents(bottlenecks);
-    print_json(document);
-  } else {
-    print_profile(measured, bottlenecks, options.cache, workspace.machine());
-  }
-  return kDone;
+  return profile_variant(options, cache, globals);
 }
 
 }  // namespace
@@ -301,6 +324,8 @@ Action define_profile(CLI::App& app, Globals& globals) {
                  "GPU counters to read instead of the default set, for example dram__bytes_read.sum,...");
   app.add_flag("--full", options->full, "read every useful GPU counter, in about 20 passes");
   app.add_flag("--no-journal", options->no_journal, "do not keep the profile in the journal");
+  app.add_flag("--recorded", options->recorded,
+               "show the newest profile in the journal, of whatever machine; measure nothing");
   app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device; takes no variant");
   app.add_option("--target", options->target,
                  "with --roofs: host, cuda or auto, a GPU when one is usable (default: auto)");

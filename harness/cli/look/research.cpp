@@ -25,6 +25,7 @@
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
 #include "harness/loop/research/research_inputs.h"
+#include "harness/loop/workspace/recorded_profiles.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/known_effects.h"
@@ -42,6 +43,7 @@ struct ResearchOptions {
   std::vector<std::string> past;
   std::vector<std::string> hand_kept;
   std::string strategy;
+  bool recorded = false;
 };
 
 // "12 other target, 3 refuted"
@@ -85,7 +87,7 @@ std::string brief_text(const ResearchAnswer& answer) {
   }
   for (const Bottleneck& one : answer.brief.bottlenecks) {
     const std::string place = one.file.empty() ? "" : fmt::format(" ({}:{})", one.file, one.line);
-    text += fmt::format("  {}, worth at most {}: {}{}\n", one.name, format_ratio(one.bound), one.evidence, place);
+    text += fmt::format("  {}, worth {}: {}{}\n", one.name, worth_text(one), one.evidence, place);
   }
   std::vector<std::vector<std::string>> rows = {{"", "candidate", "predicted", "this rests on", "attacks"}};
   for (const Candidate& one : answer.brief.ranked) {
@@ -107,21 +109,36 @@ std::string brief_text(const ResearchAnswer& answer) {
   return text + (ideas.empty() ? "" : "\n" + ideas) + priors_text(answer.inputs);
 }
 
-int brief(const ResearchOptions& options, const Globals& globals) {
-  static_cast<void>(asked_target(options.target));
-  Workspace workspace(make_paths(globals.journal));
-  ConsoleObserver observer(globals);
-  Policy policy = default_policy(options.family);
+// The policy as the options complete it.
+Policy asked_policy(const ResearchOptions& options, Policy policy) {
   policy.baseline = options.baseline;
   policy.cache_policy = checked_cache_policy(options.cache);
   if (!options.workload.empty()) {
     policy.workloads = {options.workload};
   }
   complete_policy(policy, "");
+  return policy;
+}
+
+ResearchAnswer answer(const ResearchOptions& options, Workspace& workspace, Observer& observer) {
+  const std::optional<Target> target = asked_target(options.target);
+  if (options.recorded) {
+    use_recorded_texts(workspace);
+    static_cast<void>(workspace.family(options.family));
+    const Policy policy = asked_policy(options, use_recorded_campaign(workspace, options.family, target));
+    return ask_recorded_research(workspace, policy, observer);
+  }
+  Policy policy = asked_policy(options, default_policy(options.family));
   choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
-  const ResearchAnswer answer = ask_research(workspace, policy, observer);
+  return ask_research(workspace, policy, observer);
+}
+
+int brief(const ResearchOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const ResearchAnswer answer = apo::answer(options, workspace, observer);
   print(globals.json ? brief_to_json(answer.brief, answer.inputs,
-                                     brief_subject(workspace, workspace.family(policy.family), answer.inputs)) +
+                                     brief_subject(workspace, workspace.family(options.family), answer.inputs)) +
                            "\n"
                      : brief_text(answer));
   return kDone;
@@ -205,6 +222,9 @@ Action define_research(CLI::App& app, Globals& globals) {
       ->excludes(replayed);
   app.add_option("--cache", options->cache, "state of the caches before each call: cold or warm")
       ->capture_default_str()
+      ->excludes(replayed);
+  app.add_flag("--recorded", options->recorded,
+               "look at the newest campaign of the journal, on whatever machine it ran; measure nothing")
       ->excludes(replayed);
   return [options, &globals] {
     if (options->family.empty() && options->replay.empty()) {

@@ -150,6 +150,34 @@ Machine describe_cuda(const DeviceFacts& facts) {
   return machine;
 }
 
+DeviceFacts device_facts(const Machine& machine) {
+  const auto fact = [&](const char* name, std::int64_t unknown = 0) {
+    const auto found = machine.facts.find(name);
+    return found == machine.facts.end() ? unknown : parse_int(found->second).value_or(unknown);
+  };
+  const auto small = [&](const char* name) { return static_cast<int>(fact(name)); };
+  // Every compute capability so far takes 1024 threads a block; older journals do not repeat it.
+  constexpr std::int64_t kThreadsPerBlock = 1024;
+  const std::int64_t capability = machine.isa.starts_with("sm_") ? parse_int(machine.isa.substr(3)).value_or(0) : 0;
+  return {.name = machine.model,
+          .uuid = machine.id,
+          .major = static_cast<int>(capability / 10),
+          .minor = static_cast<int>(capability % 10),
+          .sms = machine.cores,
+          .threads_per_block = static_cast<int>(fact("threads_per_block", kThreadsPerBlock)),
+          .threads_per_sm = small("threads_per_sm"),
+          .blocks_per_sm = small("blocks_per_sm"),
+          .shared_per_block = fact("shared_per_block"),
+          .shared_per_sm = fact("shared_per_sm"),
+          .registers_per_sm = fact("registers_per_sm"),
+          .l2_bytes = machine.l2_bytes,
+          .persisting_l2_bytes = fact("persisting_l2_bytes"),
+          .memory_bytes = machine.memory_bytes,
+          .sm_mhz = small("sm_mhz"),
+          .memory_mhz = small("memory_mhz"),
+          .driver = machine.driver};
+}
+
 Machine describe_host() {
   Machine machine;
   utsname names{};

@@ -7,6 +7,7 @@ namespace apo {
 
 Machine describe_host();
 Machine describe_cuda(const DeviceFacts& facts);           // its id is the GPU's UUID
+DeviceFacts device_facts(const Machine& machine);          // that describe_cuda() made, here or elsewhere
 Toolchain describe_compiler(const std::string& compiler);  // throws EnvironmentError when it does not run
 
 std::vector<int> usable_cpus();  // of this process's affinity mask

@@ -277,6 +277,12 @@ Configuration Catalogue::configuration(std::string_view text) const {
   return {.variant = variant.id(), .settings = stated_settings(variant, resolve_settings(variant, given))};
 }
 
+void Catalogue::replace(Variant variant) {
+  adopt(variant);
+  std::string id = variant.id();
+  variants_.insert_or_assign(std::move(id), std::move(variant));
+}
+
 void Catalogue::adopt(Variant& variant) const {
   const auto baseline = baselines_.find({variant.family, variant.target});
   if (variant.parent.empty() && baseline != baselines_.end() && baseline->second != variant.id()) {

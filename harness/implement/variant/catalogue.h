@@ -62,6 +62,8 @@ class Catalogue {
   // another variant has the same text, or its parent is unknown.
   Registration add(Variant variant);
   Registration add(const std::filesystem::path& file, const std::string& family = "");
+  // Knows this text under its name from now on, whatever the folders have.
+  void replace(Variant variant);
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda, .py of Python), or with headers to
   // folder/<family>/<name>/ with them beside it, and adds it, in place of what was registered there under its name.
   // Throws UserError as add() does.

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "harness/core/error.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/expression_cpp.h"

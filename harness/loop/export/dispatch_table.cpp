@@ -27,22 +27,4 @@ Ratio ratio_of(const DispatchEvidence& evidence) {
                         : Ratio{judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()};
 }
 
-DeviceFacts device_facts(const Machine& machine) {
-  const auto fact = [&](const std::string& name, std::int64_t unknown) {
-    const auto found = machine.facts.find(name);
-    return found == machine.facts.end() ? unknown : parse_int(found->second).value_or(unknown);
-  };
-  // Every compute capability so far takes 1024 threads a block; older journals do not repeat it.
-  constexpr std::int64_t kThreadsPerBlock = 1024;
-  const std::int64_t capability = machine.isa.starts_with("sm_") ? parse_int(machine.isa.substr(3)).value_or(0) : 0;
-  return {.name = machine.model,
-          .uuid = machine.id,
-          .major = static_cast<int>(capability / 10),
-          .minor = static_cast<int>(capability % 10),
-          .sms = machine.cores,
-          .threads_per_block = static_cast<int>(fact("threads_per_block", kThreadsPerBlock)),
-          .shared_per_block = fact("shared_per_block", 0),
-          .driver = machine.driver};
-}
-
 }  // namespace apo

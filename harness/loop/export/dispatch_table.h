@@ -82,9 +82,6 @@ struct Dispatch {
   std::vector<RefusedIncumbent> refused;
 };
 
-// The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.
-DeviceFacts device_facts(const Machine& machine);
-
 // Returns the evidence of a row in words, for example "measured".
 std::string statement_of(const DispatchRow& row);
 

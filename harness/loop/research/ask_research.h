@@ -16,4 +16,7 @@ struct ResearchAnswer {
 // workspace's. Takes the incumbent's profile from the journal, or measures and keeps one; nothing else is written.
 ResearchAnswer ask_research(Workspace& workspace, const Policy& policy, Observer& observer);
 
+// The same on the machine of the journal, which need not be here, and with the profile that was taken there.
+ResearchAnswer ask_recorded_research(Workspace& workspace, const Policy& policy, Observer& observer);
+
 }  // namespace apo

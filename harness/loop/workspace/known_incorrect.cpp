@@ -11,7 +11,9 @@ std::string known_incorrect(Journal& journal, const Variant& variant, const Conf
   const Table found =
       run_query(journal, {.where = {{.key = "source_hash", .values = {variant.source_hash}},
                                     {.key = "candidate", .values = {configuration.label()}},
-                                    {.key = "outcome", .values = {std::string(to_string(Outcome::incorrect))}}},
+                                    {.key = "outcome", .values = {std::string(to_string(Outcome::incorrect))}},
+                                    // An undecided one may have failed by its incumbent.
+                                    {.key = "verdict", .values = {std::string(to_string(Verdict::reverted))}}},
                           .sort = {},
                           .columns = {"id"},
                           .limit = 1});

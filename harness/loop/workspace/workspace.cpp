@@ -80,6 +80,14 @@ void Workspace::use_executor(bool debugger, std::stop_token stop) {
   forget_builds();
 }
 
+void Workspace::use_recorded(const Machine& machine) {
+  machine_ = machine;
+  if (machine.target == Target::cuda) {
+    device_ = device_facts(machine);
+    forget_builds();
+  }
+}
+
 void Workspace::keep_to(const std::vector<int>& cpus) {
   if (!allow_cpus(cpus)) {
     throw EnvironmentError("this process may not run on the CPUs that its workers or --cpus name",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/expression/expression.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
