@@ -100,6 +100,16 @@ TEST(Catalogue, ATechniqueThatIsBuiltOnItselfIsAMistakeWithItsLine) {
             std::string::npos);
 }
 
+// Of these nothing is left to gain, or they are of one family's contract.
+TEST(Catalogue, AFamilyThatNobodyHasSeenGetsAnIdeaForEveryBottleneck) {
+  const std::vector<std::string> none = {"near-floor", "recomputed-special-functions", "segment-cache-traffic"};
+  for (const std::string& bottleneck : bottleneck_names()) {
+    const bool has = std::ranges::any_of(
+        technique_catalogue(), [&](const Technique& one) { return one.families.empty() && attacks(one, bottleneck); });
+    EXPECT_NE(has, std::ranges::find(none, bottleneck) != none.end()) << bottleneck;
+  }
+}
+
 // What an entry says beyond "derived" is in a document of docs/sources.md, or in a file of this repository.
 TEST(Catalogue, EverySourceIsADocumentThatIsListedOrAFileThatIsThere) {
   const std::string root = APO_SOURCE_FOLDER;
