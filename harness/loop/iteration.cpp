@@ -84,8 +84,8 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
   ResearchInputs inputs = inputs_of(frame, state, profile, iteration.index);
   ResearchBrief brief = research(inputs);
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
-    frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,
-                                   format_ratio(bottleneck.bound), bottleneck.evidence));
+    frame.observer.say(
+        fmt::format("  bottleneck: {}, worth {}: {}", bottleneck.name, worth_text(bottleneck), bottleneck.evidence));
   }
   iteration.nothing_left = done_everywhere(inputs.diagnosis.incumbent, profiles);
   const bool asks = iteration.nothing_left.empty() && !frame.proposers.commands.empty();

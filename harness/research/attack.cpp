@@ -81,6 +81,7 @@ Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bo
     if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
       saved += saving(bottleneck.bound);
       attack.bottlenecks.push_back(bottleneck.name);
+      attack.has_cause |= bottleneck.kind == BottleneckKind::cause;
     }
   }
   constexpr double kEverything = 1000;  // as amdahl() has it

@@ -18,6 +18,7 @@ struct Option {
 struct Attack {
   std::vector<std::string> bottlenecks;  // that are attacked, the largest first
   double bound = 1.0;                    // of all of them together
+  bool has_cause = false;                // among them: then it is no bound, but about what comes
 };
 
 // With the techniques that the option or an ancestor of it applies and the incumbent does not. The bound is the savings

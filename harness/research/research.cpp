@@ -41,11 +41,11 @@ struct Knowledge {
 };
 
 std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
-  const std::string target =
-      attack.bottlenecks.empty()
-          ? "attacks nothing that was found"
-          : fmt::format("attacks {}, which could give at most {}{}", join(attack.bottlenecks, " and "),
-                        format_ratio(attack.bound), attack.bottlenecks.size() > 1 ? " together" : "");
+  const std::string target = attack.bottlenecks.empty()
+                                 ? "attacks nothing that was found"
+                                 : fmt::format("attacks {}, worth {} {}{}", join(attack.bottlenecks, " and "),
+                                               attack.has_cause ? "about" : "at most", format_ratio(attack.bound),
+                                               attack.bottlenecks.size() > 1 ? " together" : "");
   const bool unknown = prediction.source == PredictionSource::nothing;
   return fmt::format("{} {}; {} ({}){}.", option.variant->name, target,
                      unknown ? "its effect is unknown" : "predicted " + format_band(prediction.low, prediction.high),

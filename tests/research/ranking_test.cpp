@@ -75,7 +75,7 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   fixtures::set_metric(in.diagnosis, "scaling", 1.0);
   const ResearchBrief brief = research(in);
   ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
+  EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, worth at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
   EXPECT_NEAR(attack_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {

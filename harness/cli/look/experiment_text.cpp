@@ -121,10 +121,9 @@ std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
   if (bottlenecks.empty()) {
     return "";
   }
-  std::vector<std::vector<std::string>> rows = {{"  bottleneck", "kind", "worth at most", "mostly at", "evidence"}};
+  std::vector<std::vector<std::string>> rows = {{"  bottleneck", "kind", "worth", "mostly at", "evidence"}};
   for (const Bottleneck& one : bottlenecks) {
-    rows.push_back({"  " + one.name, std::string(to_string(one.kind)),
-                    one.bound > 1 ? format_ratio(one.bound) : "nothing",
+    rows.push_back({"  " + one.name, std::string(to_string(one.kind)), one.bound > 1 ? worth_text(one) : "nothing",
                     one.line > 0 ? fmt::format("{}:{}", one.file, one.line) : "-", one.evidence});
   }
   return heading("bottlenecks of the incumbent") + format_table(rows);

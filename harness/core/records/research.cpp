@@ -1,6 +1,9 @@
 // harness/core/records/research.cpp - the words of research.
 #include "harness/core/records/research.h"
 
+#include <fmt/format.h>
+
+#include "harness/core/interval.h"
 #include "harness/core/words.h"
 
 namespace apo {
@@ -26,6 +29,11 @@ constexpr EnumWords<ProposerOutcome, 4> kProposerOutcomes = {{{ProposerOutcome::
                                                               {ProposerOutcome::flooded, "flooded"}}};
 
 }  // namespace
+
+std::string worth_text(const Bottleneck& bottleneck) {
+  return fmt::format("{} {}", bottleneck.kind == BottleneckKind::cause ? "about" : "at most",
+                     format_ratio(bottleneck.bound));
+}
 
 std::string_view to_string(BottleneckKind kind) {
   return word_of(kKinds, kind);

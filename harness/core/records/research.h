@@ -25,7 +25,7 @@ enum class BottleneckKind : std::uint8_t {
 struct Bottleneck {
   std::string name;      // "per-step-conversion", "special-functions", "single-thread", ...
   std::string evidence;  // with numbers
-  double bound = 1.0;    // the whole speed-up that removing it could give at most
+  double bound = 1.0;    // the whole speed-up that removing it alone should give: of a limit the most that it could
   BottleneckKind kind = BottleneckKind::limit;
   std::string file;  // of the variant's line that most of the evidence is sampled at; empty where none is known
   int line = 0;
@@ -107,6 +107,9 @@ struct Lesson {
 };
 
 std::string_view to_string(BottleneckKind kind);
+// "about 2.55x" of a cause, which is often worth more, since what it slowed down beside itself goes with it; "at most
+// 1.24x" of others.
+std::string worth_text(const Bottleneck& bottleneck);
 BottleneckKind bottleneck_kind_from(std::string_view text);  // unknown for any other word
 
 // ---- what a proposer answered, and what became of each of its proposals

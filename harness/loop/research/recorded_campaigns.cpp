@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/core/system/machine.h"
+#include "harness/implement/variant/settings.h"
 #include "harness/loop/research/research_inputs.h"
 #include "journal/journal.h"
 
@@ -104,7 +106,7 @@ bool describe_known_work(const std::string& family_name, const Machine& machine,
     return false;
   }
   describe_work(*family, workload->axes, machine, diagnosis);
-  describe_blocks(*family, machine, {{"SMS", machine.cores}}, inputs);
+  describe_blocks(*family, machine, device_symbols(device_facts(machine)), inputs);
   return diagnosis.profile.time_ns > 0;
 }
 
@@ -181,8 +183,9 @@ std::vector<Key> keys_of(const RecordedCampaign& campaign) {
 
 }  // namespace
 
-RecordedCampaigns recorded_campaigns(const Workspace& workspace, const std::vector<fs::path>& journals,
-                                     const KnownBefore& known) {
+RecordedCampaigns recorded_campaigns(const Workspace& workspace, std::vector<fs::path> journals, KnownBefore known) {
+  std::ranges::sort(journals);  // the same score in whatever order they are named
+  std::ranges::sort(known.journals);
   std::vector<Journal> open;
   std::vector<std::vector<PastResult>> judged;  // by journal
   for (const std::vector<fs::path>& paths : {journals, known.journals}) {

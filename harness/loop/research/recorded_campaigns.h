@@ -25,7 +25,7 @@ struct RecordedCampaigns {
 // past is what the other journals and those of `known` hold, and what the campaign itself had judged before: the rest
 // of its own journal is left out, and copies of its experiments in others are too. Variants are as the journal has them
 // where it judged them, else as the catalogue has them. Throws UserError where a journal cannot be read.
-RecordedCampaigns recorded_campaigns(const Workspace& workspace, const std::vector<std::filesystem::path>& journals,
-                                     const KnownBefore& known);
+RecordedCampaigns recorded_campaigns(const Workspace& workspace, std::vector<std::filesystem::path> journals,
+                                     KnownBefore known);
 
 }  // namespace apo

@@ -130,6 +130,37 @@ TEST(Predictor, WithoutAPromiseTheTechniquesPriorCounts) {
   EXPECT_EQ(forecast.band.because, "100 % what its techniques gave");
 }
 
+// Of an incumbent on a GPU that waits four fifths of its time for loads of which an eighth is used.
+ResearchInputs wasteful(std::vector<RegisteredVariant> variants) {
+  for (RegisteredVariant& one : variants) {
+    one.variant.target = Target::cuda;
+  }
+  ResearchInputs in = fixtures::inputs(std::move(variants));
+  for (const auto& [name, value] : {std::pair{"stall_selected", 0.1}, std::pair{"stall_long_scoreboard", 0.8},
+                                    std::pair{"load_efficiency", 0.125}}) {
+    fixtures::set_metric(in.diagnosis, name, value);
+  }
+  in.diagnosis.incumbent.target = in.variants.back().variant.target = Target::cuda;
+  return in;
+}
+
+TEST(Predictor, ACauseInTheIncumbentsCountersCountsWhereItIsWorthMoreThanThePrior) {
+  const double worth = 1 / (1 - 0.8 * 7 / 8);  // and the floor leaves 100x
+  const double cause = std::log(worth) + 0.5 * (1 - 1 / worth) * std::log(100 / worth);
+  EXPECT_NEAR(Predicted(wasteful({variant("a", "coalesced")})).of("a").effect, cause, 0.01);
+  const double prior = 0.5 * std::log(0.81 * 1.45);
+  ResearchInputs clean = wasteful({variant("a", "coalesced")});
+  fixtures::set_metric(clean.diagnosis, "load_efficiency", 1);
+  EXPECT_NEAR(Predicted(clean).of("a").effect, prior, 0.01);
+  EXPECT_NEAR(Predicted(wasteful({variant("a", "coalesced", 1.1, 1.3)})).of("a").effect, 0.5 * std::log(1.1 * 1.3),
+              0.01)
+      << "its author knows it better";
+  EXPECT_NEAR(
+      Predicted(wasteful({variant("root", "fused-dk"), variant("a", "coalesced", 0, 0, "toy/root")})).of("a").effect,
+      Predicted(wasteful({variant("root", "fused-dk")})).of("root").effect + prior, 0.05)
+      << "nobody has counted what another parent wastes";
+}
+
 TEST(Predictor, AHostilePromiseFallsBackToThePrior) {
   EXPECT_EQ(Predicted(fixtures::inputs({variant("a", "fused-dk", 5, 1)})).of("a").band.because,
             "100 % what its techniques gave");
