@@ -8,9 +8,9 @@ namespace {
 
 int& class_of(const Experiment& experiment, ProposalCounts& counts) {
   const Judgement& judgement = *experiment.judgement;
-  return judgement.verdict == Verdict::accepted    ? counts.accepted
-         : judgement.reason == Reason::gate_failed ? counts.wrong
-                                                   : counts.not_accepted;
+  // What is the incumbent's machine code is not wrong.
+  const bool is_wrong = judgement.reason == Reason::gate_failed && experiment.outcome != Outcome::no_change;
+  return judgement.verdict == Verdict::accepted ? counts.accepted : is_wrong ? counts.wrong : counts.not_accepted;
 }
 
 }  // namespace

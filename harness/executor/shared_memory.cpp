@@ -58,7 +58,7 @@ std::string SharedMemory::sentence(const SharedMistake& mistake) const {
       return fmt::format("{}, which thread {} {} at {} with no barrier between", touches, mistake.other,
                          mistake.other_read ? "read" : "wrote", source_line(mistake.code));
     case SharedMistake::Kind::uninitialised:
-      return touches + ", which nobody has written in this block";
+      return touches + ", which nobody has written in this block so far: a barrier may be missing before it";
     case SharedMistake::Kind::out_of_bounds:
       return touches + (dynamic ? fmt::format(", and the launch declares {}", place_.dynamic_bytes)
                                 : fmt::format(", which has {}", place_.static_bytes));

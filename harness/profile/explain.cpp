@@ -250,7 +250,8 @@ std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Di
   }
   const Difference& first = differences.front();
   return text +
-         (first.at_most ? "; at most " + format_ns(std::fabs(first.accounts_ns)) + " of it: " : "; most of it: ") +
+         (first.at_most ? "; at most " + format_ns(std::fabs(first.accounts_ns)) + " of it: "
+                        : "; " + format_share(first.accounts_ns / difference) + " of it: ") +
          first.words;
 }
 

@@ -246,7 +246,7 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
       continue;
     }
     if (auto wrong = arm(slot).inspect(call, *timed_.pool[index], runtime_.threads)) {
-      wrong->evidence = "timed call: " + wrong->evidence;
+      wrong->evidence = fmt::format("timed call of {} on {}: {}", label(slot), timed_.name, wrong->evidence);
       wrong->slot = slot;
       return wrong;
     }
@@ -293,8 +293,8 @@ Result<Done> HostSession::finish() {
         return of_slot(times.failure(), slot);
       }
       if (auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, runtime_.threads)) {
-        wrong->evidence = fmt::format("call on '{}' inputs behind the timed ones: {}",
-                                      timed_.other_regime->inputs.regime, wrong->evidence);
+        wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(slot),
+                                      timed_.name, timed_.other_regime->inputs.regime, wrong->evidence);
         return of_slot(*wrong, slot);
       }
     }

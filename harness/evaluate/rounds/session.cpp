@@ -1,6 +1,8 @@
 // harness/evaluate/rounds/session.cpp - links, loads, asks for blocks, inspects outputs.
 #include "harness/evaluate/rounds/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -162,8 +164,9 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const std::optional<int> to_check = worker_->inputs_unchanged() ? std::nullopt : std::optional(set);
     auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected(), to_check, threads_);
     if (failure) {
-      failure->evidence = what + ": " + failure->evidence;
       failure->slot = request.order[at];
+      failure->evidence = fmt::format("{} of {} on {}: {}", what, arm(failure->slot).configuration.label(), timed_.name,
+                                      failure->evidence);
     }
     return failure;
   };

@@ -53,7 +53,6 @@ class Checker {
   void check() const {
     check_names();
     check_space();
-    check_prediction();
     std::size_t conditions = 0;
     for (const BlockLine& line : block_) {
       if (line.key == "requires") {
@@ -158,13 +157,6 @@ class Checker {
         fail("tunable", i, fmt::format("the tunables give more than {} configurations", kMaxConfigurations),
              "list fewer values");
       }
-    }
-  }
-
-  void check_prediction() const {
-    if (variant_.prediction && variant_.prediction->relative_to == "parent" && variant_.parent.empty()) {
-      fail("predict", 0, "the prediction is over parent, but no parent is named",
-           "add '// apo:parent NAME', or name a variant in place of 'parent'");
     }
   }
 

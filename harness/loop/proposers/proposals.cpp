@@ -54,6 +54,9 @@ std::string text_of(const ProposedCandidate& candidate) {
     return candidate.source;
   }
   std::error_code error;  // what cannot be looked at is no regular file
+  if (is_absent(candidate.file)) {
+    throw UserError(fmt::format("there is no file '{}'", candidate.file), "name one by its absolute path");
+  }
   if (!is_source_extension(fs::path(candidate.file).extension().string()) ||
       !fs::is_regular_file(candidate.file, error)) {
     throw UserError(fmt::format("'{}' is no source file", candidate.file), "its name ends with .cpp, .cu or .py");

@@ -19,8 +19,8 @@ constexpr std::size_t kLessons = 3;
 void add_floor(CandidateAnswer& answer, double floor_ns) {
   const double time = answer.experiment->judgement->candidate_ns;
   if (floor_ns > 0 && time > 0) {
-    answer.feedback.push_back(fmt::format("takes {}; the floor is {}, {} of that", format_ns(time), format_ns(floor_ns),
-                                          format_share(floor_ns / time)));
+    answer.feedback.push_back(fmt::format("takes {}; no call can take less than {}, {} of that", format_ns(time),
+                                          format_ns(floor_ns), format_share(floor_ns / time)));
   }
 }
 
@@ -88,7 +88,7 @@ void add_bottlenecks(CandidateAnswer& answer, std::vector<Bottleneck> bottleneck
   for (const Bottleneck& one : bottlenecks) {
     const std::string place = one.line > 0 ? fmt::format("; mostly at {}:{}", one.file, one.line) : "";
     answer.feedback.push_back(
-        fmt::format("bottleneck {}, worth at most {}: {}{}", one.name, format_ratio(one.bound), one.evidence, place));
+        fmt::format("bottleneck {}, worth {}: {}{}", one.name, worth_text(one), one.evidence, place));
   }
   answer.bottlenecks = std::move(bottlenecks);
 }

@@ -100,13 +100,15 @@ ProposalCost cost_of(const Line& line) {
   return {.tokens = number_at(line, "tokens"), .usd = number_at(line, "usd"), .seconds = number_at(line, "seconds")};
 }
 
+// Whose they are may stand there, too.
 bool says_costs_alone(const Line& line) {
-  for (const auto& [key, value] : line.items()) {
-    if (key != "tokens" && key != "usd" && key != "seconds") {
-      return false;
-    }
-  }
-  return !line.empty();
+  const auto is_cost = [](const auto& item) {
+    return item.key() == "tokens" || item.key() == "usd" || item.key() == "seconds";
+  };
+  const auto items = line.items();
+  return std::any_of(items.begin(), items.end(), is_cost) &&
+         std::all_of(items.begin(), items.end(),
+                     [&](const auto& item) { return is_cost(item) || item.key() == "author"; });
 }
 
 // A list is no object, and meant as candidates.

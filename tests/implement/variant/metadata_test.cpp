@@ -231,7 +231,8 @@ TEST(Metadata, PredictionIsARisingPositiveBandWithAReason) {
   }
   expect_contains(problem_with("// apo:predict 1.8x..1.5x over a: b"), "not positive and rising");
   expect_contains(problem_with("// apo:predict 0x..1.5x over a: b"), "not positive and rising");
-  expect_contains(problem_with("// apo:predict 1x..2x over parent: b"), "no parent is named");
+  EXPECT_EQ(variant("plain", "// apo:predict 1x..2x over parent: b\n").prediction->relative_to, "parent")
+      << "the family's baseline, where no parent is named";
   expect_contains(problem_with("// apo:predict 1x..2x over other/a: b"), "another family");
   EXPECT_EQ(variant("plain", "// apo:predict 2x..2x over a: b\n").prediction->relative_to, "copy/a");
 }

@@ -68,7 +68,7 @@ TEST(ProposerAnswer, ALineWithAFaultKeepsWhatItsAuthorCallsIt) {
 }
 
 TEST(ProposerAnswer, ALineOfCostsAloneIsTheCalls) {
-  const ProposerAnswer answer = read("{\"tokens\": 100}\n{\"tokens\": 250, \"usd\": 1}");
+  const ProposerAnswer answer = read("{\"tokens\": 100}\n{\"tokens\": 250, \"usd\": 1, \"author\": \"me\"}");
   EXPECT_EQ(answer.cost.tokens, 250) << "the last word counts";
   EXPECT_TRUE(std::isnan(answer.cost.seconds));
   EXPECT_TRUE(answer.candidates.empty());
