@@ -58,8 +58,8 @@ class Workspace {
   // Selects the target of machine(), builders and runtimes. For cuda it starts a worker that identifies the GPU; throws
   // EnvironmentError when there is no usable one.
   void use(Target target, AskedWorker asked = AskedWorker::ends);
-  // Makes it that of a journal, which need not be here: what was measured there is read, variants for its GPU are built,
-  // and nothing can run.
+  // Makes it that of a journal, which need not be here: what was measured there is read, variants for its GPU are
+  // built, and nothing can run.
   void use_recorded(const Machine& machine);
   // Keeps this process, and what it starts, on these CPUs of the host, which is a machine with as many cores then.
   // Throws EnvironmentError where the system does not allow it.

@@ -58,8 +58,7 @@ TEST(OracleComparison, AnotherContractIsAnError) {
     against_copy(replaced(kCopy, "n/4096", "n/1024"));
     FAIL() << "it was compared";
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("'4 units' here, '1 units' there"), std::string::npos)
-        << error.what();
+    EXPECT_NE(std::string(error.what()).find("'4 units' here, '1 units' there"), std::string::npos) << error.what();
   }
 }
 
