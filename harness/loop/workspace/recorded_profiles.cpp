@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 
 #include "harness/core/error.h"
@@ -106,11 +105,11 @@ std::vector<Profile> recorded_profiles(Workspace& workspace, const std::vector<C
 Policy use_recorded_campaign(Workspace& workspace, const std::string& family, std::optional<Target> target) {
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
   const std::vector<Campaign> campaigns = journal.campaigns();
-  for (const Campaign& campaign : campaigns | std::views::reverse) {
-    const std::optional<Machine> machine = journal.machine(campaign.machine);
-    if (campaign.policy.family == family && machine && (!target || machine->target == *target)) {
+  for (auto campaign = campaigns.rbegin(); campaign != campaigns.rend(); ++campaign) {
+    const std::optional<Machine> machine = journal.machine(campaign->machine);
+    if (campaign->policy.family == family && machine && (!target || machine->target == *target)) {
       workspace.use_recorded(*machine);
-      return campaign.policy;
+      return campaign->policy;
     }
   }
   throw UserError(fmt::format("'{}' has no campaign of {}{}", journal.path().string(), family,
