@@ -130,7 +130,7 @@ bool asks_for_json(const Globals& globals) {
   return globals.json || std::find(globals.words.begin(), end, "--json") != end;
 }
 
-// On stderr, and with --json as a document on stdout too.
+// On stderr, and with --json as a document on stdout too, where the command has not printed its own.
 int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
   std::fprintf(stderr, "apo: %s\n", message.c_str());
   for (const std::string& line : split(hint, '\n')) {
@@ -138,7 +138,7 @@ int fail(const std::string& message, const std::string& hint, ExitCode code, con
       std::fprintf(stderr, "     %s\n", line.c_str());
     }
   }
-  if (asks_for_json(globals)) {
+  if (asks_for_json(globals) && !has_printed()) {
     try {
       print_json({{"error", message}, {"hint", trim(hint)}, {"exit_code", static_cast<int>(code)}});
     } catch (const EnvironmentError&) {

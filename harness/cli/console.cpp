@@ -179,7 +179,16 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+namespace {
+bool printed = false;
+}  // namespace
+
+bool has_printed() {
+  return printed;
+}
+
 void print(const std::string& text) {
+  printed = printed || !text.empty();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw EnvironmentError("cannot write to standard output");
   }

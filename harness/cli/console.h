@@ -38,6 +38,7 @@ class ConsoleObserver : public Observer {
 // Pads columns to their widest cell; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 void print(const std::string& text);  // to stdout, whole; throws EnvironmentError when stdout is gone
+bool has_printed();                   // anything so far
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
 // Puts "format" in front, and names the guards that were switched off.
 void print_json(const nlohmann::ordered_json& document);

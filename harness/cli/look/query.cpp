@@ -194,10 +194,9 @@ struct Holding {
 };
 constexpr std::array kHoldings = {
     Holding{"comparisons of commands", "SELECT count(*) FROM command_comparisons", "apo query --commands"},
-    Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons",
-            "apo query --sql 'SELECT * FROM application_comparisons'"},
+    Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons", "apo show a1, and so on"},
     Holding{"comparisons of selftests", "SELECT count(*) FROM selftest_comparison",
-            "apo query --sql 'SELECT * FROM selftest_totals'"},
+            "the view selftest_totals of apo query --sql"},
     Holding{"profiles", "SELECT count(*) FROM profile", "apo query --profiles"},
     Holding{"rows of hand-kept journals", "SELECT count(*) FROM hand_kept", "apo query --hand-kept"},
 };
