@@ -161,7 +161,7 @@ TEST_F(ApplicationCommand, AFasterKernelThatLearnsAsWellIsAcceptedAndKept) {
   EXPECT_EQ(rows.out, "verdict,reason,speedup > 1,pairs,quality\r\naccepted,faster,1,10,loss equivalent\r\n")
       << rows.err;
   const Ran none = place.apo({"query"});
-  EXPECT_NE(none.err.find("comparisons by an application: 1 (apo query --sql "), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("comparisons by an application: 1 (apo show a1"), std::string::npos) << none.err;
   for (const Json& check : only_document(place.apo({"doctor", "--json"}))["checks"]) {
     EXPECT_FALSE(check["name"] == "journal" && check["state"] == "broken") << check;
   }
