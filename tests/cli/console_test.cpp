@@ -73,7 +73,7 @@ TEST(Console, AProgressLineNeverWraps) {
 
 TEST(Console, AnInterruptSaysHowToGoOnAndEndsByTheSignal) {
   const OnTerminal seen = on_terminal(80, [] {
-    const InterruptNote note("kept", "go on with: ", {"apo", "run", "copy"});
+    const InterruptNote note("the journal is kept", "go on with", {"apo", "run", "copy"});
     std::raise(SIGINT);
   });
   EXPECT_TRUE(WIFSIGNALED(seen.status) && WTERMSIG(seen.status) == SIGINT);

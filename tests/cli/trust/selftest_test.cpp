@@ -34,8 +34,9 @@ TEST(SelftestCommand, JudgesIdenticalCodeAndSaysWhatTheMachineResolves) {
       place.apo({"query", "-q", "--csv", "--sql", "SELECT kind, comparisons, accepted FROM selftest_totals"});
   EXPECT_NE(rows.out.find("aa,1,0"), std::string::npos) << rows.out;
   const Ran none = place.apo({"query"});
-  EXPECT_NE(none.err.find("0 rows\nthe journal has no experiments\ncomparisons of selftests: 1 (the view selftest_totals "),
-            std::string::npos)
+  EXPECT_NE(
+      none.err.find("0 rows\nthe journal has no experiments\ncomparisons of selftests: 1 (the view selftest_totals "),
+      std::string::npos)
       << none.err;
 }
 
