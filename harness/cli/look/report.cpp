@@ -111,8 +111,7 @@ std::string choice_text(Journal& journal, std::int64_t chosen) {
   }
   return fmt::format(
       "campaign {} of {} in this journal: {} on {}, begun {}\n"
-      "--campaign NUMBER chooses another, and --all writes them all; they are listed by\n"
-      "apo query --sql 'SELECT id, family, workload_class, started_at, state FROM campaigns'\n",
+      "--campaign NUMBER chooses another, and --all writes them all and an index\n",
       chosen, campaigns.size(), campaign->policy.family, join(campaign->policy.workloads, ", "), campaign->started_at);
 }
 
