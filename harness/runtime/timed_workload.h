@@ -88,4 +88,8 @@ struct SessionDraw {
   bool operator==(const SessionDraw&) const = default;
 };
 
+inline const TimedArm& arm_in(const TimedWorkload& workload, const SessionDraw& draw, int slot) {
+  return (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
+}
+
 }  // namespace apo

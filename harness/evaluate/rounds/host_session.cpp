@@ -83,9 +83,9 @@ HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, 
   const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
   cpu_ = cpus.front();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const TimedArm& arm = (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
-    slots_.at(slot).process = std::make_unique<ArmProcess>(
-        runtime, arm, workload.axes, cpus, derive_seed(draw.layout_seed, "process", slot), memories.at(slot));
+    slots_.at(slot).process =
+        std::make_unique<ArmProcess>(runtime, arm_in(workload, draw, static_cast<int>(slot)), workload.axes, cpus,
+                                     derive_seed(draw.layout_seed, "process", slot), memories.at(slot));
   }
 }
 

@@ -80,9 +80,7 @@ class HostSession {
     std::unique_ptr<ArmProcess> process;
     std::size_t used = 0;  // inputs
   };
-  std::string label(int slot) const {  // of its configuration
-    return ((slot == 0) == draw_.candidate_in_slot0 ? timed_.candidate : timed_.incumbent).configuration.label();
-  }
+  std::string label(int slot) const { return arm_in(timed_, draw_, slot).configuration.label(); }
   ArmProcess& arm(int slot) { return *slots_.at(static_cast<std::size_t>(slot)).process; }
   void link();
   Result<Done> load_and_attach();

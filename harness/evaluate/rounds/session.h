@@ -66,9 +66,7 @@ class RoundSession {
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
 
  private:
-  const TimedArm& arm(int slot) const {
-    return (slot == 0) == draw_.candidate_in_slot0 ? timed_.candidate : timed_.incumbent;
-  }
+  const TimedArm& arm(int slot) const { return arm_in(timed_, draw_, slot); }
   // Links the code of both slots in their order of this round, at the same time.
   void lay_out_code(const Runtime& runtime);
   // Runs the timed request and keeps the samples.

@@ -53,9 +53,8 @@ std::optional<double> prior_over(const Variant& variant, const Variant& base, co
 // floor leaves above it, in logs, as they have of the time; nothing where it attacks none. What a cause slowed down
 // beside itself goes with it: 18 kernels that were mended gained from 0.87 of the one, in logs, up to all that the
 // floor leaves, and 10 of them more than the one (experiments/nvidia-h200/planted-defects.md, families.md).
-std::optional<Prediction> band_of_causes(const Variant& variant, const ResearchInputs& inputs) {
-  std::vector<Bottleneck> causes = diagnose(inputs.diagnosis);
-  std::erase_if(causes, [](const Bottleneck& one) { return one.kind != BottleneckKind::cause; });
+std::optional<Prediction> band_of_causes(const Variant& variant, const std::vector<Bottleneck>& causes,
+                                         const ResearchInputs& inputs) {
   const Option option{.variant = &variant,
                       .configuration = normalised({.variant = variant.id(), .settings = {}}, variant)};
   const Attack attack = attack_of(inputs, causes, option);
@@ -65,6 +64,12 @@ std::optional<Prediction> band_of_causes(const Variant& variant, const ResearchI
   const double left = std::max(floor_bound(inputs, option) / attack.bound, 1.0);
   const double more = std::isfinite(left) ? std::pow(left, saving(attack.bound)) : 1;
   return Prediction{.low = attack.bound, .high = attack.bound * more};
+}
+
+std::vector<Bottleneck> causes_of(const Diagnosis& diagnosis) {
+  std::vector<Bottleneck> causes = diagnose(diagnosis);
+  std::erase_if(causes, [](const Bottleneck& one) { return one.kind != BottleneckKind::cause; });
+  return causes;
 }
 
 Subject untuned(const Variant& variant) {
@@ -83,6 +88,7 @@ bool is_band(const Prediction& band) {
 
 KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidence)
     : inputs_(inputs),
+      causes_(causes_of(inputs.diagnosis)),
       incumbent_{normalised(inputs.incumbent, inputs.diagnosis.incumbent), inputs.diagnosis.incumbent.source_hash} {
   for (const PastResult& past : evidence.results()) {
     const bool finite =
@@ -298,17 +304,14 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
     promise.base = over;
     return promise;
   }
-  Promise promise{.base = over, .effect = 0, .sd = 0, .basis = Basis::technique};
   const std::optional<double> prior = prior_over(variant, *over, inputs_);
   const bool is_counted = over->id() == inputs_.diagnosis.incumbent.id();
-  if (const auto band = is_counted ? band_of_causes(variant, inputs_) : std::nullopt;
-      band && log_middle(*band) > prior.value_or(0)) {  // its counters say more than what techniques gave elsewhere
-    promise.effect = log_middle(*band);
-    promise.sd = promise_of(*band).sd;
-    return promise;
+  const auto band = is_counted ? band_of_causes(variant, causes_, inputs_) : std::nullopt;
+  if (band && log_middle(*band) > prior.value_or(0)) {  // its counters say more than what techniques gave elsewhere
+    return Promise{.base = over, .effect = log_middle(*band), .sd = promise_of(*band).sd, .basis = Basis::technique};
   }
-  promise.effect = prior.value_or(0);
-  return prior ? std::optional(promise) : std::nullopt;
+  return prior ? std::optional(Promise{.base = over, .effect = *prior, .sd = 0, .basis = Basis::technique})
+               : std::nullopt;
 }
 
 // How far off the variant's promise of this kind was, by the mean of what was measured of it over its base, and the

@@ -81,6 +81,7 @@ class KnownEffects {
   void state_relations();
 
   const ResearchInputs& inputs_;
+  std::vector<Bottleneck> causes_;  // in the incumbent's counters
   std::vector<PastResult> past_;
   Subject incumbent_;
   std::map<std::pair<std::string, std::string>, std::size_t> nodes_;  // label and source
