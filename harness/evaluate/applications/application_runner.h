@@ -23,6 +23,10 @@ class ApplicationRunner {
   ApplicationRunner(DeclaredApplication application, std::filesystem::path folder,
                     const std::array<std::string, 2>& dispatch);
 
+  // How many the runs do behind the warm-up, at first as many as are declared.
+  int steps() const { return application_.steps; }
+  void set_steps(int steps) { application_.steps = steps; }
+
   // Runs the declared preparation of A (0) or B (1), once, in the copy from which the runs get theirs.
   Result<Done> prepare(int arm) const;
   // `layout_seed` draws the size of its environment, to which `more` is added.

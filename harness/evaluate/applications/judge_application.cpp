@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "harness/core/error.h"
@@ -12,6 +13,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/applications/application_runner.h"
 #include "harness/evaluate/applications/decide_application.h"
+#include "harness/evaluate/applications/step_lines.h"
 #include "harness/evaluate/judge/preset.h"
 #include "kernels/random.h"
 
@@ -21,7 +23,7 @@ namespace {
 // What every step is given.
 struct Running {
   ApplicationComparison& comparison;
-  const ApplicationRunner& runner;
+  ApplicationRunner& runner;
   std::uint64_t seed = 0;
   std::shared_ptr<DeviceTurns> turns;
   Observer& observer;
@@ -35,6 +37,13 @@ int pairs_of(const DeclaredApplication& application) {
 
 void keep_run(const Running& running, ApplicationRun run, int pair) {
   run.pair = pair;
+  if (const int declared = running.comparison.application.steps;
+      running.runner.steps() > declared && run.outcome == Outcome::no_metric) {
+    run.evidence += fmt::format(
+        "; the declared {} steps are too short here to be timed by their lines: let the "
+        "program do as many as APO_STEPS says, or longer ones",
+        declared);
+  }
   running.comparison.runs.push_back(std::move(run));
   if (running.hooks.on_run) {
     running.hooks.on_run(running.comparison.runs.back());
@@ -58,17 +67,64 @@ ApplicationRun run_arm(const Running& running, ApplicationView view, int arm, st
   return run;
 }
 
-// Both runs, even where the first fails: that of one dispatch is the dispatch's, that of both the application's.
-bool run_pair(const Running& running, ApplicationView view, int pair) {
-  const DeviceTurns::Turn turn = turn_of(running);
+// Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
+// both the application's.
+void run_both(const Running& running, ApplicationView view, int pair, const std::function<void(ApplicationRun)>& then) {
   const std::vector<std::int64_t>& seeds = running.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
   Random random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair)));
   const int first = random.coin() ? 1 : 0;
-  bool valid = true;
   for (const int arm : {first, 1 - first}) {
-    keep_run(running, run_arm(running, view, arm, seed, random), pair);
-    valid = valid && running.comparison.runs.back().outcome == Outcome::valid;
+    then(run_arm(running, view, arm, seed, random));
+  }
+}
+
+// As many as now, or as many as take long enough to be timed by their lines: ten times what voids a run, since the
+// machine may get faster under way.
+int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
+  constexpr double kLongEnoughS = 10 * kShortestRunS;
+  constexpr double kAimS = 1.5 * kLongEnoughS;
+  constexpr int kMostTimes = 16;
+  constexpr int kMost = 100'000'000;
+  double shortest = kLongEnoughS;
+  for (const ApplicationRun& run : runs) {
+    shortest = run.steps > 0 ? std::min(shortest, run.seconds) : shortest;
+  }
+  if (shortest >= kLongEnoughS || steps > kMost / kMostTimes) {
+    return steps;
+  }
+  return static_cast<int>(std::ceil(steps * std::min<double>(kMostTimes, kAimS / shortest)));
+}
+
+// How long a step takes is a matter of the machine: the first pair is repeated until its steps are enough.
+std::vector<ApplicationRun> run_first_pair(const Running& running) {
+  for (;;) {
+    std::vector<ApplicationRun> runs;
+    run_both(running, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
+    const int now = running.runner.steps();
+    const int enough = enough_steps(runs, now);
+    if (enough == now) {
+      return runs;
+    }
+    running.observer.say(fmt::format("{} steps are too short to be timed here: every run does {}", now, enough));
+    running.runner.set_steps(enough);
+  }
+}
+
+// Whether both ended well.
+bool run_pair(const Running& running, ApplicationView view, int pair) {
+  const DeviceTurns::Turn turn = turn_of(running);
+  bool valid = true;
+  const auto keep = [&](ApplicationRun run) {
+    valid = valid && run.outcome == Outcome::valid;
+    keep_run(running, std::move(run), pair);
+  };
+  if (view == ApplicationView::fixed_steps && pair == 0) {
+    for (ApplicationRun& run : run_first_pair(running)) {
+      keep(std::move(run));
+    }
+  } else {
+    run_both(running, view, pair, keep);
   }
   return valid;
 }
@@ -119,7 +175,7 @@ void fail_preparation(ApplicationComparison& comparison, const Failure& failure)
 void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                        Observer& observer, const ApplicationHooks& hooks) {
   const auto start = std::chrono::steady_clock::now();
-  const ApplicationRunner runner(comparison.application, comparison.folder, comparison.dispatch);
+  ApplicationRunner runner(comparison.application, comparison.folder, comparison.dispatch);
   if (const auto prepared = runner.prepare(0); !prepared) {
     throw UserError("the application cannot be prepared with A: " + prepared.failure().evidence,
                     "nothing can be compared with it");

@@ -19,13 +19,14 @@ using RunOfA = std::function<ApplicationRun(const std::vector<std::string>& vari
 
 struct ApplicationHooks {
   std::function<void()> on_begin = {};                     // A is prepared
-  std::function<void(const ApplicationRun&)> on_run = {};  // as it ended
+  std::function<void(const ApplicationRun&)> on_run = {};  // as it ended; of the first pair, as both did
   std::function<void(const RunOfA&)> on_pairs = {};        // all of them ended well
 };
 
 // Prepares both, and runs the declared number of pairs of each view: fresh processes with the same seed, in an order
-// that `seed` draws. Ends with the first pair in which a run fails. Fills runs and verdict. Throws UserError, before
-// on_begin, where a dispatch is not there or A cannot be prepared.
+// that `seed` draws. They do the declared number of steps, or more where these are too short to be timed. Ends with the
+// first pair in which a run fails. Fills runs and verdict. Throws UserError, before on_begin, where a dispatch is not
+// there or A cannot be prepared.
 void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                        Observer& observer, const ApplicationHooks& hooks = {});
 

@@ -21,11 +21,9 @@ using Json = nlohmann::json;
 constexpr const char* kStepKey = "apo_step";
 constexpr const char* kSecondsKey = "seconds";
 constexpr std::size_t kQuotedLine = 200;
-// A line comes later than its step ended by what writing and reading it take, on a busy machine some milliseconds. A
-// shorter run would be timed by these.
+// A line comes later than its step ended by what writing and reading it take, on a busy machine some milliseconds.
 constexpr double kClockShare = 1.05;
 constexpr double kClockSlackS = 0.05;
-constexpr double kShortestS = 0.05;
 // A program that stops at a time by its own clock started that a little later, and may not begin a last step.
 constexpr double kTimeShare = 0.9;
 
@@ -214,14 +212,13 @@ std::optional<Failure> summarise_steps(const DeclaredApplication& application, c
   if (auto wrong = check_clocks(steps, *window)) {
     return wrong;
   }
-  if (window->seconds < kShortestS) {
-    return no_metric_because(
-        fmt::format("its {} steps took {}, too little to be timed by their lines: declare more of them",
-                    window->end - window->timed_begin, format_seconds(window->seconds)));
-  }
   run.start_up_s = steps.front().arrived_s;
   run.steps = static_cast<int>(window->end - window->timed_begin);
   run.seconds = window->seconds;
+  if (run.seconds < kShortestRunS) {
+    return no_metric_because(fmt::format("its {} steps took {}, too little to be timed by their lines", run.steps,
+                                         format_seconds(run.seconds)));
+  }
   for (const ApplicationMetric& metric : application.metrics) {
     const auto value =
         metric.role == MetricRole::speed ? speed_value(metric, steps, *window) : quality_value(metric, steps, *window);

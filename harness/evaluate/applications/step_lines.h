@@ -35,8 +35,11 @@ class StepReader {
   std::optional<Failure> failure_;
 };
 
+// A line comes some milliseconds late: they would time a shorter run.
+inline constexpr double kShortestRunS = 0.01;
+
 // Fills start_up_s, steps, seconds and values of a run that ended well, by its view. Without a failure its outcome
-// stays valid.
+// stays valid. Of a run that is shorter than kShortestRunS all but the values are there.
 std::optional<Failure> summarise_steps(const DeclaredApplication& application, const std::vector<StepLine>& steps,
                                        ApplicationRun& run);
 

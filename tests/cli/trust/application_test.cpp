@@ -210,8 +210,8 @@ TEST_F(ApplicationCommand, TheProgramCannotTellWhichDispatchItHas) {
   dispatch("candidate", kRight);
   compare("incumbent", "candidate");
   const Words seen = split(trim(read_file(place.path("seen"))), '\n');
-  ASSERT_EQ(seen.size(), 20U);
-  EXPECT_EQ(each_once(seen).size(), 20U) << "each run has a path of its own";
+  ASSERT_GE(seen.size(), 20U);  // more where the first pair was too short
+  EXPECT_EQ(each_once(seen).size(), seen.size()) << "each run has a path of its own";
   for (const std::string& path : seen) {
     EXPECT_EQ(path.find("incumbent"), std::string::npos);
     EXPECT_EQ(path.find("candidate"), std::string::npos);
