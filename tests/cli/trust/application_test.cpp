@@ -363,7 +363,7 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   place.write("campaign.json", campaign.dump());
   const ProcessResult ran = run_process(
       {APO_PROGRAM, "run", "--campaign", "campaign.json", "--iterations", "1", "--json", "-q"},
-      {.timeout_s = 250,
+      {.timeout_s = 1000,
        .working_folder = place.path(""),
        .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL=",
                        "APO_CACHE=" APO_BINARY_FOLDER "/test-cache", "XDG_RUNTIME_DIR=" + place.path("").string()}});
