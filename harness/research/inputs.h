@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/hand_kept/hand_kept.h"
 #include "harness/core/records/records.h"
 #include "harness/research/diagnosis/diagnosis.h"
 
@@ -71,7 +70,6 @@ struct ResearchInputs {
   std::vector<ProposedSettings> proposed;
   std::vector<PastResult> past;  // of this family, the weightiest last
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
-  std::vector<HandKeptJournal> hand_kept = {};
   // Why a variant does not support settings on the workload; "": it does. Empty: all settings are supported.
   std::function<std::string(const Variant&, const Settings&)> unsupported;
   // The blocks that a call on the workload of this name launches, 0 where that is not known. Empty on a host.

@@ -21,7 +21,7 @@
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
-#include "harness/research/space_options.h"
+#include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {

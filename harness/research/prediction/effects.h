@@ -16,10 +16,9 @@ enum class Basis : std::uint8_t {
   elsewhere,  // a judgement on another one
   author,     // an apo:predict
   technique,  // what the techniques that a variant adds gave so far
-  hand_kept,  // what a journal that somebody kept by hand says of them
   relation,   // another text of the variant, or other settings of it
 };
-inline constexpr std::size_t kBases = 6;
+inline constexpr std::size_t kBases = 5;
 
 // `to` is exp(effect) times as fast as `from`, give or take the standard deviation `sd` of that logarithm.
 struct StatedEffect {

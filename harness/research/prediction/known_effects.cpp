@@ -9,7 +9,6 @@
 #include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
-#include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/past_deviation.h"
 
 namespace apo {
@@ -104,7 +103,6 @@ KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidenc
   records_ = all_records();
   state_promises();
   state_proposed();
-  state_hand_kept();
   state_relations();
 }
 
@@ -418,33 +416,6 @@ void KnownEffects::state_proposed() {
     const std::size_t to = nodes_.at({normalised(proposed.configuration, *variant).label(), variant->source_hash});
     if (to != incumbent()) {
       state_promise(incumbent(), to, promise_of(*proposed.prediction), records_.at({Basis::author, proposed.author}));
-    }
-  }
-}
-
-// Of a variant that adds exactly those techniques to its parent, since what one of them gave says little of five, and
-// that has no promise of its own: who made one knew the documents, and beside it such numbers made the order on the
-// journals under experiments/ worse (212 pairs right instead of 214).
-void KnownEffects::state_hand_kept() {
-  const std::vector<HandKeptPrior> priors =
-      hand_kept_priors(inputs_.hand_kept, inputs_.diagnosis.incumbent.family, inputs_.diagnosis.incumbent.target,
-                       inputs_.diagnosis.axes);
-  for (const RegisteredVariant& registered : inputs_.variants) {
-    const Variant& variant = registered.variant;
-    const Variant* base = find(variant.parent);
-    if (base == nullptr || base->id() == variant.id() || (variant.prediction && is_band(*variant.prediction))) {
-      continue;
-    }
-    std::vector<std::string> added = added_techniques(variant, *base);
-    std::ranges::sort(added);
-    for (const HandKeptPrior& prior : priors) {
-      if (added == prior.techniques) {
-        statements_.push_back({.from = nodes_.at({untuned(*base).configuration.label(), base->source_hash}),
-                               .to = nodes_.at({untuned(variant).configuration.label(), variant.source_hash}),
-                               .effect = prior.effect,
-                               .sd = prior.sd,
-                               .basis = Basis::hand_kept});
-      }
     }
   }
 }

@@ -23,8 +23,7 @@ double log_middle(const Prediction& band);
 bool is_band(const Prediction& band);
 
 // Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
-// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; what
-// hand-kept journals say of the techniques that a variant adds to its parent; equality of two texts of one variant; the
+// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; equality of two texts of one variant; the
 // next setting of a tunable; a toggle by what it gave in other settings, else by what its technique did.
 // known_effects.cpp has their standard deviations.
 class KnownEffects {
@@ -77,7 +76,6 @@ class KnownEffects {
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
   void state_promises();
   void state_proposed();  // the same of proposed settings
-  void state_hand_kept();
   void state_relations();
 
   const ResearchInputs& inputs_;

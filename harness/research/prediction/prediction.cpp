@@ -14,9 +14,8 @@ namespace apo {
 namespace {
 
 std::string because(const Estimate& estimate) {
-  constexpr std::array<std::string_view, kBases> kNames = {"judgements here",    "judgements elsewhere",
-                                                           "apo:predict",        "what its techniques gave",
-                                                           "hand-kept journals", "texts and settings beside it"};
+  constexpr std::array<std::string_view, kBases> kNames = {"judgements here", "judgements elsewhere", "apo:predict",
+                                                           "what its techniques gave", "texts and settings beside it"};
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t i = 0; i < kBases; ++i) {
     const int percent = static_cast<int>(std::lround(100 * estimate.share[i]));

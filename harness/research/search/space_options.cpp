@@ -1,11 +1,11 @@
-// harness/research/space_options.cpp - a variant's tunables as a space, and what a strategy would evaluate next in it.
-#include "harness/research/space_options.h"
+// harness/research/search/space_options.cpp - turns a variant's tunables into a space and asks its model.
+#include "harness/research/search/space_options.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "harness/research/search/model_search.h"
 #include "harness/research/search/search_space.h"
+#include "harness/research/search/space_model.h"
 
 namespace apo {
 namespace {
@@ -22,18 +22,18 @@ Levels levels_of(const Variant& variant, const Settings& settings) {
 }
 
 SearchSpace search_space_of(const Variant& variant, const std::vector<Settings>& legal) {
-  std::vector<SearchParameter> parameters;
+  Levels counts;
   for (const Tunable& tunable : variant.tunables) {
-    parameters.push_back({.name = tunable.name, .levels = tunable.values.size()});
+    counts.push_back(tunable.values.size());
   }
   std::vector<Levels> levels;
   for (const Settings& settings : legal) {
     levels.push_back(levels_of(variant, settings));
   }
-  return {std::move(parameters), std::move(levels)};
+  return {std::move(counts), std::move(levels)};
 }
 
-// Each suggestion counts as the best known one before the next is asked for, so that they spread.
+// Each suggestion counts as the fastest one when the next is asked for, so that suggestions spread.
 std::vector<Settings> suggested(const Variant& variant, const std::vector<Settings>& legal,
                                 const std::vector<KnownSettings>& known, std::uint64_t seed) {
   const SearchSpace space = search_space_of(variant, legal);
@@ -47,7 +47,7 @@ std::vector<Settings> suggested(const Variant& variant, const std::vector<Settin
   std::vector<std::size_t> points = best == history.end() ? std::vector<std::size_t>() : space.neighbours(best->point);
   const double lowest = best == history.end() ? 0 : best->cost;
   for (std::size_t i = 0; i < kSuggestions; ++i) {
-    const auto next = ModelSearch().next(space, history, seed);
+    const auto next = next_point(space, history, seed);
     if (!next) {
       break;
     }

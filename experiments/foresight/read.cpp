@@ -1,6 +1,4 @@
-// harness/loop/research/recorded_campaigns.cpp - leaves each journal out in turn.
-#include "harness/loop/research/recorded_campaigns.h"
-
+// experiments/foresight/read.cpp - reads recorded campaigns and leaves each journal out in turn.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -11,9 +9,11 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/foresight/foresight.h"
 #include "harness/core/system/machine.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/research/research_inputs.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -110,11 +110,6 @@ bool describe_known_work(const std::string& family_name, const Machine& machine,
   return diagnosis.profile.time_ns > 0;
 }
 
-double first_bound(Journal& journal, std::int64_t iteration) {
-  const ResearchBrief brief = journal.brief(iteration);
-  return brief.bottlenecks.empty() ? 0 : brief.bottlenecks.front().bound;
-}
-
 // Inputs that all stages of a campaign share.
 struct CampaignFacts {
   Journal& journal;
@@ -141,7 +136,6 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
   const std::string workload = experiment.workloads.empty() ? "" : experiment.workloads.front();
   inputs.diagnosis.profile = profiles.empty() ? Profile() : profiles.front();
   inputs.diagnosis.profile.workload = workload;
-  stage.first_bound = first_bound(facts.journal, experiment.iteration);
   stage.diagnosable = describe_known_work(facts.campaign.policy.family, facts.machine, inputs);
   return stage;
 }
@@ -149,8 +143,7 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
 // One stage for each incumbent, in order.
 RecordedCampaign read_campaign(const Workspace& workspace, Journal& journal, const Campaign& campaign,
                                std::vector<PastResult> past) {
-  RecordedCampaign recorded{.name = journal.path().string() + " campaign " + std::to_string(campaign.id),
-                            .journal = journal.path().string()};
+  RecordedCampaign recorded{.journal = journal.path().string(), .stages = {}};
   const std::vector<Experiment> experiments = journal.experiments(campaign.id);
   const CampaignFacts facts{.journal = journal,
                             .campaign = campaign,
@@ -183,12 +176,13 @@ std::vector<Key> keys_of(const RecordedCampaign& campaign) {
 
 }  // namespace
 
-RecordedCampaigns recorded_campaigns(const Workspace& workspace, std::vector<fs::path> journals, KnownBefore known) {
+RecordedCampaigns recorded_campaigns(std::vector<fs::path> journals, std::vector<fs::path> known) {
+  const Workspace workspace(make_paths(""));
   std::ranges::sort(journals);  // the same score in whatever order they are named
-  std::ranges::sort(known.journals);
+  std::ranges::sort(known);
   std::vector<Journal> open;
   std::vector<std::vector<PastResult>> judged;  // by journal
-  for (const std::vector<fs::path>& paths : {journals, known.journals}) {
+  for (const std::vector<fs::path>& paths : {journals, known}) {
     for (const fs::path& path : paths) {
       open.push_back(Journal::open(path, Access::read_only));
       judged.push_back(judged_in(open.back()));
@@ -201,9 +195,6 @@ RecordedCampaigns recorded_campaigns(const Workspace& workspace, std::vector<fs:
     for (const Campaign& campaign : open[number].campaigns()) {
       RecordedCampaign recorded =
           read_campaign(workspace, open[number], campaign, of_family(past, campaign.policy.family));
-      for (RecordedStage& stage : recorded.stages) {
-        stage.inputs.hand_kept = known.hand_kept;
-      }
       if (!recorded.stages.empty() && seen.insert(keys_of(recorded)).second) {
         (number < journals.size() ? campaigns.scored : campaigns.known).push_back(std::move(recorded));
       }

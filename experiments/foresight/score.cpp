@@ -1,6 +1,4 @@
-// harness/research/foresight.cpp - asks the predictor what it would have said.
-#include "harness/research/foresight.h"
-
+// experiments/foresight/score.cpp - asks the predictor what it would have said.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "experiments/foresight/foresight.h"
 #include "harness/research/attack.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "harness/research/diagnosis/rules.h"
@@ -25,7 +24,6 @@ struct Saying {
   std::optional<Prediction> band;
   bool tried = true;
   std::optional<Forecast> forecast = {};  // of this program
-  double bound = 0;                       // what the floor leaves at most
 };
 
 using Sayings = std::vector<Saying>;  // of the candidates of a stage
@@ -55,8 +53,7 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
                   .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance,
-                  .forecast = forecast,
-                  .bound = bound};
+                  .forecast = forecast};
       }
     }
     sayings.push_back(saying);
@@ -131,7 +128,6 @@ void count_until(const std::string& variant, const std::vector<PastResult>& cand
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sayings[a].rank > sayings[b].rank; });
   for (const std::size_t i : order) {
     score.until_final += 1;
-    score.seconds_until_final += candidates[i].seconds;
     if (candidates[i].candidate.variant == variant) {
       return;
     }
@@ -141,32 +137,20 @@ void count_until(const std::string& variant, const std::vector<PastResult>& cand
 void finish(Foresight& score) {
   score.later_error /= std::max(1, score.later);
   score.until_final /= std::max(1, score.improved);
-  score.seconds_until_final /= std::max(1, score.improved);
 }
 
 std::vector<Bottleneck> bottlenecks_now(const RecordedStage& stage) {
   return stage.diagnosable ? diagnose(stage.inputs.diagnosis) : std::vector<Bottleneck>();
 }
 
-double first_bound(const std::vector<Bottleneck>& bottlenecks) {
-  return bottlenecks.empty() ? 0 : bottlenecks.front().bound;
-}
-
-void count_attacked(const RecordedStage& stage, const std::vector<Bottleneck>& bottlenecks, const PastResult& accepted,
-                    ForesightReport& report) {
+void count_attacked(const RecordedStage& stage, const PastResult& accepted, ForesightReport& report) {
+  const std::vector<Bottleneck> bottlenecks = bottlenecks_now(stage);
   const RegisteredVariant* found = stage.inputs.registered(accepted.candidate.variant);
   if (!bottlenecks.empty() && found != nullptr) {
     ++report.attacked;
     const Option option{.variant = &found->variant, .configuration = accepted.candidate};
     const double most = attack_of(stage.inputs, bottlenecks, option).bound;
     report.above_attacked += accepted.effect > std::log(most) ? 1 : 0;
-  }
-}
-
-void count_bound(double bound, double effect, Foresight& score) {
-  if (bound > 0) {
-    ++score.bounded;
-    score.above_bound += effect > std::log(bound) ? 1 : 0;
   }
 }
 
@@ -186,14 +170,11 @@ void score_end(const RecordedCampaign& campaign, ForesightReport& report) {
       ++report.experiments;
       if (one.verdict == Verdict::accepted) {
         ++report.accepted;
-        count_bound(campaign.stages[i].first_bound, one.effect, report.recorded);
-        const std::vector<Bottleneck> bottlenecks = bottlenecks_now(campaign.stages[i]);
-        count_bound(first_bound(bottlenecks), one.effect, report.now);
-        count_attacked(campaign.stages[i], bottlenecks, one, report);
+        count_attacked(campaign.stages[i], one, report);
         last = i;
       }
     }
-    report.now.lost_accepts += lost_accepts(campaign.stages[i]);
+    report.lost_accepts += lost_accepts(campaign.stages[i]);
   }
   const std::string final_incumbent = final_variant(campaign);
   if (final_incumbent.empty()) {
@@ -218,25 +199,21 @@ void score_end(const RecordedCampaign& campaign, ForesightReport& report) {
 struct ForecastOutcome {
   std::string journal;
   Forecast forecast;
-  double bound = 0;  // of the floor
   double effect = 0;
 };
 
-// The distance within which four of five effects lie, in standard deviations, among those that are not of `left_out`.
-// (Lee, Barber & Willett 2023, hierarchical conformal prediction: the journals are exchangeable, not their effects.)
-double conformal_reach(const std::vector<ForecastOutcome>& outcomes, const std::string& left_out) {
+// The distance within which four of five effects lie, in standard deviations (Lee, Barber & Willett 2023, hierarchical
+// conformal prediction: the journals are exchangeable, not their effects).
+double conformal_reach(const std::vector<ForecastOutcome>& outcomes) {
   std::map<std::string, int> counts;
   for (const ForecastOutcome& one : outcomes) {
-    counts[one.journal] += one.journal != left_out ? 1 : 0;
+    ++counts[one.journal];
   }
-  std::erase_if(counts, [](const auto& one) { return one.second == 0; });
   std::vector<std::pair<double, double>> distances;  // with their weights
   for (const ForecastOutcome& one : outcomes) {
-    if (one.journal != left_out) {
-      distances.emplace_back(
-          std::fabs(one.effect - one.forecast.effect) / std::max(one.forecast.sd, EffectNetwork::kSharpest),
-          1 / (static_cast<double>(counts.size() + 1) * counts.at(one.journal)));
-    }
+    distances.emplace_back(
+        std::fabs(one.effect - one.forecast.effect) / std::max(one.forecast.sd, EffectNetwork::kSharpest),
+        1 / (static_cast<double>(counts.size() + 1) * counts.at(one.journal)));
   }
   std::ranges::sort(distances);
   double weight = 0;
@@ -249,28 +226,12 @@ double conformal_reach(const std::vector<ForecastOutcome>& outcomes, const std::
   return distances.empty() ? kPredictedReach : distances.back().first;
 }
 
-HeldOutBands score_held_out(const std::vector<ForecastOutcome>& outcomes) {
-  HeldOutBands score{.reach = conformal_reach(outcomes, "")};
-  std::map<std::string, double> reaches;
-  for (const ForecastOutcome& one : outcomes) {
-    const auto [reach, is_new] = reaches.try_emplace(one.journal);
-    if (is_new) {
-      reach->second = conformal_reach(outcomes, one.journal);
-    }
-    const Forecast::Ends ends = one.forecast.ends(reach->second, one.bound);
-    score.bands.add(ends.low, ends.high, one.effect);
-  }
-  return score;
-}
-
 void add_outcomes(const RecordedCampaign& campaign, const RecordedStage& stage, const Sayings& sayings,
                   std::vector<ForecastOutcome>& outcomes) {
   for (std::size_t i = 0; i < sayings.size(); ++i) {
     if (sayings[i].forecast) {
-      outcomes.push_back({.journal = campaign.journal,
-                          .forecast = *sayings[i].forecast,
-                          .bound = sayings[i].bound,
-                          .effect = stage.judged[i].effect});
+      outcomes.push_back(
+          {.journal = campaign.journal, .forecast = *sayings[i].forecast, .effect = stage.judged[i].effect});
     }
   }
 }
@@ -331,7 +292,7 @@ ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) 
   }
   finish(report.recorded);
   finish(report.now);
-  report.held_out = score_held_out(outcomes);
+  report.reach = conformal_reach(outcomes);
   return report;
 }
 

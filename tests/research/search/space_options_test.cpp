@@ -1,6 +1,6 @@
-// tests/research/space_options_test.cpp - which settings are options: all of a small space, a strategy's of a large
-// one.
-#include "harness/research/space_options.h"
+// tests/research/search/space_options_test.cpp - which settings are options: all of a small space, the model's of a
+// large one.
+#include "harness/research/search/space_options.h"
 
 #include <gtest/gtest.h>
 

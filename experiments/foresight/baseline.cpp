@@ -1,9 +1,9 @@
-// harness/research/baseline.cpp - expectations over all orders, and percentiles of the other journals.
-#include "harness/research/baseline.h"
-
+// experiments/foresight/baseline.cpp - scores a random order and the percentiles of the other journals.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+
+#include "experiments/foresight/foresight.h"
 
 namespace apo {
 namespace {
@@ -56,17 +56,13 @@ void score_band(const RecordedStage& stage, const std::vector<double>& others, B
   }
 }
 
-// In a random order each of the others comes before all configurations of the final variant with the same chance, and
-// each of these is the first of them with the same chance.
+// In a random order each of the others comes before all configurations of the final variant with the same chance.
 void expect_until_final(const RecordedCampaign& campaign, const std::string& variant, Baseline& score) {
-  double right = 0, right_seconds = 0, others = 0, other_seconds = 0;
+  double right = 0, others = 0;
   for (const PastResult& one : judged_once(campaign)) {
-    const bool is_right = one.candidate.variant == variant;
-    (is_right ? right : others) += 1;
-    (is_right ? right_seconds : other_seconds) += one.seconds;
+    (one.candidate.variant == variant ? right : others) += 1;
   }
   score.until_final += 1 + others / (right + 1);
-  score.seconds_until_final += right_seconds / right + other_seconds / (right + 1);
 }
 
 }  // namespace
@@ -84,7 +80,6 @@ Baseline score_baseline(const std::vector<RecordedCampaign>& campaigns, const st
     }
   }
   score.until_final /= std::max(1, improved);
-  score.seconds_until_final /= std::max(1, improved);
   score.later_error /= std::max(1, score.later);
   return score;
 }

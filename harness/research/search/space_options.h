@@ -1,4 +1,4 @@
-// harness/research/space_options.h - the settings of a variant that are worth a prediction.
+// harness/research/search/space_options.h - the settings of a variant that are worth a prediction.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace apo {
 
 // Spaces of up to so many legal settings are considered whole.
 inline constexpr std::size_t kWholeSpace = 512;
-// Of a larger one the model strategy suggests so many.
+// Of a larger one the model suggests so many.
 inline constexpr std::size_t kSuggestions = 8;
 
 // Settings whose effect is known. It is a log speed-up over a common reference.
@@ -20,9 +20,9 @@ struct KnownSettings {
   double effect = 0;
 };
 
-// The whole space of the variant, in the order of its file; of a larger one the legal neighbours of the best known
-// settings, and what the model strategy suggests after `known`, of which one at least is legal. Every tunable is
-// stated. Deterministic in its arguments. Empty where more combinations exist than settings_space() gives.
+// Returns the whole space of the variant, in the order of its file; of a larger one the legal neighbours of the best
+// known settings and the points that the model suggests after `known`. Every tunable is stated. Deterministic in its
+// arguments. Empty where more combinations exist than settings_space() gives.
 std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
                                     const std::vector<KnownSettings>& known, std::uint64_t seed);
 
