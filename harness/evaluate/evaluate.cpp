@@ -102,8 +102,7 @@ bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
   const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
   const std::vector<std::string> workloads = names_of(plan.workloads);
   const std::uint64_t shared = shared_seed(evaluation);
-  const auto cases = plan.own_shapes_only ? own_plan(runtime, candidate, workloads, seed, shared)
-                                          : correctness_plan(runtime, candidate, workloads, seed, shared);
+  const auto cases = correctness_plan(runtime, candidate, workloads, seed, shared);
   std::vector<GateResult> on_device;
   run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
     on_device.push_back(std::move(gate));

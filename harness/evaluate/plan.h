@@ -23,7 +23,6 @@ struct EvaluatePlan {
   std::uint64_t seed = 0;                  // of the campaign; the comparison's name keeps experiments apart
   bool sanitize = true;                    // run the sanitizer gate
   bool trusted = false;                    // skip correctness and sanitizers: both arms have passed them before
-  bool own_shapes_only = false;            // check correctness on own_plan(), not on all small shapes of the family
   int confirm_rounds = 0;                  // > 0: the confirmation stage alone, over so many rounds
   bool time_same_code = false;             // do not stop at identical machine code: an A/A run
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known

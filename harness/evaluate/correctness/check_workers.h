@@ -46,7 +46,6 @@ class CheckWorkers {
 
  private:
   // Nothing where `count` are idle, or none is kept.
-  std::unique_ptr<Worker> take_kept(int count);
   void give_back(std::unique_ptr<Worker> worker, bool keep);
 
   WorkerPool& worker_pool_;

@@ -48,10 +48,8 @@ std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, R
 }
 
 // As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. `built` has the axes that a build knows; empty: they are those of the small workload.
-// Nothing where all draws are listed.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported,
-                                       const Axes& built = {}) {
+// no build and no more than that. Nothing where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
   constexpr int kDraws = 64;
   const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
@@ -59,9 +57,6 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     Axes axes = small[random.below(small.size())]->axes;
     for (const AxisSpec& axis : family.axes) {
       std::int64_t& value = axes.at(axis.name);
-      if (axis.specialised && !built.empty()) {
-        value = built.at(axis.name);
-      }
       const std::int64_t below = axis.specialised ? 0 : value - axis.min;
       value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
     }
@@ -193,27 +188,6 @@ Supported supports(const Runtime& runtime, const Configuration& configuration) {
 }
 
 }  // namespace
-
-std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported) {
-  std::vector<CheckCase> plan;
-  for (const std::string& name : campaign_workloads) {
-    const Axes& axes = find_workload(family, name)->axes;
-    auto small = has_other_shapes(family) ? draw_held_out(family, derive_seed(seed, "small " + name), supported, axes)
-                                          : std::nullopt;
-    if (small) {
-      plan.push_back(std::move(*small));
-    }
-    plan.push_back(case_of(family, name, seed, shared_seed));
-  }
-  return plan;
-}
-
-std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
-                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
-                                std::uint64_t shared_seed) {
-  return own_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration));
-}
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported,

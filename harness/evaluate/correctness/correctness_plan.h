@@ -27,17 +27,10 @@ using Supported = std::function<bool(const Axes&)>;
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed = 0,
                                         const Supported& supported = {}, std::int64_t most_elements = kMostElements);
-// The cases of the campaign's workloads alone, each behind one of a small shape in one regime that its build serves as
-// well: that has the axes of the workload that a build knows, and the others of a small or ragged workload, or less.
-std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported);
-// The same plans, with shapes that the configuration supports.
+// The same plan, with shapes that the configuration supports.
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed = 0);
-std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
-                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
-                                std::uint64_t shared_seed = 0);
 
 // The workloads in every regime, a case each: what a candidate goes through before it is accepted, since the plans
 // above show it two regimes of each. Without those whose tensors have more than kMostElementsOfEveryRegime together.

@@ -51,9 +51,6 @@ class OpenSessions {
   std::size_t workload_of(const Opening& opening) const;
   void keep_inputs(const TimedWorkload& timed) const;
   SessionDraw draw_session(const Opening& opening) const;
-  // Whether the worker pool lends workers for this workload, and gets them back from close().
-  bool is_shared(const TimedWorkload& timed) const;
-  std::unique_ptr<Worker> take_shared(const TimedWorkload& timed) const;
   void start_workers_ahead(const Opening& opened);
 
   const Runtime& runtime_;

@@ -80,9 +80,7 @@ RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> work
       sessions_(runtime_, workloads_, coins_, cache_, options_) {
   // SharedTensors that live at the same time cannot share their memory.
   APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
-  if (!runtime_.worker_pool->is_shared()) {
-    runtime_.worker_pool->clear();
-  }
+  runtime_.worker_pool->clear();
   if (runtime_.worker.target == Target::host) {
     host_.emplace(runtime_, workloads_, profile_, coins_, cache_, options_);
   }
@@ -136,7 +134,7 @@ Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& roun
   }
   note_clock(round.environment, round.environment.sm_mhz_after, session.worker().state());
   const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
-  const bool recorded = last && !runtime_.worker_pool->is_shared() && second_clock_.is_due(round.seed, which);
+  const bool recorded = last && second_clock_.is_due(round.seed, which);
   if (auto agreed =
           recorded ? second_clock_.check(session, which, blocks, result, round, order_seed) : Result<Done>(Done{});
       !agreed) {
