@@ -45,8 +45,6 @@ class CommandRunner {
   // Whether `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
   Result<Done> check(const std::string& check, Side side) const;
 
-  void set_timeout(double seconds) { pair_.timeout_s = seconds; }
-
  private:
   ProcessResult execute(Side side, std::uint64_t padding_seed, std::string& file_text) const;
   Result<double> value_of(Side side, const ProcessResult& run, const std::string& file_text) const;
