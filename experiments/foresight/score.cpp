@@ -7,10 +7,10 @@
 #include <set>
 
 #include "experiments/foresight/foresight.h"
-#include "harness/research/attack.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/prediction.h"
+#include "harness/research/remedy.h"
 #include "harness/research/research.h"
 
 namespace apo {
@@ -149,7 +149,7 @@ void count_attacked(const RecordedStage& stage, const PastResult& accepted, Fore
   if (!bottlenecks.empty() && found != nullptr) {
     ++report.attacked;
     const Option option{.variant = &found->variant, .configuration = accepted.candidate};
-    const double most = attack_of(stage.inputs, bottlenecks, option).bound;
+    const double most = remedy_of(stage.inputs, bottlenecks, option).bound;
     report.above_attacked += accepted.effect > std::log(most) ? 1 : 0;
   }
 }

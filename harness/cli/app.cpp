@@ -228,13 +228,13 @@ void load_families(const Globals& globals) {
     return;
   }
   const Paths paths = make_paths(globals.journal);
-  for (const FamilyProblem& problem : add_known_families(paths.families, speaking_oracle(paths))) {
+  for (const FamilyProblem& problem : add_known_families(paths.families, oracle_with_notice(paths))) {
     spdlog::warn("family left out: {}; {}", problem.what, problem.hint);
   }
   for (const fs::path file : globals.families) {
     const std::string extension = file.extension().string();
     if (extension == ".h") {
-      add_family_file(file.string(), speaking_oracle(paths));
+      add_family_file(file.string(), oracle_with_notice(paths));
       continue;
     }
     if (fs::exists(file) && (extension == ".cpp" || extension == ".cc" || extension == ".cxx")) {

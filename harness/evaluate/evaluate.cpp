@@ -90,7 +90,7 @@ std::uint64_t shared_seed(const Evaluation& evaluation) {
 }
 
 // What the CPU says stands before what the GPU says: it has the line of a race or a stray access.
-bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
+bool pass_correctness(const Evaluation& evaluation, BackgroundGates& on_cpu) {
   const Runtime& runtime = evaluation.runtime;
   const Experiment& experiment = evaluation.experiment;
   const EvaluatePlan& plan = evaluation.plan;
@@ -114,7 +114,7 @@ bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
 }
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
-  GatesBeside on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
+  BackgroundGates on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }

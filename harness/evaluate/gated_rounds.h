@@ -8,7 +8,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/gate_decision.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 
 namespace apo {
 

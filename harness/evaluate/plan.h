@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/evaluate/gates_beside.h"
+#include "harness/evaluate/background_gates.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/runtime/timed_workload.h"
@@ -28,14 +28,14 @@ struct EvaluatePlan {
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
   RoundOptions rounds = {};                // how rounds are laid out
   double solo_run_s =
-      kSoloRunSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
-  std::string trial = {};  // keeps comparisons apart that share an experiment's number
+      kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
+  std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
   // Says of the first workload's machine code, candidate and incumbent, what an earlier experiment made of the two:
   // then there is nothing to time. "" where none did.
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
   // What a CPU says of a candidate for a GPU. It is asked on cores that the GPU leaves idle, and has answered before
   // anything is timed. A candidate that fails before the gate of correctness is not kept waiting for it.
-  GatesBeside::Run check_on_cpu = {};
+  BackgroundGates::Run check_on_cpu = {};
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns

@@ -11,7 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/evaluate/untimed_gates.h"
 #include "kernels/random.h"
 

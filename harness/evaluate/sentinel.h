@@ -10,7 +10,7 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/plan.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {

@@ -18,9 +18,9 @@ namespace apo {
 namespace {
 
 // For the coins: no other comparison of the campaign has this name.
-std::string comparison_name(const Experiment& experiment, const std::string& trial) {
+std::string comparison_name(const Experiment& experiment, const std::string& tag) {
   return fmt::format("{} {} {}{}{}", experiment.id, experiment.incumbent.label(), experiment.candidate.label(),
-                     trial.empty() ? "" : " ", trial);
+                     tag.empty() ? "" : " ", tag);
 }
 
 void keep_round(const Evaluation& evaluation, const Round& round) {
@@ -79,7 +79,7 @@ void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> ti
   const EvaluatePlan& plan = evaluation.plan;
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(evaluation.runtime, std::move(timed), plan.preset, plan.seed,
-                     comparison_name(evaluation.experiment, plan.trial), plan.cache, options);
+                     comparison_name(evaluation.experiment, plan.comparison_tag), plan.cache, options);
   Judge judge(
       {.preset = plan.preset, .index = plan.index, .cache_policy = plan.cache, .confirm_rounds = plan.confirm_rounds});
   Spent spent;

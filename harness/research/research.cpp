@@ -16,11 +16,11 @@
 #include "harness/core/interval.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
+#include "harness/research/remedy.h"
 #include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
@@ -40,12 +40,12 @@ struct Knowledge {
   std::vector<Bottleneck> bottlenecks;
 };
 
-std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
-  const std::string target = attack.bottlenecks.empty()
+std::string sentence(const Option& option, const Remedy& attack, const Prediction& prediction, bool tried) {
+  const std::string target = remedy.bottlenecks.empty()
                                  ? "attacks nothing that was found"
-                                 : fmt::format("attacks {}, worth {} {}{}", join(attack.bottlenecks, " and "),
-                                               attack.has_cause ? "about" : "at most", format_ratio(attack.bound),
-                                               attack.bottlenecks.size() > 1 ? " together" : "");
+                                 : fmt::format("attacks {}, worth {} {}{}", join(remedy.bottlenecks, " and "),
+                                               remedy.has_cause ? "about" : "at most", format_ratio(remedy.bound),
+                                               remedy.bottlenecks.size() > 1 ? " together" : "");
   const bool unknown = prediction.source == PredictionSource::nothing;
   return fmt::format("{} {}; {} ({}){}.", option.variant->name, target,
                      unknown ? "its effect is unknown" : "predicted " + format_band(prediction.low, prediction.high),
@@ -60,13 +60,13 @@ double rounded(double effect) {
 Candidate candidate_of(const Knowledge& known, const Option& option, const Forecast& forecast) {
   const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
-  const Attack attack = attack_of(known.inputs, known.bottlenecks, option);
+  const Remedy remedy = remedy_of(known.inputs, known.bottlenecks, option);
   const std::string expired =
       known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
           .techniques = techniques_of(*option.variant, option.configuration.settings),
           .prediction = unknown ? Prediction{.relative_to = "incumbent"} : forecast.band,
-          .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
+          .attacks = remedy.bottlenecks.empty() ? "" : remedy.bottlenecks.front(),
           .score = unknown ? std::numeric_limits<double>::quiet_NaN() : rounded(forecast.effect),
           .why = sentence(option, attack, forecast.band, tried) + (expired.empty() ? "" : " Now " + expired + "."),
           .origin = option.origin};

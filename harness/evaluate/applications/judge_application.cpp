@@ -19,7 +19,7 @@ namespace apo {
 namespace {
 
 // What every step is given.
-struct Running {
+struct Judging {
   ApplicationComparison& comparison;
   const ApplicationRunner& runner;
   std::uint64_t seed = 0;
@@ -33,60 +33,60 @@ int pairs_of(const DeclaredApplication& application) {
   return std::max(application.pairs, static_cast<int>(application.seeds.size()));
 }
 
-void keep_run(const Running& running, ApplicationRun run, int pair) {
+void keep_run(const Judging& judging, ApplicationRun run, int pair) {
   run.pair = pair;
-  running.comparison.runs.push_back(std::move(run));
-  if (running.hooks.on_run) {
-    running.hooks.on_run(running.comparison.runs.back());
+  judging.comparison.runs.push_back(std::move(run));
+  if (judging.hooks.on_run) {
+    judging.hooks.on_run(judging.comparison.runs.back());
   }
 }
 
-DeviceTurns::Turn turn_of(const Running& running) {
-  return running.turns == nullptr ? DeviceTurns::Turn()
-                                  : running.turns->take([&](const std::string& line) { running.observer.say(line); });
+DeviceTurns::Turn turn_of(const Judging& judging) {
+  return judging.turns == nullptr ? DeviceTurns::Turn()
+                                  : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
 }
 
 // Lines that a program keeps in a buffer are late in every run. Where the machine held up the process that reads them,
 // they are not late again.
-ApplicationRun run_arm(const Running& running, ApplicationView view, int arm, std::int64_t seed, Random& random) {
-  constexpr int kLooks = 3;
-  ApplicationRun run = running.runner.run(view, arm, seed, random.next());
-  for (int look = 1; look < kLooks && run.outcome == Outcome::unstable_clock; ++look) {
-    running.observer.say("a run is repeated: " + run.evidence);
-    run = running.runner.run(view, arm, seed, random.next());
+ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, std::int64_t seed, Random& random) {
+  constexpr int kAttempts = 3;
+  ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
+  for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
+    judging.observer.say("a run is repeated: " + run.evidence);
+    run = judging.runner.run(view, arm, seed, random.next());
   }
   return run;
 }
 
 // Both runs, even where the first fails: that of one dispatch is the dispatch's, that of both the application's.
-bool run_pair(const Running& running, ApplicationView view, int pair) {
-  const DeviceTurns::Turn turn = turn_of(running);
-  const std::vector<std::int64_t>& seeds = running.comparison.application.seeds;
+bool run_pair(const Judging& judging, ApplicationView view, int pair) {
+  const DeviceTurns::Turn turn = turn_of(judging);
+  const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
-  Random random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair)));
+  Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
   const int first = random.coin() ? 1 : 0;
   bool valid = true;
   for (const int arm : {first, 1 - first}) {
-    keep_run(running, run_arm(running, view, arm, seed, random), pair);
-    valid = valid && running.comparison.runs.back().outcome == Outcome::valid;
+    keep_run(judging, run_arm(judging, view, arm, seed, random), pair);
+    valid = valid && judging.comparison.runs.back().outcome == Outcome::valid;
   }
   return valid;
 }
 
 // Whether all of them ended well.
-bool run_pairs(const Running& running) {
-  const std::vector<ApplicationView> views = views_of(running.comparison.application);
-  const int pairs = pairs_of(running.comparison.application);
+bool run_pairs(const Judging& judging) {
+  const std::vector<ApplicationView> views = views_of(judging.comparison.application);
+  const int pairs = pairs_of(judging.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
   const auto start = std::chrono::steady_clock::now();
   int done = 0;
   for (const ApplicationView view : views) {
     for (int pair = 0; pair < pairs; ++pair, ++done) {
-      running.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
+      judging.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
                                  .done = done,
                                  .expected = all,
                                  .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (all - done)});
-      if (!run_pair(running, view, pair)) {
+      if (!run_pair(judging, view, pair)) {
         return false;
       }
     }
@@ -94,12 +94,12 @@ bool run_pairs(const Running& running) {
   return true;
 }
 
-void run_once_more(const Running& running) {
-  if (running.hooks.on_pairs) {
-    const DeviceTurns::Turn turn = turn_of(running);
-    running.hooks.on_pairs([&](const std::vector<std::string>& variables) {
-      return running.runner.run(ApplicationView::fixed_steps, 0, running.comparison.application.seeds.front(),
-                                running.seed, variables);
+void run_once_more(const Judging& judging) {
+  if (judging.hooks.on_pairs) {
+    const DeviceTurns::Turn turn = turn_of(judging);
+    judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
+      return judging.runner.run(ApplicationView::fixed_steps, 0, judging.comparison.application.seeds.front(),
+                                judging.seed, variables);
     });
   }
 }
@@ -130,9 +130,9 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
   if (const auto prepared = runner.prepare(1); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
-    const Running running = {comparison, runner, seed, std::move(turns), observer, hooks};
-    if (run_pairs(running)) {
-      run_once_more(running);
+    const Judging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
+    if (run_pairs(judging)) {
+      run_once_more(judging);
     }
     decide(comparison);
   }

@@ -14,7 +14,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/worker/parent/samples.h"
 #include "kernels/random.h"
 

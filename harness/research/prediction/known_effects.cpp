@@ -6,10 +6,10 @@
 #include <set>
 
 #include "harness/core/techniques/techniques.h"
-#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/past_deviation.h"
+#include "harness/research/remedy.h"
 
 namespace apo {
 namespace {
@@ -56,13 +56,13 @@ std::optional<Prediction> band_of_causes(const Variant& variant, const std::vect
                                          const ResearchInputs& inputs) {
   const Option option{.variant = &variant,
                       .configuration = normalised({.variant = variant.id(), .settings = {}}, variant)};
-  const Attack attack = attack_of(inputs, causes, option);
-  if (attack.bottlenecks.empty()) {
+  const Remedy remedy = remedy_of(inputs, causes, option);
+  if (remedy.bottlenecks.empty()) {
     return std::nullopt;
   }
-  const double left = std::max(floor_bound(inputs, option) / attack.bound, 1.0);
-  const double more = std::isfinite(left) ? std::pow(left, saving(attack.bound)) : 1;
-  return Prediction{.low = attack.bound, .high = attack.bound * more};
+  const double left = std::max(floor_bound(inputs, option) / remedy.bound, 1.0);
+  const double more = std::isfinite(left) ? std::pow(left, saving(remedy.bound)) : 1;
+  return Prediction{.low = remedy.bound, .high = remedy.bound * more};
 }
 
 std::vector<Bottleneck> causes_of(const Diagnosis& diagnosis) {

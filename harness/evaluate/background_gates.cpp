@@ -1,12 +1,12 @@
-// harness/evaluate/gates_beside.cpp - one thread, and the source of its stop.
-#include "harness/evaluate/gates_beside.h"
+// harness/evaluate/background_gates.cpp - one thread, and the source of its stop.
+#include "harness/evaluate/background_gates.h"
 
 #include <chrono>
 #include <utility>
 
 namespace apo {
 
-GatesBeside::GatesBeside(Run run) {
+BackgroundGates::BackgroundGates(Run run) {
   if (run) {
     gates_ = std::async(std::launch::async, [run = std::move(run), stop = stop_.get_token()] { return run(stop); });
   } else {
@@ -17,15 +17,15 @@ GatesBeside::GatesBeside(Run run) {
 }
 
 // The future waits for its thread.
-GatesBeside::~GatesBeside() {
+BackgroundGates::~BackgroundGates() {
   stop_.request_stop();
 }
 
-bool GatesBeside::is_under_way() const {
+bool BackgroundGates::is_under_way() const {
   return gates_.valid() && gates_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
-std::vector<GateResult> GatesBeside::take(const std::stop_token& stop) {
+std::vector<GateResult> BackgroundGates::take(const std::stop_token& stop) {
   const std::stop_callback cancel(stop, [this] { stop_.request_stop(); });
   return gates_.get();
 }

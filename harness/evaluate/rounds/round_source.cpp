@@ -1,5 +1,5 @@
-// harness/evaluate/rounds/turn.cpp - takes the device's turn, runs a round, and gives it back.
-#include "harness/evaluate/rounds/turn.h"
+// harness/evaluate/rounds/round_source.cpp - takes the device's turn, runs a round, and gives it back.
+#include "harness/evaluate/rounds/round_source.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@ DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
   return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
 }
 
-Result<Round> take_round(const RunRound& run, RoundStage stage, int index) {
+Result<Round> retry_round(const RunRound& run, RoundStage stage, int index) {
   const auto first = run(stage, index);
   if (first) {
     return first;
@@ -39,7 +39,7 @@ RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, RunRound run, Observer&
                                        ? DeviceTurns::Turn()
                                        : turns->take([&observer](const std::string& line) { observer.say(line); });
     waited_s += turn.waited_s();
-    auto result = take_round(run, stage, index);
+    auto result = retry_round(run, stage, index);
     if (!result || turn.waited_s() < kNoWaitS) {
       return result;
     }

@@ -1,4 +1,4 @@
-// harness/research/attack.h - the bottlenecks that an option attacks, and the most that it can gain.
+// harness/research/remedy.h - the bottlenecks that an option attacks, and the most that it can gain.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Option {
   Origin origin = Origin::registered;
 };
 
-struct Attack {
+struct Remedy {
   std::vector<std::string> bottlenecks;  // that are attacked, the largest first
   double bound = 1.0;                    // of all of them together
   bool has_cause = false;                // among them: then it is no bound, but about what comes
@@ -24,7 +24,7 @@ struct Attack {
 // With the techniques that the option or an ancestor of it applies and the incumbent does not. The bound is the savings
 // of all that they attack, together and as far as the floor allows; the floor's bound where they attack nothing,
 // because then nothing else bounds it. A bottleneck's own bound is that of a change which removes it alone.
-Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option);
+Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option);
 
 // What the floor leaves an option at most: that of tensor cores where its new techniques use them; infinite where the
 // floor is not known.

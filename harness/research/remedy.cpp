@@ -1,5 +1,5 @@
-// harness/research/attack.cpp - techniques against bottlenecks.
-#include "harness/research/attack.h"
+// harness/research/remedy.cpp - techniques against bottlenecks.
+#include "harness/research/remedy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,26 +69,26 @@ double floor_bound(const ResearchInputs& inputs, const Option& option) {
              : floor_bound(profile);
 }
 
-Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
+Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
   std::vector<std::string> techniques = new_techniques(inputs, option);
   if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
   techniques = applicable(inputs, option, std::move(techniques));
-  Attack attack;
+  Remedy remedy;
   double saved = 0;
   for (const Bottleneck& bottleneck : bottlenecks) {  // the largest first
     if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
       saved += saving(bottleneck.bound);
-      attack.bottlenecks.push_back(bottleneck.name);
-      attack.has_cause |= bottleneck.kind == BottleneckKind::cause;
+      remedy.bottlenecks.push_back(bottleneck.name);
+      remedy.has_cause |= bottleneck.kind == BottleneckKind::cause;
     }
   }
   constexpr double kEverything = 1000;  // as amdahl() has it
   const double floor = floor_bound(inputs, option);
   const double most = std::isfinite(floor) ? floor : kEverything;
-  attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
-  return attack;
+  remedy.bound = remedy.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
+  return remedy;
 }
 
 }  // namespace apo

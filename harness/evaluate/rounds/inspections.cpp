@@ -1,5 +1,5 @@
-// harness/evaluate/rounds/looks.cpp - draws the calls that the parent inspects.
-#include "harness/evaluate/rounds/looks.h"
+// harness/evaluate/rounds/inspections.cpp - draws the calls that the parent inspects.
+#include "harness/evaluate/rounds/inspections.h"
 
 #include <algorithm>
 
@@ -20,26 +20,26 @@ std::array<Verification, 2> draw_verifications(std::uint64_t seed, int blocks) {
 
 }  // namespace
 
-Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly) {
-  Looks looks{.at_timed = draw_verifications(seed, blocks)};
+Inspections draw_inspections(std::uint64_t seed, int blocks, int unseen, bool costly) {
+  Inspections inspections{.at_timed = draw_verifications(seed, blocks)};
   if (unseen == 0) {
-    return looks;
+    return inspections;
   }
   Random random(derive_seed(seed, "fresh"));
   if (costly) {
-    looks.timed = random.coin();
-    if (!looks.timed) {
-      looks.fresh_after = {static_cast<int>(random.below(static_cast<std::uint64_t>(blocks)))};
+    inspections.timed = random.coin();
+    if (!inspections.timed) {
+      inspections.fresh_after = {static_cast<int>(random.below(static_cast<std::uint64_t>(blocks)))};
     }
-    return looks;
+    return inspections;
   }
   const int stride = std::max(1, blocks / unseen);
   const int turn = static_cast<int>(random.below(static_cast<std::uint64_t>(stride)));
   for (int i = 0; i + 1 < unseen && i * stride + turn + 1 < blocks; ++i) {
-    looks.fresh_after.push_back(i * stride + turn);
+    inspections.fresh_after.push_back(i * stride + turn);
   }
-  looks.fresh_after.push_back(blocks - 1);
-  return looks;
+  inspections.fresh_after.push_back(blocks - 1);
+  return inspections;
 }
 
 }  // namespace apo

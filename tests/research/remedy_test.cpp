@@ -1,5 +1,5 @@
-// tests/research/attack_test.cpp - what a variant may gain by what it removes, counted by hand.
-#include "harness/research/attack.h"
+// tests/research/remedy_test.cpp - what a variant may gain by what it removes, counted by hand.
+#include "harness/research/remedy.h"
 
 #include <gtest/gtest.h>
 
@@ -13,18 +13,18 @@ using fixtures::inputs;
 using fixtures::variant;
 
 double most_of(const ResearchInputs& in, const std::vector<Bottleneck>& bottlenecks, const Variant& one) {
-  return attack_of(in, bottlenecks, {.variant = &one, .configuration = {one.id(), {}}}).bound;
+  return remedy_of(in, bottlenecks, {.variant = &one, .configuration = {one.id(), {}}}).bound;
 }
 
 // libm takes nine tenths, and a 50th of that is left; what attacks nothing is bounded by the floor alone.
-TEST(Attack, IsWorthAllThatItRemovesTogether) {
+TEST(Remedy, IsWorthAllThatItRemovesTogether) {
   const ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4)});
   const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
   EXPECT_NEAR(most_of(in, bottlenecks, in.variants[0].variant), 1 / (0.1 + 0.9 / 50), 1e-6);
   EXPECT_DOUBLE_EQ(most_of(in, bottlenecks, in.variants[1].variant), 100);
 }
 
-TEST(Attack, IncludesWhatAncestorsAttackUnlessTheIncumbentIsOneOfThem) {
+TEST(Remedy, IncludesWhatAncestorsAttackUnlessTheIncumbentIsOneOfThem) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 2, 4), variant("odd", "padded-cache", 2, 4, "toy/fast")});
   const std::vector<Bottleneck> bottlenecks = research(in).bottlenecks;
   const Variant odd = in.variants[1].variant;
@@ -38,7 +38,7 @@ TEST(Attack, IncludesWhatAncestorsAttackUnlessTheIncumbentIsOneOfThem) {
 }
 
 // 9 of 10 ms are the floor of arithmetic in vectors; in matrices, ten times as fast, the copies' 2 ms bind.
-TEST(Attack, OfTensorCoresHasTheirFloor) {
+TEST(Remedy, OfTensorCoresHasTheirFloor) {
   ResearchInputs in = inputs({variant("tensors", "tensor-core", 2, 4), variant("tiled", "lane-tiling", 2, 4)});
   for (RegisteredVariant& registered : in.variants) {
     registered.variant.target = Target::cuda;

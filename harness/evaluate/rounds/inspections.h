@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/looks.h - chooses the inspected calls of a round, unpredictably for a worker.
+// harness/evaluate/rounds/inspections.h - chooses the inspected calls of a round, unpredictably for a worker.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Verification {
 
 // The parent's checks in a round: the outputs that it verifies, and the blocks after which it makes calls on fresh
 // inputs.
-struct Looks {
+struct Inspections {
   std::array<Verification, 2> at_timed;  // one of each slot
   bool timed = true;
   std::vector<int> fresh_after;
@@ -24,6 +24,6 @@ struct Looks {
 // From a seed that no worker ever gets, for a round of so many blocks with so many `unseen` inputs in the pool.
 // For large tensors on a GPU a look is `costly`, as much as all the timing: a round then has one kind of look, and
 // which one cannot be foreseen. Otherwise the fresh calls are spread over the round, the last one after the last block.
-Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly);
+Inspections draw_inspections(std::uint64_t seed, int blocks, int unseen, bool costly);
 
 }  // namespace apo

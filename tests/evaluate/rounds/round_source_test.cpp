@@ -1,5 +1,6 @@
-// tests/evaluate/rounds/turn_test.cpp - a round that fails is taken again, and nobody is blamed for one failure.
-#include "harness/evaluate/rounds/turn.h"
+// tests/evaluate/rounds/round_source_test.cpp - a round that fails is taken again, and nobody is blamed for one
+// failure.
+#include "harness/evaluate/rounds/round_source.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ struct Attempts {
   std::set<int> indices;
 
   Result<Round> take() {
-    return take_round(
+    return retry_round(
         [this](RoundStage stage, int index) -> Result<Round> {
           const std::size_t attempt = indices.size();
           indices.insert(index);

@@ -1,4 +1,4 @@
-// harness/evaluate/gates_beside.h - gates that run beside others, and are cancelled once nobody needs them.
+// harness/evaluate/background_gates.h - gates that run beside others, and are cancelled once nobody needs them.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace apo {
 
-class GatesBeside {
+class BackgroundGates {
  public:
   // Throws Cancelled as soon as it can after a stop, with all its processes ended.
   using Run = std::function<std::vector<GateResult>(const std::stop_token& stop)>;
 
   // Begins at once, in a thread of its own. An empty `run` has no gates.
-  explicit GatesBeside(Run run);
+  explicit BackgroundGates(Run run);
   // Cancels what is under way, and waits for its end.
-  ~GatesBeside();
-  GatesBeside(const GatesBeside&) = delete;
-  GatesBeside& operator=(const GatesBeside&) = delete;
+  ~BackgroundGates();
+  BackgroundGates(const BackgroundGates&) = delete;
+  BackgroundGates& operator=(const BackgroundGates&) = delete;
 
   bool is_under_way() const;
   bool is_taken() const { return !gates_.valid(); }

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/turn.h - runs a round while no other process measures on the device.
+// harness/evaluate/rounds/round_source.h - runs a round while no other process measures on the device.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ inline constexpr int kAgain = 1 << 20;
 // Takes a round that fails again, in new processes and with coins of its own. What fails twice in the same arm is that
 // arm's failure. A clock that failed once is the machine's, and the second round counts; after any other failure it
 // does not: code that is wrong now and then is never accepted, and not blamed for what one look saw.
-Result<Round> take_round(const RunRound& run, RoundStage stage, int index);
+Result<Round> retry_round(const RunRound& run, RoundStage stage, int index);
 
 // A turn of the runtime's; the observer is told of a long wait.
 DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer);
