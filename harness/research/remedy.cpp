@@ -1,4 +1,4 @@
-// harness/research/remedy.cpp - techniques against bottlenecks.
+// harness/research/remedy.cpp - matches the new techniques of an option with the bottlenecks of the incumbent.
 #include "harness/research/remedy.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace apo {
 namespace {
 
-// What the ancestors of a variant apply: many variants name only what they add to their parent.
+// Returns the techniques of all ancestors: many variants name only those that they add to their parent.
 std::set<std::string> inherited_techniques(const ResearchInputs& inputs, const Variant& variant) {
   std::set<std::string> techniques;
   std::set<std::string> seen = {variant.id()};
@@ -23,7 +23,7 @@ std::set<std::string> inherited_techniques(const ResearchInputs& inputs, const V
   return techniques;
 }
 
-// What the option applies and the incumbent does not.
+// Returns the techniques that the option applies and the incumbent does not.
 std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
   const Variant& incumbent = inputs.diagnosis.incumbent;
   std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
@@ -39,7 +39,7 @@ std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Opti
   return techniques;
 }
 
-// Those that cannot be applied here attack nothing.
+// A technique that cannot be applied here attacks nothing.
 std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& option,
                                     std::vector<std::string> techniques) {
   std::erase_if(techniques, [&](const std::string& name) {
@@ -89,6 +89,19 @@ Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bo
   const double most = std::isfinite(floor) ? floor : kEverything;
   remedy.bound = remedy.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
   return remedy;
+}
+
+std::optional<Prediction> remedy_band(const ResearchInputs& inputs, const std::vector<Bottleneck>& causes,
+                                      const Variant& variant) {
+  const Option option{.variant = &variant,
+                      .configuration = normalised({.variant = variant.id(), .settings = {}}, variant)};
+  const Remedy remedy = remedy_of(inputs, causes, option);
+  if (remedy.bottlenecks.empty()) {
+    return std::nullopt;
+  }
+  const double left = std::max(floor_bound(inputs, option) / remedy.bound, 1.0);
+  const double more = std::isfinite(left) ? std::pow(left, saving(remedy.bound)) : 1;
+  return Prediction{.low = remedy.bound, .high = remedy.bound * more};
 }
 
 }  // namespace apo

@@ -1,6 +1,7 @@
-// harness/research/remedy.h - the bottlenecks that an option attacks, and the most that it can gain.
+// harness/research/remedy.h - which bottlenecks an option attacks, and how much it can gain at most.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,24 +17,31 @@ struct Option {
 };
 
 struct Remedy {
-  std::vector<std::string> bottlenecks;  // that are attacked, the largest first
-  double bound = 1.0;                    // of all of them together
-  bool has_cause = false;                // among them: then it is no bound, but about what comes
+  std::vector<std::string> bottlenecks;  // that the option attacks, the largest first
+  double bound = 1.0;                    // speed-up without all of them
+  bool has_cause = false;                // one of them is a cause: `bound` is an estimate, not a maximum
 };
 
-// With the techniques that the option or an ancestor of it applies and the incumbent does not. The bound is the savings
-// of all that they attack, together and as far as the floor allows; the floor's bound where they attack nothing,
-// because then nothing else bounds it. A bottleneck's own bound is that of a change which removes it alone.
+// Counts the techniques that the option or an ancestor of it applies and the incumbent does not. The bound is the
+// savings of all bottlenecks that they attack, together and as far as the floor allows; the floor's bound where they
+// attack none. A bottleneck's own bound is that of a change which removes it alone.
 Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option);
 
-// What the floor leaves an option at most: that of tensor cores where its new techniques use them; infinite where the
-// floor is not known.
+// Returns the range of gains of a variant that attacks some of these causes in the incumbent's counters; nullopt if it
+// attacks none. It begins at their worth and ends, in logs, at as large a part of the rest above the floor as they have
+// of the time: a cause often slows down its surroundings. 18 mended kernels gained from 0.87 of the worth, in logs, up
+// to the floor, and 10 of them more than the worth (experiments/nvidia-h200/planted-defects.md, families.md).
+std::optional<Prediction> remedy_band(const ResearchInputs& inputs, const std::vector<Bottleneck>& causes,
+                                      const Variant& variant);
+
+// Returns the most that the floor leaves an option: the floor on tensor cores where its new techniques use them;
+// infinite where the floor is not known.
 double floor_bound(const ResearchInputs& inputs, const Option& option);
 
-// Whether one of these techniques moves products to tensor cores.
+// Returns whether one of these techniques moves products to tensor cores.
 bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target);
 
-// The part of today's time that a speed-up saves; 0 for a slow-down.
+// Returns the part of today's time that a speed-up saves; 0 for a slow-down.
 double saving(double speedup);
 
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/research/prediction/effects.h - estimates the effect between two configurations from all that is said of it.
+// harness/research/prediction/effects.h - estimates the effect between two configurations from all statements about it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ enum class Basis : std::uint8_t {
   here,       // a judgement on this machine and workload class
   elsewhere,  // a judgement on another one
   author,     // an apo:predict
-  technique,  // what the techniques that a variant adds gave so far
+  technique,  // earlier effects of the techniques that a variant adds
   relation,   // another text of the variant, or other settings of it
 };
 inline constexpr std::size_t kBases = 5;

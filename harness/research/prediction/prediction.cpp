@@ -1,4 +1,4 @@
-// harness/research/prediction/prediction.cpp - asks the network, and puts its answer into words.
+// harness/research/prediction/prediction.cpp - queries the network and words its answer.
 #include "harness/research/prediction/prediction.h"
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostTried = 60;
 constexpr std::size_t kMostStalls = 40;
 
-// What an author has to know who has no copy of the documents.
+// The rules for an author without a copy of the documents.
 constexpr const char* kRules[] = {
     "Answer with one JSON object a line on standard output; other lines are passed over. A candidate has one of "
     "'source' (the text of one file), 'file' (its path) and 'variant' (\"family/name[SETTING=VALUE]\"), and may have "

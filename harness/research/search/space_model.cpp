@@ -17,7 +17,7 @@ namespace {
 // An inverse gamma prior of the variance of log times: about (25 %)^2, worth two observations.
 constexpr double kPriorShape = 1;
 constexpr double kPriorScale = 0.0625;
-// Of a scale about 1, in logarithms: a parameter that has shown nothing yet is taken to matter as the others do.
+// Deviation of a scale from 1, in logarithms: a parameter without evidence counts as much as the others.
 constexpr double kScaleSd = 1.5;
 
 using Kernel = std::vector<std::vector<double>>;
@@ -138,7 +138,7 @@ std::vector<double> SpaceModel::covariances(const Scales& scales) const {
   return sums;
 }
 
-// Of the costs under these scales, with the variance integrated out, and of the scales under their prior.
+// Log evidence of the costs under these scales, variance integrated out, plus that of the scales under their prior.
 double SpaceModel::log_evidence(const Scales& scales) const {
   const CholeskyFactor factor(covariances(scales), points_.size());
   std::vector<double> half = costs_;
@@ -152,7 +152,7 @@ double SpaceModel::log_evidence(const Scales& scales) const {
          (0.5 * static_cast<double>(costs_.size()) + kPriorShape) * std::log(0.5 * square + kPriorScale);
 }
 
-// One scale after the other, twice.
+// Optimises one scale after the other, twice.
 void SpaceModel::choose_scales() {
   static constexpr std::array kParameterScales = {0.03, 0.3, 1.0, 3.0, 10.0};
   static constexpr std::array kPairScales = {0.02, 0.1, 0.3, 1.0};

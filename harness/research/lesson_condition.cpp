@@ -1,5 +1,5 @@
-// harness/research/memory/lesson_condition.cpp - compares the incumbent's stalls of then and now.
-#include "harness/research/memory/lesson_condition.h"
+// harness/research/lesson_condition.cpp - compares the incumbent's stalls of then and now.
+#include "harness/research/lesson_condition.h"
 
 #include <fmt/format.h>
 

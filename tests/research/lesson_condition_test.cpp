@@ -1,5 +1,5 @@
-// tests/research/memory/lesson_condition_test.cpp - what an incumbent waits for is part of a lesson's condition.
-#include "harness/research/memory/lesson_condition.h"
+// tests/research/lesson_condition_test.cpp - what an incumbent waits for is part of a lesson's condition.
+#include "harness/research/lesson_condition.h"
 
 #include <gtest/gtest.h>
 
