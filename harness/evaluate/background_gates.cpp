@@ -1,4 +1,4 @@
-// harness/evaluate/background_gates.cpp - one thread, and the source of its stop.
+// harness/evaluate/background_gates.cpp - holds the thread and its stop source.
 #include "harness/evaluate/background_gates.h"
 
 #include <chrono>

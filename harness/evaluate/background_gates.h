@@ -1,4 +1,4 @@
-// harness/evaluate/background_gates.h - gates that run beside others, and are cancelled once nobody needs them.
+// harness/evaluate/background_gates.h - runs gates in a thread beside other gates, and cancels them when unneeded.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ class BackgroundGates {
   // Throws Cancelled as soon as it can after a stop, with all its processes ended.
   using Run = std::function<std::vector<GateResult>(const std::stop_token& stop)>;
 
-  // Begins at once, in a thread of its own. An empty `run` has no gates.
+  // Starts `run` in a thread; an empty one has no gates.
   explicit BackgroundGates(Run run);
-  // Cancels what is under way, and waits for its end.
+  // Cancels running gates and waits for their end.
   ~BackgroundGates();
   BackgroundGates(const BackgroundGates&) = delete;
   BackgroundGates& operator=(const BackgroundGates&) = delete;

@@ -30,11 +30,10 @@ struct EvaluatePlan {
   double solo_run_s =
       kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
-  // Says of the first workload's machine code, candidate and incumbent, what an earlier experiment made of the two:
-  // then there is nothing to time. "" where none did.
+  // Returns the earlier verdict on the same two binaries of the first workload, which are then not timed, or "".
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
-  // What a CPU says of a candidate for a GPU. It is asked on cores that the GPU leaves idle, and has answered before
-  // anything is timed. A candidate that fails before the gate of correctness is not kept waiting for it.
+  // Checks a candidate for a GPU on idle cores of the CPU, and finishes before anything is timed. A candidate that
+  // fails before the gate of correctness does not wait for it.
   BackgroundGates::Run check_on_cpu = {};
 };
 

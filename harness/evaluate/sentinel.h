@@ -1,4 +1,4 @@
-// harness/evaluate/sentinel.h - runs A/A rounds, whose arms are the same, to check machine and judge.
+// harness/evaluate/sentinel.h - runs A/A rounds of identical arms to check machine and judge.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
-// Identical code seemed to differ: then nothing may be judged.
+// Identical code seemed to differ: the machine cannot judge.
 class SentinelAlarm : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

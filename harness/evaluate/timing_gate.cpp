@@ -17,7 +17,7 @@
 namespace apo {
 namespace {
 
-// For the coins: no other comparison of the campaign has this name.
+// Returns a name for the coins that no other comparison of the campaign has.
 std::string comparison_name(const Experiment& experiment, const std::string& tag) {
   return fmt::format("{} {} {}{}{}", experiment.id, experiment.incumbent.label(), experiment.candidate.label(),
                      tag.empty() ? "" : " ", tag);
@@ -30,8 +30,8 @@ void keep_round(const Evaluation& evaluation, const Round& round) {
   }
 }
 
-// A candidate that misbehaves only when it is timed, in two looks. The incumbent's own failure is no verdict on the
-// candidate, nor is what happened once, or in no arm.
+// Handles a candidate that misbehaves only when it is timed, in two attempts. A failure of the incumbent, a single
+// failure and a failure of neither arm are no verdict on the candidate.
 void fail_timing(const Evaluation& evaluation, const Judge& judge, const Failure& failure, double seconds) {
   Judgement judgement = judge.judgement();
   const bool candidate = failure.slot == 1;

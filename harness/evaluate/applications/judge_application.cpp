@@ -1,4 +1,4 @@
-// harness/evaluate/applications/judge_application.cpp - whole pairs in drawn order, until one fails.
+// harness/evaluate/applications/judge_application.cpp - runs whole pairs in drawn order, until one fails.
 #include "harness/evaluate/applications/judge_application.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace apo {
 namespace {
 
-// What every step is given.
+// The inputs of every step.
 struct Judging {
   ApplicationComparison& comparison;
   const ApplicationRunner& runner;
@@ -28,7 +28,7 @@ struct Judging {
   const ApplicationHooks& hooks;
 };
 
-// Every seed at least once.
+// Returns the number of pairs: every seed at least once.
 int pairs_of(const DeclaredApplication& application) {
   return std::max(application.pairs, static_cast<int>(application.seeds.size()));
 }
@@ -46,8 +46,7 @@ DeviceTurns::Turn turn_of(const Judging& judging) {
                                   : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
 }
 
-// Lines that a program keeps in a buffer are late in every run. Where the machine held up the process that reads them,
-// they are not late again.
+// Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
 ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, std::int64_t seed, Random& random) {
   constexpr int kAttempts = 3;
   ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
@@ -58,7 +57,7 @@ ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, st
   return run;
 }
 
-// Both runs, even where the first fails: that of one dispatch is the dispatch's, that of both the application's.
+// Makes both runs, even if the first fails: one failure is that dispatch's, two are the application's.
 bool run_pair(const Judging& judging, ApplicationView view, int pair) {
   const DeviceTurns::Turn turn = turn_of(judging);
   const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
@@ -73,7 +72,7 @@ bool run_pair(const Judging& judging, ApplicationView view, int pair) {
   return valid;
 }
 
-// Whether all of them ended well.
+// Returns whether all runs ended well.
 bool run_pairs(const Judging& judging) {
   const std::vector<ApplicationView> views = views_of(judging.comparison.application);
   const int pairs = pairs_of(judging.comparison.application);

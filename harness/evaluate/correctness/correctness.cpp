@@ -85,7 +85,7 @@ class CaseChecks {
         results_(plan.size()),
         first_bad_(std::ssize(plan)) {}
 
-  // The result of every case that is supported; nothing behind the first that fails.
+  // Returns the result of every supported case up to the first that fails.
   std::vector<std::optional<CheckResult>> run() {
     constexpr int kExecutorsAtOnce = 6;
     constexpr std::int64_t kGpuWorkers = 2;
@@ -114,7 +114,7 @@ class CaseChecks {
   }
 
  private:
-  // False when a case before it has failed.
+  // Returns false if an earlier case has failed.
   bool begin(std::int64_t index) {
     const std::lock_guard lock(mutex_);
     if (index > first_bad_ || error_) {

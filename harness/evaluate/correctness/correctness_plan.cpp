@@ -36,7 +36,7 @@ std::size_t regimes_in_use(const Family& family) {
   return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
 }
 
-// In a regime drawn at random. Nothing where the shape is not legal or not supported.
+// Returns a case in a regime drawn at random; nullopt if the shape is not legal or not supported.
 std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, Random& random,
                                        const Supported& supported) {
   if (!check_axes(family, axes).empty() || (supported && !supported(axes))) {
@@ -47,8 +47,8 @@ std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, R
                    .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
 }
 
-// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. Nothing where all draws are listed.
+// Draws a small or ragged workload with smaller values of the axes that no build knows: it needs no build and costs no
+// more than that workload. Returns nullopt if all draws are listed workloads.
 std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
   constexpr int kDraws = 64;
   const std::vector<const Workload*> small = small_workloads(family);
@@ -70,7 +70,7 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
   return std::nullopt;
 }
 
-// Of one check, which computes some of the units. 0 where the sizes are not legal.
+// Counts the operations of one check, which computes some of the units; 0 if the sizes are not legal.
 double checked_operations(const Family& family, const Axes& axes) {
   if (!check_axes(family, axes).empty()) {
     return 0;
@@ -81,7 +81,7 @@ double checked_operations(const Family& family, const Axes& axes) {
   return (work.flops + work.special_functions) * std::min(1.0, most / units);
 }
 
-// How long an axis may get before the tensors have more than `most_elements` together, the check more than
+// Returns how long an axis may get before the tensors have more than `most_elements` together, the check more than
 // kMostOperationsPerElement for each of these, or the contract ends. An axis that no tensor has counts work, and stays.
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
@@ -107,8 +107,8 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
   return value;
 }
 
-// As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
-// step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
+// Draws a small or ragged workload with one axis as long as fits, over 500 if possible, to catch errors behind step
+// 300. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
 std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
                                    std::uint64_t seed, const Supported& supported) {
   constexpr std::int64_t kBlock = 64;
@@ -132,7 +132,7 @@ std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, s
   return std::nullopt;
 }
 
-// The axes that no build knows and that can be long, at most three of them.
+// Returns at most three axes that no build knows and that can be long.
 std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   constexpr std::int64_t kLong = 256;
   constexpr std::size_t kMost = 3;
@@ -144,7 +144,7 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   return axes;
 }
 
-// False where a family vouches for its own sizes only.
+// Returns false for a family that vouches for its own sizes only.
 bool has_other_shapes(const Family& family) {
   return !family.legal.empty() && guard_is_on(Guard::shapes);
 }
@@ -171,7 +171,7 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   return cases;
 }
 
-// A campaign's workload with the typical and one more regime.
+// Returns a campaign's workload with the typical and one more regime.
 CheckCase case_of(const Family& family, const std::string& workload, std::uint64_t seed, std::uint64_t shared_seed) {
   const Axes& axes = find_workload(family, workload)->axes;
   const std::size_t regimes = regimes_in_use(family);

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/correctness_plan.h - which cases the gate "correctness" checks.
+// harness/evaluate/correctness/correctness_plan.h - plans the cases of the gate "correctness".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  
 // Monte-Carlo arithmetic takes 0.15 us for each operation of a reference: 5 s for all of them on one core.
 inline constexpr std::int64_t kMostOperationsPerElement = 64;
 
-// Says whether the candidate runs on these axes; one that is empty admits all.
+// Returns whether the candidate runs on these axes; an empty function admits all.
 using Supported = std::function<bool(const Axes&)>;
 
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,

@@ -21,9 +21,10 @@ struct Inspections {
   std::vector<int> fresh_after;
 };
 
-// From a seed that no worker ever gets, for a round of so many blocks with so many `unseen` inputs in the pool.
-// For large tensors on a GPU a look is `costly`, as much as all the timing: a round then has one kind of look, and
-// which one cannot be foreseen. Otherwise the fresh calls are spread over the round, the last one after the last block.
+// Draws the inspections of a round of so many blocks, with so many `unseen` inputs in the pool, from a seed that no
+// worker gets. For large tensors on a GPU an inspection is `costly`, as long as all the timing: a round then has one
+// kind of inspection, unpredictably. Otherwise the fresh calls are spread over the round, the last one after the last
+// block.
 Inspections draw_inspections(std::uint64_t seed, int blocks, int unseen, bool costly);
 
 }  // namespace apo

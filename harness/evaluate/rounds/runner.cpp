@@ -29,7 +29,7 @@ constexpr double kEventResolutionNs = 2000;
 // On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
 constexpr double kShortCallNs = 50e3;
 
-// Of a GPU: what could make the round void.
+// Notes the state of a GPU that could make the round void.
 void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const std::optional<DeviceState>& state) {
   if (!state) {
     return;
@@ -40,7 +40,7 @@ void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const
   environment.watts = state->watts;
 }
 
-// One call of each arm on inputs of the pool that are new to the session.
+// Calls each arm once on inputs of the pool that are new to the session.
 Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
                               std::vector<std::size_t>& unseen) {
   if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
