@@ -19,7 +19,7 @@ struct Group {
 };
 
 const std::vector<Group> kGroups = {
-    {"Improve a kernel", {"run", "try", "compare", "space"}},
+    {"Improve a kernel", {"run", "try", "compare"}},
     {"Bring kernels in, take results out", {"new", "init", "family", "register", "unregister", "import", "export"}},
     {"Look at kernels and results",
      {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},

@@ -1,4 +1,5 @@
-// harness/evaluate/applications/application_runner.cpp - copies, environment, deadline, and what a bad end means.
+// harness/evaluate/applications/application_runner.cpp - prepares copies and environment, and classifies how a run
+// ended.
 #include "harness/evaluate/applications/application_runner.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ namespace {
 constexpr std::size_t kShownEnd = 300;
 constexpr const char* kCopyPrefix = "apo-dispatch";
 
-// The same name for both, but for the ending that a loader may look at.
+// Both get the same name, with their own ending, which a loader may read.
 fs::path copy_into(const fs::path& folder, const fs::path& dispatch) {
   const fs::path copy = folder / ("dispatch" + (fs::is_directory(dispatch) ? "" : dispatch.extension().string()));
   std::error_code error;
@@ -63,7 +64,7 @@ int signal_of(const LineProcessResult& result) {
   return by_shell ? result.exit_code - kOfShell : result.signal;
 }
 
-// nullopt: it ended well.
+// Returns the failure of a run; nullopt if it ended well.
 std::optional<Failure> bad_end(const LineProcessResult& result, double limit_s) {
   if (result.timed_out) {
     return Failure{.outcome = Outcome::timed_out,

@@ -1,5 +1,5 @@
-// harness/evaluate/applications/application_runner.h - runs an application with one of two dispatches, which it cannot
-// tell apart.
+// harness/evaluate/applications/application_runner.h - runs an application with one of two indistinguishable
+// dispatches.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 namespace apo {
 
 // Takes a copy of each dispatch, a folder or a file, in a folder with a random name. Every run gets a copy of its own
-// of that, in another one: no name tells which it is, and nothing that a run writes there reaches another run.
+// of that, in another one: names do not identify a dispatch, and files that a run writes do not reach another run.
 class ApplicationRunner {
  public:
-  // Throws UserError where a dispatch is not there. `folder`: the program's working folder.
+  // Throws UserError if a dispatch is missing. `folder`: the program's working folder.
   ApplicationRunner(DeclaredApplication application, std::filesystem::path folder,
                     const std::array<std::string, 2>& dispatch);
 

@@ -1,4 +1,5 @@
-// harness/evaluate/applications/decide_application.cpp - pairs to effects, effects to a verdict and its sentence.
+// harness/evaluate/applications/decide_application.cpp - turns pairs into effects, and effects into a verdict and its
+// sentence.
 #include "harness/evaluate/applications/decide_application.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ struct Pair {
   const ApplicationRun* b = nullptr;
 };
 
-// Those in which both ended well.
+// Returns the pairs in which both runs ended well.
 std::vector<Pair> valid_pairs(const Runs& runs, ApplicationView view) {
   std::map<int, Pair> pairs;
   for (const ApplicationRun& run : runs) {
@@ -57,7 +58,7 @@ WalshAverages speed_effects(const ApplicationMetric& metric, const std::vector<P
   }));
 }
 
-// The preset's, or the least that so few pairs can give.
+// Returns the preset's level, or the smallest that so few pairs can give.
 double interval_alpha(int pairs) {
   return std::max(standard_preset().interval_alpha, std::exp2(-pairs));
 }
@@ -167,7 +168,7 @@ void decide_timed(ApplicationComparison& comparison, Reason speed) {
   }
 }
 
-// A program that fails with both dispatches, or with A, says nothing about B.
+// A program that fails with both dispatches, or with A, is no evidence against B.
 void decide_failed(ApplicationComparison& comparison) {
   const bool of_b_alone = comparison.failed_b && !comparison.failed_a;
   conclude(comparison, of_b_alone ? Verdict::reverted : Verdict::inconclusive,

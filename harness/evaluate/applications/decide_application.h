@@ -1,5 +1,4 @@
-// harness/evaluate/applications/decide_application.h - the verdict that follows from the recorded runs of an
-// application.
+// harness/evaluate/applications/decide_application.h - derives the verdict from the recorded runs of an application.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace apo {
 
-// The one that decides, and where a fixed time is declared the other.
+// Returns the view that decides, then the second one if a fixed time is declared.
 std::vector<ApplicationView> views_of(const DeclaredApplication& application);
 
 // Fills everything from the outcome to the sentence, from the runs alone. The speed follows the rule of the first
@@ -17,8 +16,8 @@ std::vector<ApplicationView> views_of(const DeclaredApplication& application);
 // is what is faster and not worse.
 void decide(ApplicationComparison& comparison);
 
-// Decides the recorded runs again: "" where that gives what is recorded bit for bit, or where another version of the
-// rule made it, else a sentence.
+// Decides the recorded runs again. Returns "" if the result equals the recorded one bit for bit or another version of
+// the rule made that one, else a sentence.
 std::string difference_on_replay(const ApplicationComparison& comparison);
 
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/evaluate/applications/judge_application.cpp - whole pairs in drawn order, until one fails.
+// harness/evaluate/applications/judge_application.cpp - runs whole pairs in drawn order, until one fails.
 #include "harness/evaluate/applications/judge_application.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@
 namespace apo {
 namespace {
 
-// What every step is given.
-struct Running {
+// The inputs of every step.
+struct Judging {
   ApplicationComparison& comparison;
   ApplicationRunner& runner;
   std::uint64_t seed = 0;
@@ -30,52 +30,51 @@ struct Running {
   const ApplicationHooks& hooks;
 };
 
-// Every seed at least once.
+// Returns the number of pairs: every seed at least once.
 int pairs_of(const DeclaredApplication& application) {
   return std::max(application.pairs, static_cast<int>(application.seeds.size()));
 }
 
-void keep_run(const Running& running, ApplicationRun run, int pair) {
+void keep_run(const Judging& judging, ApplicationRun run, int pair) {
   run.pair = pair;
-  if (const int declared = running.comparison.application.steps;
-      running.runner.steps() > declared && run.outcome == Outcome::no_metric) {
+  if (const int declared = judging.comparison.application.steps;
+      judging.runner.steps() > declared && run.outcome == Outcome::no_metric) {
     run.evidence += fmt::format(
         "; the declared {} steps are too short here to be timed by their lines: let the "
         "program do as many as APO_STEPS says, or longer ones",
         declared);
   }
-  running.comparison.runs.push_back(std::move(run));
-  if (running.hooks.on_run) {
-    running.hooks.on_run(running.comparison.runs.back());
+  judging.comparison.runs.push_back(std::move(run));
+  if (judging.hooks.on_run) {
+    judging.hooks.on_run(judging.comparison.runs.back());
   }
 }
 
-DeviceTurns::Turn turn_of(const Running& running) {
-  return running.turns == nullptr ? DeviceTurns::Turn()
-                                  : running.turns->take([&](const std::string& line) { running.observer.say(line); });
+DeviceTurns::Turn turn_of(const Judging& judging) {
+  return judging.turns == nullptr ? DeviceTurns::Turn()
+                                  : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
 }
 
-// Lines that a program keeps in a buffer are late in every run. Where the machine held up the process that reads them,
-// they are not late again.
-ApplicationRun run_arm(const Running& running, ApplicationView view, int arm, std::int64_t seed, Random& random) {
-  constexpr int kLooks = 3;
-  ApplicationRun run = running.runner.run(view, arm, seed, random.next());
-  for (int look = 1; look < kLooks && run.outcome == Outcome::unstable_clock; ++look) {
-    running.observer.say("a run is repeated: " + run.evidence);
-    run = running.runner.run(view, arm, seed, random.next());
+// Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
+ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, std::int64_t seed, Random& random) {
+  constexpr int kAttempts = 3;
+  ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
+  for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
+    judging.observer.say("a run is repeated: " + run.evidence);
+    run = judging.runner.run(view, arm, seed, random.next());
   }
   return run;
 }
 
 // Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
 // both the application's.
-void run_both(const Running& running, ApplicationView view, int pair, const std::function<void(ApplicationRun)>& then) {
-  const std::vector<std::int64_t>& seeds = running.comparison.application.seeds;
+void run_both(const Judging& judging, ApplicationView view, int pair, const std::function<void(ApplicationRun)>& then) {
+  const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
-  Random random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair)));
+  Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
   const int first = random.coin() ? 1 : 0;
   for (const int arm : {first, 1 - first}) {
-    then(run_arm(running, view, arm, seed, random));
+    then(run_arm(judging, view, arm, seed, random));
   }
 }
 
@@ -97,52 +96,52 @@ int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
 }
 
 // How long a step takes is a matter of the machine: the first pair is repeated until its steps are enough.
-std::vector<ApplicationRun> run_first_pair(const Running& running) {
+std::vector<ApplicationRun> run_first_pair(const Judging& judging) {
   for (;;) {
     std::vector<ApplicationRun> runs;
-    run_both(running, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
-    const int now = running.runner.steps();
+    run_both(judging, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
+    const int now = judging.runner.steps();
     const int enough = enough_steps(runs, now);
     if (enough == now) {
       return runs;
     }
-    running.observer.say(fmt::format("{} steps are too short to be timed here: every run does {}", now, enough));
-    running.runner.set_steps(enough);
+    judging.observer.say(fmt::format("{} steps are too short to be timed here: every run does {}", now, enough));
+    judging.runner.set_steps(enough);
   }
 }
 
 // Whether both ended well.
-bool run_pair(const Running& running, ApplicationView view, int pair) {
-  const DeviceTurns::Turn turn = turn_of(running);
+bool run_pair(const Judging& judging, ApplicationView view, int pair) {
+  const DeviceTurns::Turn turn = turn_of(judging);
   bool valid = true;
   const auto keep = [&](ApplicationRun run) {
     valid = valid && run.outcome == Outcome::valid;
-    keep_run(running, std::move(run), pair);
+    keep_run(judging, std::move(run), pair);
   };
   if (view == ApplicationView::fixed_steps && pair == 0) {
-    for (ApplicationRun& run : run_first_pair(running)) {
+    for (ApplicationRun& run : run_first_pair(judging)) {
       keep(std::move(run));
     }
   } else {
-    run_both(running, view, pair, keep);
+    run_both(judging, view, pair, keep);
   }
   return valid;
 }
 
-// Whether all of them ended well.
-bool run_pairs(const Running& running) {
-  const std::vector<ApplicationView> views = views_of(running.comparison.application);
-  const int pairs = pairs_of(running.comparison.application);
+// Returns whether all runs ended well.
+bool run_pairs(const Judging& judging) {
+  const std::vector<ApplicationView> views = views_of(judging.comparison.application);
+  const int pairs = pairs_of(judging.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
   const auto start = std::chrono::steady_clock::now();
   int done = 0;
   for (const ApplicationView view : views) {
     for (int pair = 0; pair < pairs; ++pair, ++done) {
-      running.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
+      judging.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
                                  .done = done,
                                  .expected = all,
                                  .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (all - done)});
-      if (!run_pair(running, view, pair)) {
+      if (!run_pair(judging, view, pair)) {
         return false;
       }
     }
@@ -150,12 +149,12 @@ bool run_pairs(const Running& running) {
   return true;
 }
 
-void run_once_more(const Running& running) {
-  if (running.hooks.on_pairs) {
-    const DeviceTurns::Turn turn = turn_of(running);
-    running.hooks.on_pairs([&](const std::vector<std::string>& variables) {
-      return running.runner.run(ApplicationView::fixed_steps, 0, running.comparison.application.seeds.front(),
-                                running.seed, variables);
+void run_once_more(const Judging& judging) {
+  if (judging.hooks.on_pairs) {
+    const DeviceTurns::Turn turn = turn_of(judging);
+    judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
+      return judging.runner.run(ApplicationView::fixed_steps, 0, judging.comparison.application.seeds.front(),
+                                judging.seed, variables);
     });
   }
 }
@@ -186,9 +185,9 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
   if (const auto prepared = runner.prepare(1); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
-    const Running running = {comparison, runner, seed, std::move(turns), observer, hooks};
-    if (run_pairs(running)) {
-      run_once_more(running);
+    const Judging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
+    if (run_pairs(judging)) {
+      run_once_more(judging);
     }
     decide(comparison);
   }

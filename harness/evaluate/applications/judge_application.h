@@ -1,5 +1,4 @@
-// harness/evaluate/applications/judge_application.h - judges two dispatches by an application: pairs of fresh runs of
-// both.
+// harness/evaluate/applications/judge_application.h - judges two dispatches by an application, in pairs of fresh runs.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +13,13 @@
 
 namespace apo {
 
-// One more run of A, whose environment has these variables too; it counts for nothing.
+// Runs A once more with these environment variables; no verdict uses the run.
 using RunOfA = std::function<ApplicationRun(const std::vector<std::string>& variables)>;
 
 struct ApplicationHooks {
   std::function<void()> on_begin = {};                     // A is prepared
   std::function<void(const ApplicationRun&)> on_run = {};  // as it ended; of the first pair, as both did
-  std::function<void(const RunOfA&)> on_pairs = {};        // all of them ended well
+  std::function<void(const RunOfA&)> on_pairs = {};        // after all pairs, if they ended well
 };
 
 // Prepares both, and runs the declared number of pairs of each view: fresh processes with the same seed, in an order

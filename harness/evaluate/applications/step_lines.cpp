@@ -1,4 +1,5 @@
-// harness/evaluate/applications/step_lines.cpp - one line a step, every number finite, and two clocks that agree.
+// harness/evaluate/applications/step_lines.cpp - checks that each step has one line, finite numbers and agreeing
+// clocks.
 #include "harness/evaluate/applications/step_lines.h"
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ bool is_step(std::string_view line) {
   return text.starts_with('{') && text.find("\"apo_step\"") != std::string::npos;
 }
 
-// Programs write what JSON has no word for in the way of their language: "nan", "-inf", "NaN", "Infinity".
+// Programs write numbers that JSON lacks in the form of their language: "nan", "-inf", "NaN", "Infinity".
 std::string with_nulls(const std::string& line) {
   constexpr std::size_t kLongestSearched = 65536;  // the library's expressions recurse once a character
   static const Pattern kNotNumbers(R"(([:,\[]\s*)[-+]?(nan|inf|infinity)\b)", PatternCase::ignored);
@@ -51,7 +52,7 @@ Json parse_step(const std::string& line, std::string& twice) {
   return Json::parse(with_nulls(line), note_keys, false);
 }
 
-// The key of a value that is no finite number; null stands for these. "" where there is none.
+// Returns the key of a value that is not finite, which null stands for; "" if there is none.
 std::string not_finite_key(const Json& json) {
   for (const auto& entry : json.items()) {
     if (entry.value().is_null() || (entry.value().is_number_float() && !std::isfinite(entry.value().get<double>()))) {

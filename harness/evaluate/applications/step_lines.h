@@ -23,7 +23,7 @@ struct StepLine {
 
 class StepReader {
  public:
-  // Other lines are the program's own affair. False: the run is void, as failure() says.
+  // Ignores other lines. Returns false if the run is void, with the reason in failure().
   bool add(std::string_view line, double arrived_s);
   const std::vector<StepLine>& steps() const { return steps_; }
   const std::optional<Failure>& failure() const { return failure_; }
