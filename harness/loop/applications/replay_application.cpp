@@ -9,6 +9,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
+#include "harness/evaluate/applications/decide_application.h"
 #include "harness/loop/applications/compare_dispatches.h"
 #include "journal/journal.h"
 
@@ -50,6 +51,16 @@ std::string interval_of(const SpeedEffect& speed) {
 }
 
 }  // namespace
+
+std::vector<std::string> unfounded_application_verdicts(Journal& journal) {
+  std::vector<std::string> findings;
+  for (const ApplicationComparison& comparison : journal.application_comparisons()) {
+    if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
+      findings.push_back(fmt::format("application comparison {}: {}", comparison.id, difference));
+    }
+  }
+  return findings;
+}
 
 Reproduction reproduction_of(const ApplicationComparison& original, const ApplicationComparison& again) {
   APO_CHECK(original.verdict && again.verdict);

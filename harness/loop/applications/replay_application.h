@@ -24,6 +24,9 @@ struct ApplicationReplay {
 // no such comparison, never judged, or its folder or a dispatch is gone.
 ApplicationReplay replay_application(Workspace& workspace, Journal& journal, std::int64_t id, Observer& observer);
 
+// Recorded comparisons whose verdict does not follow from their runs: a sentence each.
+std::vector<std::string> unfounded_application_verdicts(Journal& journal);
+
 // Reproduced when the verdict is the same and the intervals of the speed overlap; of a failure, when the outcome and
 // the side are the same. Both are judged.
 Reproduction reproduction_of(const ApplicationComparison& original, const ApplicationComparison& again);

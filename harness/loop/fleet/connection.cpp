@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t kKeptErrors = 4096;
 constexpr auto kFarewell = std::chrono::milliseconds(500);    // from the end of its output to its own
-constexpr std::size_t kLongestLine = std::size_t{256} << 20;  // no answer comes near: the worker is out of its mind
+constexpr std::size_t kLongestLine = std::size_t{256} << 20;  // no answer comes near
 
 std::string last_line(const std::string& text) {
   const std::vector<std::string> lines = split(trim(text), '\n');
@@ -38,20 +37,12 @@ void Connection::watch(std::vector<pollfd>& descriptors) {
 
 void Connection::wait(const std::vector<Connection*>& connections, std::chrono::milliseconds longest) {
   std::vector<pollfd> descriptors;
-  std::vector<std::size_t> ends;
   for (Connection* connection : connections) {
     if (!connection->is_over()) {
       connection->watch(descriptors);
     }
-    ends.push_back(descriptors.size());
   }
   poll(descriptors.data(), descriptors.size(), static_cast<int>(longest.count()));  // EINTR: the next look
-  auto at = descriptors.begin();
-  for (std::size_t i = 0; i < connections.size(); ++i) {
-    const auto end = descriptors.begin() + static_cast<std::ptrdiff_t>(ends[i]);
-    connections[i]->ready_ |= std::any_of(at, end, [](const pollfd& one) { return one.revents != 0; });
-    at = end;
-  }
 }
 
 void Connection::send(const std::string& line) {
@@ -74,9 +65,6 @@ void Connection::write_some() {
 }
 
 std::vector<std::string> Connection::move() {
-  if (!std::exchange(ready_, false)) {
-    return {};
-  }
   write_some();
   std::string text;
   over_ = over_ || !drain(process_.out(), text);
@@ -98,7 +86,6 @@ std::vector<std::string> Connection::move() {
 }
 
 std::string Connection::end() {
-  ready_ = true;
   move();
   const int status = process_.end_within(over_ ? kFarewell : std::chrono::milliseconds(0));
   const std::string how = WIFSIGNALED(status)        ? "ended by " + signal_name(WTERMSIG(status))

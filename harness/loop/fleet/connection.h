@@ -21,8 +21,7 @@ class Connection {
   // Waits until one of them can move something, at most so long.
   static void wait(const std::vector<Connection*>& connections, std::chrono::milliseconds longest);
   void send(const std::string& line);
-  // Moves what can be moved now: nothing where the last wait() found nothing, which spares a thousand idle workers two
-  // system calls each. Returns the lines that came in.
+  // Moves what can be moved now. Returns the lines that came in.
   std::vector<std::string> move();
   // The end of input, at which a worker ends.
   void hang_up() { process_.in().reset(); }
@@ -39,7 +38,6 @@ class Connection {
   std::string line_;
   std::string errors_;  // their end
   bool over_ = false;
-  bool ready_ = true;  // may be able to move something
 };
 
 }  // namespace apo

@@ -2,16 +2,18 @@
 #include "harness/loop/fleet/fleet.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <deque>
+#include <filesystem>
 #include <iterator>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
+#include "harness/loop/fleet/connection.h"
 
 namespace apo {
 namespace {
@@ -19,22 +21,14 @@ namespace {
 constexpr std::int64_t kClocksApart_s = 60;
 constexpr double kFarewell_s = 3;
 
-// A pipe for each stream of each worker.
-void allow_many_files() {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);  // where it fails, starting a worker says so
-  }
-}
-
 std::chrono::steady_clock::time_point after(double seconds) {
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// What a command of an engine, a job or a link may not do the next time, and what may be due to its task.
-bool may_pass(WorkerEnd why) {
+// An engine, a link or the worker's task may be the cause of these ends. Workers that were refused, failed their
+// sentinel or broke the protocol are not restarted.
+bool is_worth_a_restart(WorkerEnd why) {
   return why == WorkerEnd::died || why == WorkerEnd::silent || why == WorkerEnd::gave_back ||
          why == WorkerEnd::not_started || why == WorkerEnd::cannot_judge;
 }
@@ -44,24 +38,16 @@ std::string describe_device(const Machine& machine) {
                                         : machine.model;
 }
 
-std::string refusal(const Hello& hello, const ProgramIdentity& program, const Machine& model, std::time_t started_at,
-                    WorkerEnd& why) {
-  if (hello.program != program) {
-    why = WorkerEnd::wrong_version;
-    return fmt::format("it is {}, and this is {}: copy this program there", to_string(hello.program),
-                       to_string(program));
+std::vector<SourceFile> files_of_family(const std::string& name) {
+  const FamilyFile* file = find_family_file(name);
+  if (file == nullptr) {
+    throw UserError("the family " + name + " is a shared object, which is not sent",
+                    "give the worker its own: apo worker --serve --families FILE.so");
   }
-  if (const std::int64_t apart = clock_error_s(hello.time_s, started_at, std::time(nullptr)); apart > kClocksApart_s) {
-    why = WorkerEnd::clock_off;
-    return fmt::format("its clock is {} off", format_seconds(static_cast<double>(apart)));
-  }
-  if (hello.machine.target != model.target || hello.machine.model != model.model ||
-      hello.machine.cores != model.cores) {
-    why = WorkerEnd::wrong_device;
-    return fmt::format("its device is {}, and the campaign is on {}", describe_device(hello.machine),
-                       describe_device(model));
-  }
-  return "";
+  std::vector<SourceFile> files = {
+      {.name = std::filesystem::path(file->path).filename().string(), .text = file->text, .path = ""}};
+  files.insert(files.end(), file->headers.begin(), file->headers.end());
+  return files;
 }
 
 }  // namespace
@@ -72,52 +58,48 @@ std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int
 
 struct Fleet::Worker {
   std::string command;
-  std::unique_ptr<Connection> connection;
-  std::deque<std::string> lines;  // that nobody has looked at
-  std::optional<Hello> hello;
-  std::int64_t task = 0;
-  bool cancelling = false;
-  bool out = false;
-  int failures = 0;  // in a row
+  std::unique_ptr<Connection> connection;  // nullptr: it is not running
+  std::deque<std::string> lines;           // unread
+  std::optional<Hello> hello;              // it has joined
+  std::int64_t row = 0;                    // of the journal; 0: it has not joined
+  std::int64_t task = 0;                   // 0: none
+  bool cancelling = false;                 // the task
   std::string doing;
-  Sources sources;
+  bool out = false;         // not to be started again
+  int failures = 0;         // in a row
+  std::string why_it_left;  // the last time
   std::time_t started_at = 0;
-  Clock::time_point deadline;  // of its next word; of its next start where there is no connection
+  Clock::time_point deadline;  // of its next word; of its next start where it is not running
 
   // Throws UserError for a message of another task than its own.
   void check_task(const Message& message) const {
     if (task == 0 || message.at("id") != task) {
-      throw UserError("it speaks of a task that it does not have: " + message.at("type").get<std::string>());
+      throw UserError("message for a task it was not given: " + message.at("type").get<std::string>());
     }
   }
-  void supply(const Need& need) const;
 };
 
-// The family first: a source is read with its contract.
-void Fleet::Worker::supply(const Need& need) const {
-  if (!need.family.empty()) {
-    connection->send(family_message(need.family, sources.family(need.family)).dump());
-  }
-  for (const std::string& hash : need.sources) {
-    connection->send(source_message(sources.variant(hash)).dump());
-  }
-}
-
-Fleet::Fleet(FleetOptions options, const Machine& model) : options_(std::move(options)), model_(model) {
-  allow_many_files();
+Fleet::Fleet(FleetOptions options, const CampaignFrame& frame) : options_(std::move(options)), frame_(frame) {
   for (const std::string& command : options_.commands) {
     workers_.push_back(std::make_unique<Worker>());
     workers_.back()->command = command;
     start(*workers_.back());
   }
+  frame_.observer.say(fmt::format("starting {} worker{}", size(), size() == 1 ? "" : "s"));
 }
 
 Fleet::~Fleet() {
-  end();
+  end_processes();
 }
 
-// At the end of its input a worker ends; what does not is killed.
-void Fleet::end() {
+void Fleet::start(Worker& worker) {
+  worker.started_at = std::time(nullptr);
+  worker.connection = std::make_unique<Connection>(worker.command);
+  worker.deadline = after(options_.start_s);
+}
+
+// At the end of its input a worker ends; those that do not are killed.
+void Fleet::end_processes() {
   const auto is_over = [](const std::unique_ptr<Worker>& worker) {
     return worker->connection == nullptr || worker->connection->is_over();
   };
@@ -141,6 +123,16 @@ void Fleet::end() {
   }
 }
 
+void Fleet::dismiss() {
+  end_processes();
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->row != 0) {
+      frame_.journal.end_worker(worker->row, WorkerEnd::dismissed, "");
+      worker->row = 0;
+    }
+  }
+}
+
 bool Fleet::is_idle(std::size_t worker) const {
   return workers_[worker]->hello.has_value() && workers_[worker]->task == 0;
 }
@@ -149,39 +141,49 @@ bool Fleet::is_out(std::size_t worker) const {
   return workers_[worker]->out;
 }
 
-std::int64_t Fleet::task(std::size_t worker) const {
-  return workers_[worker]->task;
-}
-
 const Hello* Fleet::hello(std::size_t worker) const {
   return workers_[worker]->hello ? &*workers_[worker]->hello : nullptr;
+}
+
+std::int64_t Fleet::row(std::size_t worker) const {
+  return workers_[worker]->row;
+}
+
+std::string Fleet::name(std::size_t worker) const {
+  const Hello* known = hello(worker);
+  return fmt::format("worker {}", worker + 1) + (known == nullptr ? "" : " (" + known->device + ")");
 }
 
 pid_t Fleet::pid(std::size_t worker) const {
   return workers_[worker]->connection->pid();
 }
 
-std::vector<std::string> Fleet::doing() const {
-  std::vector<std::string> all;
+std::string Fleet::doing() const {
+  const auto found = std::ranges::find_if(
+      workers_, [](const std::unique_ptr<Worker>& worker) { return worker->task != 0 && !worker->doing.empty(); });
+  return found == workers_.end() ? "" : (*found)->doing;
+}
+
+void Fleet::forgive(std::size_t worker) {
+  workers_[worker]->failures = 0;
+}
+
+void Fleet::check_any_left() const {
+  std::vector<std::string> reasons;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->task != 0 && !worker->doing.empty()) {
-      all.push_back(worker->doing);
+    if (!worker->out) {
+      return;
     }
+    reasons.push_back(worker->why_it_left);
   }
-  return all;
+  throw EnvironmentError("no worker is left: " + join(reasons, "; "),
+                         "the same command goes on with the campaign once they can work");
 }
 
-void Fleet::start(Worker& worker) {
-  worker.started_at = std::time(nullptr);
-  worker.connection = std::make_unique<Connection>(worker.command);
-  worker.deadline = after(options_.start_s);
-}
-
-void Fleet::give(std::size_t index, const Task& task, const Sources& sources) {
+void Fleet::give(std::size_t index, const Task& task) {
   Worker& worker = *workers_[index];
   worker.task = task.id;
   worker.doing.clear();
-  worker.sources = sources;
   worker.connection->send(to_message(task).dump());
 }
 
@@ -189,23 +191,6 @@ void Fleet::cancel(std::size_t index) {
   Worker& worker = *workers_[index];
   worker.cancelling = true;
   worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
-}
-
-void Fleet::forgive(std::size_t worker) {
-  workers_[worker]->failures = 0;
-}
-
-std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
-  const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
-  poll_all(unread ? std::chrono::milliseconds(0) : longest);
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    const std::size_t index = (first_ + i) % workers_.size();
-    if (auto event = look_at(index)) {
-      first_ = index + 1;
-      return event;
-    }
-  }
-  return std::nullopt;
 }
 
 void Fleet::poll_all(std::chrono::milliseconds longest) {
@@ -218,10 +203,20 @@ void Fleet::poll_all(std::chrono::milliseconds longest) {
   Connection::wait(connections, longest);
 }
 
-// What it has said comes before what it should have said by now.
-std::optional<FleetEvent> Fleet::look_at(std::size_t index) {
-  std::optional<FleetEvent> event = workers_[index]->connection != nullptr ? hear(index) : std::nullopt;
-  return event ? event : look_at_clock(index);
+// A worker's words come before what it should have said by now.
+std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
+  const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
+  poll_all(unread ? std::chrono::milliseconds(0) : longest);
+  for (std::size_t index = 0; index < workers_.size(); ++index) {
+    std::optional<FleetEvent> event = workers_[index]->connection != nullptr ? hear(index) : std::nullopt;
+    if (!event) {
+      event = look_at_clock(index);
+    }
+    if (event) {
+      return event;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<FleetEvent> Fleet::hear(std::size_t index) {
@@ -238,9 +233,9 @@ std::optional<FleetEvent> Fleet::hear(std::size_t index) {
         return event;
       }
     } catch (const Message::exception& error) {
-      return give_up(index, WorkerEnd::bad_answer, error.what());
+      return refuse(index, error.what());
     } catch (const UserError& error) {
-      return give_up(index, WorkerEnd::bad_answer, with_hint(error));
+      return refuse(index, with_hint(error));
     }
   }
   if (worker.connection->is_over()) {
@@ -257,14 +252,15 @@ std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& me
   }
   worker.deadline = after(options_.silence_s);
   if (type == "heartbeat") {
-    return on_heartbeat(index, message);
-  }
-  if (type == "progress") {
+    if (const double quiet_s = message.at("quiet_s"); quiet_s > options_.stuck_s) {
+      return give_up(index, WorkerEnd::silent, "its task made no progress in " + format_seconds(quiet_s));
+    }
+  } else if (type == "progress") {
     worker.doing = message.at("what");
   } else if (type == "need") {
     worker.check_task(message);
     if (!worker.cancelling) {  // else it would take what comes late for its next task
-      worker.supply(need_of(message));
+      supply(worker, need_of(message));
     }
   } else if (type == "answer" || type == "cancelled") {
     return on_end_of_task(index, message);
@@ -282,35 +278,52 @@ std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& me
 FleetEvent Fleet::on_hello(std::size_t index, const Message& message) {
   Worker& worker = *workers_[index];
   const Hello hello = hello_of(message);
-  WorkerEnd why = WorkerEnd::dismissed;
-  std::string note = refusal(hello, options_.program, model_, worker.started_at, why);
-  for (std::size_t i = 0; i < workers_.size() && note.empty(); ++i) {
+  if (hello.program != options_.program) {
+    return give_up(index, WorkerEnd::wrong_version,
+                   fmt::format("it is {}, and this is {}: copy this program there", to_string(hello.program),
+                               to_string(options_.program)));
+  }
+  if (const auto apart = clock_error_s(hello.time_s, worker.started_at, std::time(nullptr)); apart > kClocksApart_s) {
+    return give_up(index, WorkerEnd::clock_off,
+                   fmt::format("its clock is {} off", format_seconds(static_cast<double>(apart))));
+  }
+  const Machine& model = frame_.workspace.machine();
+  if (hello.machine.target != model.target || hello.machine.model != model.model ||
+      hello.machine.cores != model.cores) {
+    return give_up(index, WorkerEnd::wrong_device,
+                   fmt::format("its device is {}, and the campaign is on {}", describe_device(hello.machine),
+                               describe_device(model)));
+  }
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (i != index && workers_[i]->hello && workers_[i]->hello->device == hello.device) {
-      why = WorkerEnd::device_taken;
-      note = fmt::format("worker {} holds {}", i + 1, hello.device);
+      return give_up(index, WorkerEnd::device_taken, fmt::format("worker {} holds {}", i + 1, hello.device));
     }
   }
-  if (!note.empty()) {
-    return give_up(index, why, note);
-  }
   worker.hello = hello;
+  worker.row = add_row(index);
   worker.deadline = after(options_.silence_s);
+  frame_.observer.say(name(index) + " has joined");
   return {.kind = FleetEvent::Kind::joined, .worker = index};
 }
 
-std::optional<FleetEvent> Fleet::on_heartbeat(std::size_t index, const Message& message) {
-  const double quiet_s = message.at("quiet_s");
-  if (quiet_s <= options_.stuck_s) {
-    return std::nullopt;
+// The family first: a source is read with its contract.
+void Fleet::supply(Worker& worker, const Need& need) {
+  if (!need.family.empty()) {
+    worker.connection->send(family_message(need.family, files_of_family(need.family)).dump());
   }
-  return give_up(index, WorkerEnd::silent, "its task made no progress in " + format_seconds(quiet_s));
+  for (const std::string& hash : need.sources) {
+    const Variant* variant = frame_.workspace.catalogue().with_text(hash);
+    if (variant == nullptr) {
+      throw UserError("it asked for a source that it was not told of");
+    }
+    worker.connection->send(source_message(*variant).dump());
+  }
 }
 
 FleetEvent Fleet::on_end_of_task(std::size_t index, const Message& message) {
   Worker& worker = *workers_[index];
   worker.check_task(message);
-  const bool answers = message.at("type") == "answer";
-  if (!answers && !worker.cancelling) {
+  if (message.at("type") == "cancelled" && !worker.cancelling) {
     throw UserError("it stopped a task that nobody cancelled");
   }
   const bool wanted = !worker.cancelling;
@@ -338,23 +351,42 @@ std::optional<FleetEvent> Fleet::look_at_clock(std::size_t index) {
              : give_up(index, WorkerEnd::not_started, "it has said nothing in " + format_seconds(options_.start_s));
 }
 
+FleetEvent Fleet::refuse(std::size_t worker, const std::string& note) {
+  return give_up(worker, WorkerEnd::bad_answer, note);
+}
+
 FleetEvent Fleet::give_up(std::size_t index, WorkerEnd why, const std::string& note) {
   Worker& worker = *workers_[index];
   const std::string ended = worker.connection->end();
-  worker.connection.reset();
-  worker.lines.clear();
   FleetEvent event{.kind = FleetEvent::Kind::left,
                    .worker = index,
                    .task = worker.task,
                    .why = why,
                    .note = note.empty() ? ended : note};
+  frame_.journal.end_worker(worker.row != 0 ? worker.row : add_row(index), why, event.note);
+  worker.connection.reset();
+  worker.lines.clear();
   worker.hello.reset();
+  worker.row = 0;
   worker.task = 0;
   worker.cancelling = false;
   ++worker.failures;
-  worker.out = !may_pass(why) || worker.failures >= options_.most_failures;
+  worker.out = !is_worth_a_restart(why) || worker.failures >= options_.most_failures;
   worker.deadline = after(options_.restart_after_s * std::exp2(worker.failures - 1));
+  worker.why_it_left = fmt::format("{}: {}: {}", name(index), to_string(why), event.note);
+  frame_.observer.say(worker.why_it_left + (worker.out ? "" : "; it is started again"));
   return event;
+}
+
+std::int64_t Fleet::add_row(std::size_t index) {
+  const Worker& worker = *workers_[index];
+  WorkerRow row{.campaign = frame_.campaign, .number = static_cast<int>(index) + 1, .command = worker.command};
+  if (worker.hello) {
+    frame_.journal.add_machine(worker.hello->machine);
+    row.machine = worker.hello->machine.id;
+    row.device = worker.hello->device;
+  }
+  return frame_.journal.add_worker(row);
 }
 
 }  // namespace apo

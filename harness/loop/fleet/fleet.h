@@ -1,15 +1,15 @@
-// harness/loop/fleet/fleet.h - the workers of one driver: starts them, hands tasks to them, and notices what fails.
+// harness/loop/fleet/fleet.h - the workers of a campaign: starts them, hands tasks to them, notices what fails, and
+// keeps a row of each in the journal.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/loop/fleet/connection.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/fleet/messages.h"
 #include "journal/workers.h"
 
@@ -27,10 +27,10 @@ struct FleetOptions {
 
 struct FleetEvent {
   enum class Kind : std::uint8_t {
-    joined,     // it has said which device it holds, and waits for tasks
+    joined,     // the worker has named its device, and waits for tasks
     answered,   // `journal` is the answer to `task`
-    cancelled,  // it has stopped `task`, and waits for the next
-    left,       // it judges no more; `task` is to be judged elsewhere
+    cancelled,  // the worker has stopped `task`, and waits for the next
+    left,       // the worker has ended; `task` is to be judged elsewhere
   };
   Kind kind = Kind::joined;
   std::size_t worker = 0;
@@ -47,57 +47,54 @@ std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int
 // Single-threaded: everything happens within next().
 class Fleet {
  public:
-  // Takes workers on devices of this model, with as many cores, alone.
-  Fleet(FleetOptions options, const Machine& model);
+  // Takes only workers on devices of the workspace's model, with as many cores. The frame outlives this object.
+  Fleet(FleetOptions options, const CampaignFrame& frame);
   ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
   std::size_t size() const { return workers_.size(); }
-  const std::string& command(std::size_t worker) const { return options_.commands[worker]; }
   bool is_idle(std::size_t worker) const;
-  bool is_out(std::size_t worker) const;         // and is not started again
-  std::int64_t task(std::size_t worker) const;   // that it judges; 0: none
+  bool is_out(std::size_t worker) const;         // has ended, and is not started again
   const Hello* hello(std::size_t worker) const;  // nullptr: it has not joined
+  std::int64_t row(std::size_t worker) const;    // of the journal, of one that has joined
+  std::string name(std::size_t worker) const;    // "worker 2 (GPU-...)"
   pid_t pid(std::size_t worker) const;           // of its command, which runs
-  // What is said of the work of those that judge now.
-  std::vector<std::string> doing() const;
+  std::string doing() const;                     // the progress of one that judges; "" for none
 
-  // What a worker may ask for: sources by hash, families by name.
-  struct Sources {
-    std::function<Variant(const std::string& hash)> variant;
-    std::function<std::vector<SourceFile>(const std::string& family)> family;
-  };
-  void give(std::size_t worker, const Task& task, const Sources& sources);
-  // It stops its task at the task's next step, and is not idle before.
+  void give(std::size_t worker, const Task& task);
+  // The worker stops its task at the task's next step, and is not idle before.
   void cancel(std::size_t worker);
   // What happens next, one thing at a time: the workers are then as the event says. nullopt: nothing in that time.
   std::optional<FleetEvent> next(std::chrono::milliseconds longest);
-  // Ends the worker, which may be started again. Returns the event, which next() does not tell any more.
-  FleetEvent give_up(std::size_t worker, WorkerEnd why, const std::string& note);
-  // What it failed at was its task's fault: its failures in a row begin anew.
+  // Ends a worker whose answer cannot be used. Returns the event, which next() does not return again.
+  FleetEvent refuse(std::size_t worker, const std::string& note);
+  // The worker's failures in a row were its tasks' fault: they do not count.
   void forgive(std::size_t worker);
-  // Ends all of them, within seconds: their devices are free then.
-  void end();
+  // Throws EnvironmentError with the reason of each worker when none is left.
+  void check_any_left() const;
+  // Ends all workers, within seconds: their devices are free then.
+  void dismiss();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker;
 
   void start(Worker& worker);
+  void end_processes();
   void poll_all(std::chrono::milliseconds longest);
-  std::optional<FleetEvent> look_at(std::size_t index);
   std::optional<FleetEvent> hear(std::size_t index);
   std::optional<FleetEvent> on_message(std::size_t index, const Message& message);
   FleetEvent on_hello(std::size_t index, const Message& message);
-  std::optional<FleetEvent> on_heartbeat(std::size_t index, const Message& message);
   FleetEvent on_end_of_task(std::size_t index, const Message& message);
   std::optional<FleetEvent> look_at_clock(std::size_t index);
+  void supply(Worker& worker, const Need& need);
+  FleetEvent give_up(std::size_t index, WorkerEnd why, const std::string& note);
+  std::int64_t add_row(std::size_t index);
 
   FleetOptions options_;
-  Machine model_;
+  const CampaignFrame& frame_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::size_t first_ = 0;  // to be looked at next: each has its turn
 };
 
 }  // namespace apo

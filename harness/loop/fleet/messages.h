@@ -7,7 +7,7 @@
 //   driver: task                             judge this candidate against that incumbent
 //   worker: need                             sources that it does not have, by their hashes, and the family
 //   driver: source, family                   these
-//   worker: heartbeat, progress, say         meanwhile; a heartbeat says how long there was no progress
+//   worker: heartbeat, progress              meanwhile; a heartbeat says how long there was no progress
 //   worker: answer | failed | given_back | cancelled
 //   driver: cancel                           the task is no more of interest
 //

@@ -2,6 +2,7 @@
 #include "harness/loop/fleet/serve.h"
 
 #include <poll.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,7 +26,6 @@
 #include "harness/core/system/spawn.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/sentinel.h"
-#include "harness/loop/fleet/device_name.h"
 #include "harness/loop/fleet/task_judge.h"
 
 namespace apo {
@@ -50,6 +50,20 @@ bool is_of_type(const Message& message, const char* type) {
   return message.is_object() && message.contains("type") && message["type"] == type;
 }
 
+// Held by one worker alone: a GPU's UUID; "HOST cpus 0,1" for the CPUs that this process may use.
+std::string device_name(const Machine& machine) {
+  if (machine.target == Target::cuda) {
+    return machine.id;
+  }
+  utsname names{};
+  const std::string host = uname(&names) == 0 ? names.nodename : "host";
+  std::vector<std::string> cpus;
+  for (const int cpu : usable_cpus()) {
+    cpus.push_back(std::to_string(cpu));
+  }
+  return host + " cpus " + join(cpus, ",");
+}
+
 // The write end of a pipe that the reading thread waits for; a signal's handler can do no more.
 std::atomic<int> asked_to_end = -1;
 
@@ -66,7 +80,7 @@ class TaskServer : public Observer {
 
   int run();
 
-  void say(const std::string& line) override;
+  void say(const std::string&) override {}  // a driver shows the progress of its workers alone
   void progress(const Progress& progress) override;
 
  private:
@@ -114,10 +128,6 @@ void TaskServer::send(const Message& message) {
     }
     left.remove_prefix(wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
   }
-}
-
-void TaskServer::say(const std::string& line) {
-  send({{"type", "say"}, {"line", line}});
 }
 
 void TaskServer::progress(const Progress& progress) {

@@ -18,8 +18,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostWorkers = 10'000;
+constexpr int kMostWorkers = 100;          // of one template: more is a mistyped number
 constexpr std::size_t kCpusOfAWorker = 2;  // one for the arm that is timed, one for what watches it
+
+// In quotes of the shell.
+std::string shell_word(const std::string& word) {
+  return "'" + replace_all(word, "'", "'\\''") + "'";
+}
+
+// The number of workers in `text`, which stands in `given`. Throws UserError.
+int worker_count(const std::string& text, const std::string& given) {
+  const auto count = parse_int(text);
+  if (!count || *count < 1 || *count > kMostWorkers) {
+    throw UserError(
+        fmt::format("'{}' names no number of workers", given),
+        fmt::format("write a number from 1 to {}, as in local:2 or '8*ssh gpu{{n}} apo worker --serve'", kMostWorkers));
+  }
+  return static_cast<int>(*count);
+}
 
 std::string serve_command(const LocalWorkers& local, const std::string& before, const std::string& options) {
   std::string families;
@@ -41,7 +57,6 @@ WorkerCommands on_gpus(const LocalWorkers& local, const std::string& count, cons
   WorkerCommands workers;
   for (std::size_t i = 0; i < wanted; ++i) {
     workers.commands.push_back(serve_command(local, "CUDA_VISIBLE_DEVICES=" + shell_word(gpus[i]) + " ", ""));
-    workers.devices.push_back({.cpus = {}, .gpu = gpus[i]});
   }
   return workers;
 }
@@ -70,7 +85,6 @@ WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, cons
                                cpus.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
     workers.cpus = i == 0 ? own : workers.cpus;
     workers.commands.push_back(serve_command(local, "", " --cpus " + listed(own)));
-    workers.devices.push_back({.cpus = own, .gpu = ""});
   }
   return workers;
 }
@@ -114,24 +128,10 @@ WorkerCommands commands_of(const std::string& given, const LocalWorkers& local) 
   }
   std::string command = given;
   const auto count = static_cast<std::size_t>(repetitions(command));
-  return {.commands = std::vector<std::string>(count, command), .devices = std::vector<LocalDevice>(count), .cpus = {}};
+  return {.commands = std::vector<std::string>(count, command), .cpus = {}};
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& word) {
-  return "'" + replace_all(word, "'", "'\\''") + "'";
-}
-
-int worker_count(const std::string& text, const std::string& given) {
-  const auto count = parse_int(text);
-  if (!count || *count < 1 || *count > kMostWorkers) {
-    throw UserError(
-        fmt::format("'{}' names no number of workers", given),
-        fmt::format("write a number from 1 to {}, as in local:2 or '8*ssh gpu{{n}} apo worker --serve'", kMostWorkers));
-  }
-  return static_cast<int>(*count);
-}
 
 std::string own_program() {
   return fs::read_symlink("/proc/self/exe").string();
@@ -157,7 +157,6 @@ WorkerCommands worker_commands(const std::vector<std::string>& templates, const 
     for (const std::string& one : is_file(given) ? templates_in(given) : std::vector<std::string>{given}) {
       const WorkerCommands own = commands_of(one, local);
       workers.commands.insert(workers.commands.end(), own.commands.begin(), own.commands.end());
-      workers.devices.insert(workers.devices.end(), own.devices.begin(), own.devices.end());
       workers.cpus = workers.cpus.empty() ? own.cpus : workers.cpus;
     }
   }

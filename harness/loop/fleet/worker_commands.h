@@ -16,15 +16,8 @@ struct LocalWorkers {
   Target target = Target::host;
 };
 
-// What a local worker holds. A command's device is elsewhere, and nothing is known of it here.
-struct LocalDevice {
-  std::vector<int> cpus;  // on host
-  std::string gpu;        // on cuda, as CUDA_VISIBLE_DEVICES names it
-};
-
 struct WorkerCommands {
   std::vector<std::string> commands;  // for the shell, one a worker
-  std::vector<LocalDevice> devices;   // of each
   // Of the first local worker on host. A driver that keeps to them is a machine with as many cores as its workers, so
   // that what it profiles and certifies is about the machine that they judge on. Empty: there is none.
   std::vector<int> cpus;
@@ -38,11 +31,6 @@ struct WorkerCommands {
 //   FILE.json         {"workers": [templates other than files]}
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
-
-// The number of workers in `text`, which stands in `given`. Throws UserError.
-int worker_count(const std::string& text, const std::string& given);
-// In quotes of the shell.
-std::string shell_word(const std::string& word);
 
 // The path of this program, by which it starts itself.
 std::string own_program();

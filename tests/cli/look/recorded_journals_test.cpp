@@ -69,7 +69,7 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
     SCOPED_TRACE(path);
     std::vector<std::vector<std::string>> commands = {
         {"list"},  {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--hand-kept"}, {"query", "--commands"},
-        {"status"}};
+        {"list", "--workers"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});
     }

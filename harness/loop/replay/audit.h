@@ -1,4 +1,4 @@
-// harness/loop/audit.h - checks that a journal is whole, keeps its invariants, and has the coins of its seeds.
+// harness/loop/replay/audit.h - checks that a journal is whole, keeps its invariants, and has the coins of its seeds.
 #pragma once
 
 #include <string>

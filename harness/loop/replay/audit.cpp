@@ -1,10 +1,9 @@
-// harness/loop/audit.cpp - checks rows, invariants, coins, and the verdicts on commands and by applications.
-#include "harness/loop/audit.h"
+// harness/loop/replay/audit.cpp - checks rows, invariants, coins, and the verdicts on commands.
+#include "harness/loop/replay/audit.h"
 
 #include <fmt/format.h>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/applications/decide_application.h"
 #include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/round.h"
 
@@ -37,17 +36,6 @@ std::vector<std::string> check_command_verdicts(Journal& journal) {
   return findings;
 }
 
-// So do those by applications.
-std::vector<std::string> check_application_verdicts(Journal& journal) {
-  std::vector<std::string> findings;
-  for (const ApplicationComparison& comparison : journal.application_comparisons()) {
-    if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
-      findings.push_back(fmt::format("application comparison {}: {}", comparison.id, difference));
-    }
-  }
-  return findings;
-}
-
 }  // namespace
 
 std::vector<std::string> audit(Journal& journal) {
@@ -58,10 +46,7 @@ std::vector<std::string> audit(Journal& journal) {
   if (findings.empty()) {
     findings = check_coins(journal);
   }
-  if (findings.empty()) {
-    findings = check_command_verdicts(journal);
-  }
-  return findings.empty() ? check_application_verdicts(journal) : findings;
+  return findings.empty() ? check_command_verdicts(journal) : findings;
 }
 
 }  // namespace apo

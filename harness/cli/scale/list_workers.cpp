@@ -1,15 +1,12 @@
-// harness/cli/scale/status.cpp - `apo status`: the workers of campaigns, what each judges, and what was lost.
+// harness/cli/scale/list_workers.cpp - reads a campaign's workers from the journal, as a table and as a document.
+#include "harness/cli/scale/list_workers.h"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "harness/cli/app.h"
-#include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/json/values.h"
@@ -21,11 +18,6 @@ namespace apo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct StatusOptions {
-  std::int64_t campaign = 0;
-  bool follow = false;
-};
 
 struct CampaignStatus {
   Campaign campaign;
@@ -46,13 +38,13 @@ CampaignStatus status_of(Journal& journal, std::int64_t id) {
 }
 
 // The one that was asked for; else those that are being run with workers; else the newest that had some.
-std::vector<CampaignStatus> read_status(const StatusOptions& options, const Paths& paths) {
+std::vector<CampaignStatus> read_status(std::int64_t campaign, const Paths& paths) {
   if (!std::filesystem::exists(paths.journal)) {
     return {};
   }
   Journal journal = Journal::open(paths.journal, Access::read_only);
-  if (options.campaign != 0) {
-    return {status_of(journal, options.campaign)};
+  if (campaign != 0) {
+    return {status_of(journal, campaign)};
   }
   std::vector<CampaignStatus> all;
   const std::vector<std::int64_t> campaigns = journal.campaigns_with_workers();
@@ -134,26 +126,11 @@ void print_status(const std::vector<CampaignStatus>& all, const Globals& globals
   print(text.empty() ? "no campaign has had workers: 'apo run --workers local:all' starts some\n" : text);
 }
 
-int show_status(const StatusOptions& options, const Globals& globals) {
-  const Paths paths = make_paths(globals.journal);
-  constexpr auto kEvery = std::chrono::seconds(2);
-  for (;;) {
-    const std::vector<CampaignStatus> all = read_status(options, paths);
-    print_status(all, globals);
-    if (!options.follow || all.empty() || all.front().run_by.empty()) {
-      return kDone;
-    }
-    std::this_thread::sleep_for(kEvery);
-  }
-}
-
 }  // namespace
 
-Action define_status(CLI::App& app, Globals& globals) {
-  const auto options = std::make_shared<StatusOptions>();
-  app.add_option("--campaign", options->campaign, "this campaign (default: those that are running)");
-  app.add_flag("--follow", options->follow, "print it every two seconds until the campaign ends");
-  return [options, &globals] { return show_status(*options, globals); };
+int list_workers(std::int64_t campaign, const Globals& globals) {
+  print_status(read_status(campaign, make_paths(globals.journal)), globals);
+  return kDone;
 }
 
 }  // namespace apo
