@@ -2,22 +2,20 @@
 #include "harness/loop/fleet/placed_experiments.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/loop/fleet/campaign_fleet.h"
-#include "tests/shipped_families.h"
+#include "tests/loop/fleet/campaign_of_workers.h"
 
 namespace apo {
 namespace {
 
 using Strings = std::vector<std::string>;
 
-class Placed : public ::testing::Test {
+class Placed : public testing::CampaignOfWorkers {
  protected:
   // Workers "w1", "w2", ... that do one of these acts a task.
   void start(const Strings& acts, int replicate = 1, int most_failures = 1) {
@@ -33,18 +31,17 @@ class Placed : public ::testing::Test {
   void start_commands(const Strings& commands, int replicate, int most_failures) {
     FleetOptions options{.commands = commands,
                          .program = identity_of_program("simulated", APO_SCRIPTED_WORKER),
+                         .silence_s = silence_s_,
                          .restart_after_s = 0.01};
     options.most_failures = most_failures;
-    fleet_.emplace(FleetRequest{.options = options, .replicate = replicate}, workspace_.machine(), journal_, observer_,
-                   campaign_.id);
-    frame_->fleet = &*fleet_;
+    fleet_.emplace(options, *frame_);
     state_ = make_state(*frame_);
-    placed_.emplace(*frame_, *state_, iteration_);
+    placed_.emplace(*frame_, *state_, *fleet_, iteration_, replicate);
   }
 
   bool all_idle() {
-    for (std::size_t i = 0; i < fleet_->workers().size(); ++i) {
-      if (!fleet_->workers().is_idle(i)) {
+    for (std::size_t i = 0; i < fleet_->size(); ++i) {
+      if (!fleet_->is_idle(i)) {
         return false;
       }
     }
@@ -82,28 +79,7 @@ class Placed : public ::testing::Test {
     expect_whole();
   }
 
-  std::vector<WorkerRow> rows() { return journal_.workers(campaign_.id); }
-
-  void SetUp() override {
-    journal_.add_machine(workspace_.machine());
-    journal_.add_roofs(workspace_.machine().id, {{.name = "memory_copy", .value = 1e10, .unit = "byte/s"}});
-    campaign_ = {.policy = {.family = "copy", .workload_class = "small", .workloads = {"n4k"}},
-                 .baseline = {"copy/simple", {}},
-                 .machine = workspace_.machine().id};
-    journal_.add_variant(workspace_.catalogue().get("copy/simple"));
-    campaign_.id = journal_.begin_campaign(campaign_);
-    iteration_ = journal_.begin_iteration({.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
-    frame_.emplace(make_frame(workspace_, journal_, observer_, campaign_, false));
-  }
-
-  TemporaryFolder folder_{"apo-placed-test"};
-  Workspace workspace_{make_paths((folder_.path() / "journal.db").string())};
-  SilentObserver observer_;
-  Journal journal_ = Journal::open(workspace_.paths().journal, Access::read_write);
-  Campaign campaign_;
-  std::int64_t iteration_ = 0;
-  std::optional<CampaignFrame> frame_;
-  std::optional<CampaignFleet> fleet_;
+  double silence_s_ = 20;
   std::optional<CampaignProgress> state_;
   std::optional<PlacedExperiments> placed_;
 };
@@ -138,7 +114,7 @@ TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) 
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
   EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w2");
-  EXPECT_FALSE(fleet_->workers().is_out(0)) << "the candidate may be the cause";
+  EXPECT_FALSE(fleet_->is_out(0)) << "the candidate may be the cause";
   finish();
 }
 
@@ -157,7 +133,7 @@ TEST_F(Placed, ACandidateThatKillsEveryWorkerHasFailed) {
   }
   EXPECT_TRUE(placed_->is_empty());
   EXPECT_EQ(placed_->given_up(), "");
-  EXPECT_FALSE(fleet_->workers().is_out(0));
+  EXPECT_FALSE(fleet_->is_out(0));
   finish();
 }
 
@@ -168,7 +144,7 @@ TEST_F(Placed, ACandidateThatNoWorkerCanJudgeIsLeftOutWithTheReason) {
   EXPECT_EQ(placed_->given_up(),
             "copy/parallel[KILOBYTES_PER_THREAD=1]: 3 workers were lost with it, the last one as cannot_judge: a "
             "header is missing");
-  EXPECT_FALSE(fleet_->workers().is_out(0));
+  EXPECT_FALSE(fleet_->is_out(0));
   finish();
 }
 
@@ -229,7 +205,7 @@ TEST_F(Placed, AWorkerTakesTheNextCandidateWhileItsAcceptanceWaitsForAnother) {
   wait_until([&] { return all_idle(); });
   place(1);
   place(2);
-  EXPECT_FALSE(wait_until([&] { return fleet_->workers().is_idle(0); }));
+  EXPECT_FALSE(wait_until([&] { return fleet_->is_idle(0); }));
   EXPECT_TRUE(placed_->can_take());
   finish();
 }
@@ -242,24 +218,41 @@ TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
   EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
-  kill(fleet_->workers().pid(1), SIGSTOP);  // in the middle of a long build
+  kill(fleet_->pid(1), SIGSTOP);  // in the middle of a long build
   const auto begin = std::chrono::steady_clock::now();
   placed_->stop();
   EXPECT_LT(seconds_since(begin), 1);
   EXPECT_TRUE(placed_->is_empty());
-  EXPECT_FALSE(fleet_->workers().is_idle(1));
-  kill(fleet_->workers().pid(1), SIGCONT);
-  placed_.emplace(*frame_, *state_, iteration_);
+  EXPECT_FALSE(fleet_->is_idle(1));
+  kill(fleet_->pid(1), SIGCONT);
+  placed_.emplace(*frame_, *state_, *fleet_, iteration_, 1);
   EXPECT_FALSE(wait_until([&] { return all_idle(); }));
   EXPECT_TRUE(placed_->can_take());
+  finish();
+}
+
+TEST_F(Placed, WorkersThatFailLoseAndDoubleNothing) {
+  constexpr std::size_t kCandidates = 40;
+  silence_s_ = 6;  // for this long a worker hangs
+  start(Strings(8, "restless"), 1, 1000);
+  std::size_t experiments = 0;
+  for (int number = 0; experiments < kCandidates;) {  // one whose workers were lost three times is left out
+    if (placed_->can_take() && (number < static_cast<int>(kCandidates) || placed_->is_empty())) {
+      place(++number);
+    } else {
+      experiments += placed_->wait() ? 1U : 0U;
+    }
+  }
+  EXPECT_EQ(journal_.experiments(campaign_.id).size(), kCandidates);
+  EXPECT_EQ(journal_.check_integrity(), Strings());
   finish();
 }
 
 TEST_F(Placed, DismissedWorkersHaveEnded) {
   start({"stay"});
   place(1);
-  wait_until([&] { return fleet_->workers().task(0) != 0; });
-  const pid_t pid = fleet_->workers().pid(0);
+  wait_until([&] { return fleet_->hello(0) != nullptr && !fleet_->is_idle(0); });
+  const pid_t pid = fleet_->pid(0);
   finish();
   EXPECT_NE(kill(pid, 0), 0);
 }

@@ -3,18 +3,112 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/files.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/loop/fleet/answer_journal.h"
-#include "tests/loop/fleet/served_worker.h"
+#include "harness/loop/fleet/connection.h"
 #include "tests/shipped_families.h"
 
 namespace apo {
 namespace {
 
-using namespace apo::testing;
+TaskSide shipped(const std::string& name) {
+  const Variant variant = load_variant(APO_SOURCE_FOLDER "/variants/copy/" + name + ".cpp",
+                                       {std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
+  return {{variant.id(), default_settings(variant)}, variant.source_hash};
+}
+
+// The command of a worker on this CPU, whose numbers nobody needs: it waits for no other test's turn. `cache` is where
+// its builds are.
+std::string worker_command(const TemporaryFolder& folder, const std::string& cache = APO_BINARY_FOLDER "/test-cache") {
+  const std::string environment = "APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" + cache +
+                                  " TMPDIR=" + folder.path().string() + " XDG_RUNTIME_DIR=" + folder.path().string() +
+                                  " ";
+  return environment + "exec " APO_PROGRAM " worker --serve --target host";
+}
+
+// Of a copy of 4096 numbers; sources are those that this program ships, or `candidate`.
+Task copy_task(std::int64_t id, const std::string& candidate) {
+  return {.id = id,
+          .campaign = 1,
+          .policy = {.family = "copy",
+                     .workload_class = "small",
+                     .workloads = {"n4k"},
+                     .cache_policy = CachePolicy::warm,
+                     .judge_preset = "standard",
+                     .seed = 42},
+          .candidate = shipped(candidate),
+          .incumbent = shipped("simple"),
+          .prediction = {},
+          .index = 3,
+          .floor = {}};
+}
+
+Task copy_task(std::int64_t id, const Variant& candidate) {
+  Task task = copy_task(id, "simple");
+  task.candidate = {{candidate.id(), {}}, candidate.source_hash};
+  return task;
+}
+
+// A right candidate that no catalogue has.
+Variant new_variant() {
+  const std::string text =
+      "// apo:idea  The last element first.\n"
+      "#include \"copy.args.h\"\n"
+      "void copy(const float* x, float* y, int64_t n) {\n"
+      "  for (int64_t i = n; i-- > 0;) y[i] = x[i];\n"
+      "}\n";
+  return parse_variant(text, "backwards.cpp", {}, {.family = "copy", .name = "backwards"});
+}
+
+// A real `apo worker --serve`, spoken to line by line.
+class ServedWorker {
+ public:
+  explicit ServedWorker(const std::string& command) : connection_(command) {}
+  void send(const Message& message) { connection_.send(message.dump()); }
+  // The next message of one of these types; nullopt when there was none in time, or there is no more.
+  std::optional<Message> next(const std::vector<std::string>& types, double patience_s = 60);
+  // Whether it ends in that time.
+  bool ends_within(double seconds);
+  Connection& connection() { return connection_; }
+
+ private:
+  Connection connection_;
+  std::vector<Message> heard_;
+};
+
+std::optional<Message> ServedWorker::next(const std::vector<std::string>& types, double patience_s) {
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    const auto found = std::ranges::find_if(heard_, [&](const Message& message) {
+      return std::ranges::find(types, message.at("type").get<std::string>()) != types.end();
+    });
+    if (found != heard_.end()) {
+      const Message message = *found;
+      heard_.erase(heard_.begin(), found + 1);
+      return message;
+    }
+    heard_.clear();
+    Connection::wait({&connection_}, std::chrono::milliseconds(100));
+    for (const std::string& line : connection_.move()) {
+      heard_.push_back(Message::parse(line));
+    }
+  } while ((!connection_.is_over() || !heard_.empty()) && seconds_since(start) < patience_s);
+  return std::nullopt;
+}
+
+bool ServedWorker::ends_within(double seconds) {
+  next({"nothing"}, seconds);
+  return connection_.is_over();
+}
 
 class Serve : public ::testing::Test {
  protected:
@@ -145,7 +239,7 @@ TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
                                       ".new; mv " + pid + ".new " + pid + "; exec sleep 60\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
-                      worker_command(folder_, "", folder_.path().string()));
+                      worker_command(folder_, folder_.path().string()));
   worker.send(to_message(copy_task(4, "memcpy")));
   while (is_absent(pid) && !worker.connection().is_over()) {
     worker.next({"nothing"}, 0.1);
