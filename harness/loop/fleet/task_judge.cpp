@@ -1,4 +1,4 @@
-// harness/loop/fleet/task_judge.cpp - a campaign of this process for each campaign of a driver.
+// harness/loop/fleet/task_judge.cpp - runs tasks as experiments of a campaign of this process.
 #include "harness/loop/fleet/task_judge.h"
 
 #include <algorithm>
@@ -17,10 +17,6 @@
 namespace apo {
 namespace {
 
-bool is_same_campaign(const Task& a, const Task& b) {
-  return a.campaign == b.campaign && to_message(a).at("policy") == to_message(b).at("policy");
-}
-
 // The candidate's failure to build would be held against it.
 void check_headers_of_others(const Variant& variant) {
   if (const std::string missing = include_folders(variant).missing; !missing.empty()) {
@@ -30,8 +26,8 @@ void check_headers_of_others(const Variant& variant) {
 
 }  // namespace
 
-struct TaskJudge::Running {
-  Task task;  // the first
+struct TaskJudge::OwnCampaign {
+  std::int64_t of_driver = 0;
   TemporaryFolder folder{"apo-judged"};
   Journal journal = Journal::open(folder.path() / "journal.db", Access::temporary);
   std::optional<CampaignFrame> frame;  // of that journal
@@ -78,81 +74,57 @@ void TaskJudge::take_family(const std::string& name, const std::vector<SourceFil
   add_family_file((folder / files.at(0).name).string(), oracle_options(workspace_.paths()));
 }
 
-// What the sentinel of the new journal starts from: it looks at all that were run for the campaign.
-void TaskJudge::carry_over(Running& old, Running& next) {
-  std::int64_t sent = 0;
-  for (SentinelRow row : old.journal.sentinels(old.frame->campaign)) {
-    const std::vector<Round> rounds = old.journal.sentinel_rounds(row.id);
-    const bool was_sent = row.id <= last_sentinel_;
-    row.campaign = next.frame->campaign;
-    const std::int64_t id = next.journal.add_sentinel(row, rounds);
-    sent = was_sent ? id : sent;
+TaskJudge::OwnCampaign& TaskJudge::campaign_of(const Task& task) {
+  if (own_ == nullptr) {
+    const auto own = std::make_shared<OwnCampaign>();
+    own->of_driver = task.campaign;
+    Campaign campaign{.policy = task.policy,
+                      .baseline = task.incumbent.configuration,
+                      .machine = workspace_.machine().id,
+                      .started_at = utc_now()};
+    own->journal.add_machine(workspace_.machine());
+    own->journal.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
+    campaign.id = own->journal.begin_campaign(campaign);
+    own->frame.emplace(make_frame(workspace_, own->journal, observer_, campaign, false));
+    own->state.emplace(make_state(*own->frame));
+    own_ = own;
   }
-  last_sentinel_ = sent;
-  next.state->sentinels = old.state->sentinels;
-}
-
-std::shared_ptr<TaskJudge::Running> TaskJudge::begin(const Task& task) {
-  auto next = std::make_shared<Running>();
-  next->task = task;
-  Campaign campaign{.policy = task.policy,
-                    .baseline = task.incumbent.configuration,
-                    .machine = workspace_.machine().id,
-                    .started_at = utc_now()};
-  next->journal.add_machine(workspace_.machine());
-  next->journal.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
-  campaign.id = next->journal.begin_campaign(campaign);
-  if (running_ != nullptr) {
-    next->journal.add_roofs(workspace_.machine().id, known_roofs(running_->journal, workspace_.machine()));
+  if (own_->of_driver != task.campaign) {
+    throw UserError("the driver has changed its campaign");
   }
-  next->frame.emplace(make_frame(workspace_, next->journal, observer_, campaign, false));
-  next->state.emplace(make_state(*next->frame));
-  return next;
-}
-
-// A new journal for each campaign, and with each sentinel that is due: what a worker keeps does not grow with its
-// tasks.
-TaskJudge::Running& TaskJudge::running_for(const Task& task) {
-  const bool same = running_ != nullptr && is_same_campaign(running_->task, task);
-  if (!same || running_->state->since_sentinel >= kSentinelEveryCandidates) {
-    const std::shared_ptr<Running> next = begin(task);
-    if (same) {
-      carry_over(*running_, *next);
-    } else {
-      last_sentinel_ = 0;
-    }
-    running_ = next;
-  }
-  running_->frame->given_floor = task.floor;
-  return *running_;
+  return *own_;
 }
 
 JudgedTask TaskJudge::judge(const Task& task) {
   for (const TaskSide& side : {task.incumbent, task.candidate}) {
     check_headers_of_others(workspace_.catalogue().get(side.configuration.variant));
   }
-  Running& running = running_for(task);
-  CampaignProgress& state = *running.state;
+  OwnCampaign& own = campaign_of(task);
+  own.frame->given_floor = task.floor;
+  CampaignProgress& state = *own.state;
+  if (state.since_sentinel >= kSentinelEveryCandidates) {
+    state.machine_checked = false;  // the next timing begins with a sentinel
+  }
   state.incumbent = task.incumbent.configuration;
   state.timed_candidates = task.index - 1;
-  const std::int64_t iteration = running.journal.begin_iteration({.campaign = running.frame->campaign,
-                                                                  .index = ++running.iterations,
-                                                                  .incumbent = state.incumbent,
-                                                                  .started_at = utc_now()});
+  const std::int64_t iteration = own.journal.begin_iteration({.campaign = own.frame->campaign,
+                                                              .index = ++own.iterations,
+                                                              .incumbent = state.incumbent,
+                                                              .started_at = utc_now()});
   const Variant& variant = workspace_.catalogue().get(task.candidate.configuration.variant);
   const Experiment experiment =
-      run_experiment(*running.frame, state, iteration,
+      run_experiment(*own.frame, state, iteration,
                      {.configuration = task.candidate.configuration,
                       .techniques = techniques_of(variant, task.candidate.configuration.settings),
                       .prediction = task.prediction,
                       .why = "a driver asked"});
-  running.journal.finish_iteration(iteration);
+  own.journal.finish_iteration(iteration);
   return collect(experiment);
 }
 
 JudgedTask TaskJudge::collect(const Experiment& experiment) {
   const Catalogue& catalogue = workspace_.catalogue();
-  Journal& journal = running_->journal;
+  Journal& journal = own_->journal;
   JudgedTask judged{.machine = workspace_.machine(),
                     .roofs = known_roofs(journal, workspace_.machine()),
                     .sentinels = {},
@@ -161,7 +133,7 @@ JudgedTask TaskJudge::collect(const Experiment& experiment) {
   if (experiment.incumbent.variant != experiment.candidate.variant) {
     judged.sources.push_back(catalogue.get(experiment.incumbent.variant));
   }
-  for (const SentinelRow& row : journal.sentinels(running_->frame->campaign)) {
+  for (const SentinelRow& row : journal.sentinels(own_->frame->campaign)) {
     if (row.id > last_sentinel_) {
       judged.sentinels.push_back({.row = row, .rounds = journal.sentinel_rounds(row.id)});
     }

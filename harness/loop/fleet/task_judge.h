@@ -13,8 +13,8 @@
 
 namespace apo {
 
-// Has journals of its own, of which the newest is kept: a driver's campaign is one of it, with the same gates, rounds,
-// sentinels and rules.
+// A driver's campaign is one of this process too, in a journal of its own, with the same gates, rounds, sentinels and
+// rules. A worker judges for one driver, and so for one campaign.
 class TaskJudge {
  public:
   // Judges on the workspace's target.
@@ -30,17 +30,15 @@ class TaskJudge {
   JudgedTask judge(const Task& task);
 
  private:
-  struct Running;  // the campaign of the newest task, and its journal
+  struct OwnCampaign;
   bool has(const TaskSide& side) const;
-  Running& running_for(const Task& task);
-  std::shared_ptr<Running> begin(const Task& task);
-  void carry_over(Running& old, Running& next);
+  OwnCampaign& campaign_of(const Task& task);
   JudgedTask collect(const Experiment& experiment);
 
   Workspace& workspace_;
   Observer& observer_;
-  std::shared_ptr<Running> running_;
-  std::int64_t last_sentinel_ = 0;  // that was sent
+  std::shared_ptr<OwnCampaign> own_;  // from the first task on
+  std::int64_t last_sentinel_ = 0;    // that was sent
 };
 
 }  // namespace apo
