@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/applications/ncu_csv.h"
 #include "harness/cli/app.h"
 #include "harness/cli/bring/definition.h"
 #include "harness/cli/bring/hand_kept.h"
@@ -14,7 +15,6 @@
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/profile/application/ncu_csv.h"
 #include "journal/foreign_sqlite.h"
 
 namespace apo {

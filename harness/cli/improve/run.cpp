@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/applications/campaign_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -15,10 +16,9 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
-#include "harness/loop/applications/campaign_application.h"
+#include "harness/fleet/fleet_judge.h"
+#include "harness/fleet/worker_commands.h"
 #include "harness/loop/campaign.h"
-#include "harness/loop/fleet/fleet_judge.h"
-#include "harness/loop/fleet/worker_commands.h"
 #include "harness/loop/policy.h"
 #include "harness/research/proposers/brief.h"
 

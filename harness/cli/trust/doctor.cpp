@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/applications/replay_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -26,7 +27,6 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/judge/selftest_summary.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/applications/replay_application.h"
 #include "harness/loop/replay/audit.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/host/perf_counters.h"
