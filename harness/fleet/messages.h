@@ -27,7 +27,7 @@ namespace apo {
 
 // Increases with every change of these messages.
 inline constexpr int kFleetProtocol = 2;
-inline constexpr double kHeartbeatEvery_s = 2;
+inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
 struct ProgramIdentity {

@@ -1,4 +1,4 @@
-// harness/fleet/serve.cpp - one thread judges, one reads, one sends heartbeats.
+// harness/fleet/serve.cpp - one thread judges, one reads and sends heartbeats.
 #include "harness/fleet/serve.h"
 
 #include <poll.h>
@@ -36,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 // A driver that is gone, and a batch system that ends a job, wait no longer for a judgement that does not stop.
 constexpr auto kLastWords = std::chrono::seconds(5);
 constexpr auto kProgressEvery = std::chrono::milliseconds(500);
+constexpr auto kBeatEvery = std::chrono::seconds(kHeartbeatEvery_s);
 // A batch system asks every process of a job to end, the compiler and the candidate too. What they make of it is seen
 // before the signal of this process is.
 constexpr auto kSignalsArrive = std::chrono::milliseconds(500);
@@ -95,7 +96,6 @@ class TaskServer : public Observer {
   bool is_stopped() const { return closing_ || cancelled_.contains(task_); }
   bool closes_within(std::chrono::milliseconds patience);
   void begin_task(std::int64_t task);
-  double quiet_s() const;
   void perform(const Message& message);
   Message judged(const Task& task, bool& passed);
   void fetch_sources(const Task& task);
@@ -144,26 +144,18 @@ void TaskServer::progress(const Progress& progress) {
   }
   if (now - last_told_ >= kProgressEvery) {
     last_told_ = now;
-    send({{"type", "progress"},
-          {"what", progress.what},
-          {"done", progress.done},
-          {"expected", progress.expected},
-          {"seconds_left", progress.seconds_left}});
+    send({{"type", "progress"}, {"what", progress.what}});
   }
 }
 
-double TaskServer::quiet_s() const {
-  return task_ == 0 ? 0 : seconds_since(last_progress_);
-}
-
+// Says how long the task has made no progress.
 void TaskServer::beat() {
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, std::chrono::duration<double>(kHeartbeatEvery_s), [&] { return finished_; })) {
-    const Message heartbeat = {{"type", "heartbeat"}, {"quiet_s", quiet_s()}};
-    lock.unlock();
-    send(heartbeat);
-    lock.lock();
+  double quiet_s = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    quiet_s = task_ == 0 ? 0 : seconds_since(last_progress_);
   }
+  send({{"type", "heartbeat"}, {"quiet_s", quiet_s}});
 }
 
 void TaskServer::close(bool terminated) {
@@ -193,14 +185,20 @@ void TaskServer::leave_in_time() {
 void TaskServer::read_input(int asked) {
   std::string text;
   std::array<char, 65536> buffer;
-  for (;;) {
+  for (Clock::time_point next_beat = Clock::now() + kBeatEvery;;) {
     std::array<pollfd, 2> ready = {pollfd{options_.in, POLLIN, 0}, pollfd{asked, POLLIN, 0}};
-    if (poll(ready.data(), ready.size(), -1) < 0) {
-      continue;  // EINTR: the pipe has the signal
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_beat - Clock::now());
+    poll(ready.data(), ready.size(), std::max(0, static_cast<int>(left.count())));  // EINTR: the pipe has the signal
+    if (Clock::now() >= next_beat) {
+      beat();
+      next_beat = Clock::now() + kBeatEvery;
     }
     if (ready[1].revents != 0) {
       char why = 0;
       return read(asked, &why, 1) == 1 && why == '\0' ? close(true) : void();
+    }
+    if (ready[0].revents == 0) {
+      continue;
     }
     const ssize_t got = read(options_.in, buffer.data(), buffer.size());
     if (got <= 0 && (got == 0 || errno != EINTR)) {
@@ -335,7 +333,6 @@ int TaskServer::run() {
                         .device = device_name(workspace_.machine()),
                         .time_s = std::time(nullptr)}));
   std::thread reading([&] { read_input(asked[0]); });
-  std::thread beating([&] { beat(); });
   while (const std::optional<Message> message = next_task()) {
     perform(*message);
   }
@@ -348,7 +345,6 @@ int TaskServer::run() {
     give_back();
   }
   reading.join();
-  beating.join();
   return 0;
 }
 

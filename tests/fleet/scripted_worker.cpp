@@ -167,7 +167,7 @@ void ScriptedWorker::run() {
 void ScriptedWorker::wait(double seconds) const {
   std::string line;
   for (; seconds > 0; seconds -= kHeartbeatEvery_s) {
-    if (!listen(std::min(seconds, kHeartbeatEvery_s), line)) {
+    if (!listen(std::min<double>(seconds, kHeartbeatEvery_s), line)) {
       std::exit(0);
     }
     beat();
