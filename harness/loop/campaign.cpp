@@ -161,7 +161,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
     remote->finish();
   }
   certify_incumbent(frame, state, summary.certifications);
-  if (request.judge_by_application && frame.policy.application) {
+  if (request.judge_by_application) {
     summary.application = request.judge_by_application(frame, state.incumbent);
   }
   summary.untried = untried(frame, state, summary.iterations);

@@ -27,7 +27,7 @@ class FleetTest : public testing::CampaignOfWorkers {
   // A worker that says this hello, and goes on as the shell's commands say.
   std::string worker(const std::string& script, const Hello& hello) {
     write_file_atomically(folder_.path() / "hello", to_message(hello).dump() + "\n");
-    return fmt::format("cd {}; cat hello; {}; cat >/dev/null", folder_.path().string(), script);
+    return fmt::format("cd {}; cat hello; {}; while read -r more; do :; done", folder_.path().string(), script);
   }
 
   void start_all(FleetOptions options) {
