@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "harness/applications/run_application.h"
 #include "harness/core/recording/recording_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/profile/application/run_application.h"
 
 namespace apo {
 namespace {

@@ -92,7 +92,7 @@ TEST_F(Workers, ThatCannotBeStartedAreNamedAndTheCampaignGoesOnLaterWithOnesThat
   }
   ASSERT_EQ(again.exit_code, 0) << again.err;
   expect_whole(place_);
-  const Json campaign = only_document(place_.apo({"status", "--json"}))["campaigns"][0];
+  const Json campaign = only_document(place_.apo({"list", "--workers", "--json"}))["campaigns"][0];
   std::map<std::string, Json> by_state;
   for (const Json& worker : campaign["workers"]) {
     by_state[worker["state"]] = worker;
@@ -100,54 +100,8 @@ TEST_F(Workers, ThatCannotBeStartedAreNamedAndTheCampaignGoesOnLaterWithOnesThat
   EXPECT_NE(by_state["dismissed"]["device"].get<std::string>().find(" cpus "), std::string::npos) << campaign;
   EXPECT_EQ(by_state["not_started"]["note"], "exit code 3: gone") << campaign;
   EXPECT_TRUE(campaign["run_by"].is_null());
-  const Ran table = place_.apo({"status"});
+  const Ran table = place_.apo({"list", "--workers"});
   EXPECT_NE(table.out.find("not_started"), std::string::npos) << table.out;
-}
-
-// One campaign is judged, the other one cannot begin.
-TEST_F(Workers, AreSharedByTheCampaignsOfAListOfWhichOneThatFailsEndsNoOther) {
-  place_.write("good.json", R"({"family": "copy", "workloads": ["n4k"], "baseline": "copy/simple", "target": "host",
-                                "iterations": 1, "candidates_per_iteration": 1, "judge_preset": "standard"})");
-  place_.write("bad.json", R"({"family": "spin", "workloads": ["s5k"], "baseline": "spin/none", "iterations": 1})");
-  const Words list = {"run", "bad.json", "good.json", "--workers", "local:2", "--json"};
-  const Ran ran = place_.apo(list, 280);
-  if (ran.err.find("sentinel failed") != std::string::npos) {
-    GTEST_SKIP() << ran.err;
-  }
-  EXPECT_EQ(ran.exit_code, 2) << ran.err;
-  const auto of_file = [](const Ran& one, const std::string& file) {
-    const Json document = only_document(one);
-    for (const Json& campaign : document["campaigns"]) {
-      if (campaign["file"] == file) {
-        return campaign;
-      }
-    }
-    return Json();
-  };
-  EXPECT_NE(of_file(ran, "bad.json")["failure"].dump().find("spin/none"), std::string::npos) << ran.out;
-  const Json good = of_file(ran, "good.json");
-  EXPECT_EQ(good["exit_code"], 0) << ran.err;
-  EXPECT_EQ(good["summary"]["campaign"], 1) << ran.out;
-  expect_whole(place_);
-  for (const WorkerRow& worker : workers_of(place_)) {
-    EXPECT_NE(worker.device.find(" cpus "), std::string::npos) << "its workers are some of the list's";
-  }
-  const Ran again = place_.apo(list, 280);
-  EXPECT_EQ(again.exit_code, 2);
-  EXPECT_EQ(of_file(again, "good.json")["before"], true) << again.out;
-  EXPECT_EQ(of_file(again, "bad.json")["before"], false) << again.out;
-}
-
-TEST_F(Workers, OfAListAreNoneOfAFamilyOrOfOneCampaignsOptions) {
-  place_.write("a.json", R"({"family": "copy"})");
-  place_.write("b.json", R"({"family": "spin"})");
-  EXPECT_NE(place_.apo({"run", "copy", "a.json"}).err.find("a family was given with a campaign file"),
-            std::string::npos);
-  EXPECT_NE(place_.apo({"run", "copy", "spin"}).err.find("a campaign file (*.json) for each"), std::string::npos);
-  EXPECT_NE(place_.apo({"run", "a.json", "b.json", "--baseline", "copy/simple"}).err.find("into the files"),
-            std::string::npos);
-  EXPECT_NE(place_.apo({"run", "a.json", "a.json"}).err.find("'a.json' is given twice"), std::string::npos);
-  EXPECT_NE(place_.apo({"run", "a.json", "c.json"}).err.find("c.json"), std::string::npos);
 }
 
 TEST_F(Workers, NeedToBeAsManyAsHaveToAgree) {
