@@ -19,7 +19,7 @@ namespace apo {
 namespace {
 
 // The inputs of every step.
-struct Judging {
+struct ApplicationJudging {
   ApplicationComparison& comparison;
   const ApplicationRunner& runner;
   std::uint64_t seed = 0;
@@ -33,7 +33,7 @@ int pairs_of(const DeclaredApplication& application) {
   return std::max(application.pairs, static_cast<int>(application.seeds.size()));
 }
 
-void keep_run(const Judging& judging, ApplicationRun run, int pair) {
+void keep_run(const ApplicationJudging& judging, ApplicationRun run, int pair) {
   run.pair = pair;
   judging.comparison.runs.push_back(std::move(run));
   if (judging.hooks.on_run) {
@@ -41,13 +41,14 @@ void keep_run(const Judging& judging, ApplicationRun run, int pair) {
   }
 }
 
-DeviceTurns::Turn turn_of(const Judging& judging) {
+DeviceTurns::Turn turn_of(const ApplicationJudging& judging) {
   return judging.turns == nullptr ? DeviceTurns::Turn()
                                   : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
 }
 
 // Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
-ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, std::int64_t seed, Random& random) {
+ApplicationRun run_arm(const ApplicationJudging& judging, ApplicationView view, int arm, std::int64_t seed,
+                       Random& random) {
   constexpr int kAttempts = 3;
   ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
   for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
@@ -58,7 +59,7 @@ ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, st
 }
 
 // Makes both runs, even if the first fails: one failure is that dispatch's, two are the application's.
-bool run_pair(const Judging& judging, ApplicationView view, int pair) {
+bool run_pair(const ApplicationJudging& judging, ApplicationView view, int pair) {
   const DeviceTurns::Turn turn = turn_of(judging);
   const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
@@ -73,7 +74,7 @@ bool run_pair(const Judging& judging, ApplicationView view, int pair) {
 }
 
 // Returns whether all runs ended well.
-bool run_pairs(const Judging& judging) {
+bool run_pairs(const ApplicationJudging& judging) {
   const std::vector<ApplicationView> views = views_of(judging.comparison.application);
   const int pairs = pairs_of(judging.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
@@ -93,7 +94,7 @@ bool run_pairs(const Judging& judging) {
   return true;
 }
 
-void run_once_more(const Judging& judging) {
+void run_once_more(const ApplicationJudging& judging) {
   if (judging.hooks.on_pairs) {
     const DeviceTurns::Turn turn = turn_of(judging);
     judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
@@ -129,7 +130,7 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
   if (const auto prepared = runner.prepare(1); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
-    const Judging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
+    const ApplicationJudging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
     if (run_pairs(judging)) {
       run_once_more(judging);
     }
