@@ -21,7 +21,7 @@ namespace apo {
 namespace {
 
 // The inputs of every step.
-struct Judging {
+struct ApplicationJudging {
   ApplicationComparison& comparison;
   ApplicationRunner& runner;
   std::uint64_t seed = 0;
@@ -35,7 +35,7 @@ int pairs_of(const DeclaredApplication& application) {
   return std::max(application.pairs, static_cast<int>(application.seeds.size()));
 }
 
-void keep_run(const Judging& judging, ApplicationRun run, int pair) {
+void keep_run(const ApplicationJudging& judging, ApplicationRun run, int pair) {
   run.pair = pair;
   if (const int declared = judging.comparison.application.steps;
       judging.runner.steps() > declared && run.outcome == Outcome::no_metric) {
@@ -50,13 +50,14 @@ void keep_run(const Judging& judging, ApplicationRun run, int pair) {
   }
 }
 
-DeviceTurns::Turn turn_of(const Judging& judging) {
+DeviceTurns::Turn turn_of(const ApplicationJudging& judging) {
   return judging.turns == nullptr ? DeviceTurns::Turn()
                                   : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
 }
 
 // Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
-ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, std::int64_t seed, Random& random) {
+ApplicationRun run_arm(const ApplicationJudging& judging, ApplicationView view, int arm, std::int64_t seed,
+                       Random& random) {
   constexpr int kAttempts = 3;
   ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
   for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
@@ -68,7 +69,8 @@ ApplicationRun run_arm(const Judging& judging, ApplicationView view, int arm, st
 
 // Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
 // both the application's.
-void run_both(const Judging& judging, ApplicationView view, int pair, const std::function<void(ApplicationRun)>& then) {
+void run_both(const ApplicationJudging& judging, ApplicationView view, int pair,
+              const std::function<void(ApplicationRun)>& then) {
   const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
   Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
@@ -96,7 +98,7 @@ int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
 }
 
 // How long a step takes is a matter of the machine: the first pair is repeated until its steps are enough.
-std::vector<ApplicationRun> run_first_pair(const Judging& judging) {
+std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
   for (;;) {
     std::vector<ApplicationRun> runs;
     run_both(judging, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
@@ -111,7 +113,7 @@ std::vector<ApplicationRun> run_first_pair(const Judging& judging) {
 }
 
 // Whether both ended well.
-bool run_pair(const Judging& judging, ApplicationView view, int pair) {
+bool run_pair(const ApplicationJudging& judging, ApplicationView view, int pair) {
   const DeviceTurns::Turn turn = turn_of(judging);
   bool valid = true;
   const auto keep = [&](ApplicationRun run) {
@@ -129,7 +131,7 @@ bool run_pair(const Judging& judging, ApplicationView view, int pair) {
 }
 
 // Returns whether all runs ended well.
-bool run_pairs(const Judging& judging) {
+bool run_pairs(const ApplicationJudging& judging) {
   const std::vector<ApplicationView> views = views_of(judging.comparison.application);
   const int pairs = pairs_of(judging.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
@@ -149,7 +151,7 @@ bool run_pairs(const Judging& judging) {
   return true;
 }
 
-void run_once_more(const Judging& judging) {
+void run_once_more(const ApplicationJudging& judging) {
   if (judging.hooks.on_pairs) {
     const DeviceTurns::Turn turn = turn_of(judging);
     judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
@@ -185,7 +187,7 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
   if (const auto prepared = runner.prepare(1); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
-    const Judging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
+    const ApplicationJudging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
     if (run_pairs(judging)) {
       run_once_more(judging);
     }
