@@ -125,6 +125,13 @@ def variant(name, *changes):
     return replaced(read_file(source_path("variants", "copy", "simple.cpp")), "copy/simple", "copy/" + name, *changes)
 
 
+def slow_variant(name):
+    """Nine times the work, which the compiler may not leave out."""
+    loop = "  for (int64_t i = 0;"
+    return variant(name, loop, "  for (int k = 0; k < 8; ++k) {\n    for (int64_t i = 0; i < n; ++i) {\n"
+                   '      y[i] = x[i];\n    }\n    __asm__ volatile("" ::: "memory");\n  }\n' + loop)
+
+
 class CommandTest(unittest.TestCase):
     """A workplace for each test, or for all tests of a class that makes one in its setUpClass."""
     place = None
@@ -146,14 +153,15 @@ class CommandTest(unittest.TestCase):
     def json(self, *words, **options):
         return self.apo(*words, "--json", **options).document
 
-    def judged(self, *words, code=0, **options):
+    @staticmethod
+    def judged(place, *words, code=0, **options):
         """The A/A sentinel stops a campaign on a machine that is too restless to judge on; the same command goes on."""
         for _ in range(5):
-            ran = self.apo(*words, code=None, **options)
+            ran = place.apo(*words, code=None, **options)
             if ran.code != 2 or "A/A sentinel" not in ran.both:
-                self.assertEqual(ran.code, code, ran.both)
+                assert ran.code == code, f"{words} ended with {ran.code} and not {code}:\n{ran.both}"
                 return ran
-        self.skipTest("this machine is too restless to judge: " + ran.err.strip().splitlines()[-1])
+        raise unittest.SkipTest("this machine is too restless to judge: " + ran.err.strip().splitlines()[-1])
 
     def said(self, text, *parts):
         for part in parts:
@@ -172,32 +180,36 @@ class CommandTest(unittest.TestCase):
 
 
 class HeldTurn:
-    """A turn on this machine's CPUs that a program has to wait for; it ends when somebody waits for it."""
+    """A turn on this machine's CPUs, which who measures has to wait for until end()."""
     MEASURING = 1 << 20  # harness/core/system/device_turns.cpp: a byte a CPU, and below them one for who is next
 
     def __init__(self, place):
         os.makedirs(place.path("apo"), mode=0o700, exist_ok=True)
         self.file = os.open(place.path("apo", "turn-host.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         self.cpus = sorted(os.sched_getaffinity(0))
-        self.was_waited_for = False
         for cpu in self.cpus:
             fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, self.byte(self.MEASURING + cpu))
-        self.ending = threading.Thread(target=self.end_when_waited_for, daemon=True)
-        self.ending.start()
 
     @staticmethod
     def byte(first):
         return struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, first, 1, 0)
 
-    def somebody_waits(self):
+    def is_waited_for(self):
         found = fcntl.fcntl(self.file, fcntl.F_OFD_GETLK, self.byte(self.cpus[0]))
         return struct.unpack("hhqqi4x", found)[0] != fcntl.F_UNLCK
 
-    def end_when_waited_for(self):
-        wait_until(self.somebody_waits)
-        self.was_waited_for = True
-        time.sleep(0.1)  # a wait that can be seen in the journal
+    def end(self):
         os.close(self.file)
+
+    def end_when_waited_for(self):
+        """Returns a thread, which ends when somebody has waited."""
+        def end():
+            wait_until(self.is_waited_for, "somebody waits for the turn")
+            time.sleep(0.1)  # a wait that can be seen in the journal
+            self.end()
+        ending = threading.Thread(target=end, daemon=True)
+        ending.start()
+        return ending
 
 
 class Results(unittest.TextTestResult):
