@@ -1,4 +1,4 @@
-// harness/evaluate/gated_rounds.cpp - takes rounds look by look and turns the rule's answer into a verdict.
+// harness/evaluate/gated_rounds.cpp - takes rounds up to each look and turns the rule's answer into a verdict.
 #include "harness/evaluate/gated_rounds.h"
 
 #include <fmt/format.h>

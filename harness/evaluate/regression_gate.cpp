@@ -11,7 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/evaluate/untimed_gates.h"
 #include "kernels/random.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Pairs = std::vector<TimedWorkload>;
 
-// What every step of one gate is given.
+// The inputs of every step of one gate.
 struct GatedPair {
   const Runtime& runtime;
   const Configuration& baseline;
@@ -50,7 +50,7 @@ GateResult check_correctness(const GatedPair& comparison) {
   return correctness_gate(comparison.runtime, candidate, cases, seed, report);
 }
 
-// Both arms built for every workload; nullopt when the result stands without a timing.
+// Builds both arms for every workload; nullopt if the result needs no timing.
 std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionResult& result) {
   check_baseline_supports(comparison);
   if (!add_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {

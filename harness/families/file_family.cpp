@@ -170,11 +170,11 @@ Work count(const OracleProgram& program, const Axes& axes) {
 
 // Counted once for each size.
 std::function<Work(const Axes&)> counted(Program program) {
-  struct Known {
+  struct CountedWork {
     std::mutex mutex;
     std::map<Axes, Work> by_axes;
   };
-  return [program = std::move(program), known = std::make_shared<Known>()](const Axes& axes) {
+  return [program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
     const std::lock_guard lock(known->mutex);
     const auto found = known->by_axes.find(axes);
     return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);

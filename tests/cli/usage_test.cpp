@@ -19,13 +19,13 @@ struct Group {
 };
 
 const std::vector<Group> kGroups = {
-    {"Improve a kernel", {"run", "try", "compare", "space"}},
+    {"Improve a kernel", {"run", "try", "compare"}},
     {"Bring kernels in, take results out", {"new", "init", "family", "register", "unregister", "import", "export"}},
     {"Look at kernels and results",
      {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},
     {"Trust a result", {"verify", "confirm", "replay", "gate", "application", "selftest", "doctor"}},
     {"Work with agents", {"evaluate", "mcp"}},
-    {"Use many devices", {"status", "worker"}},
+    {"Use many devices", {"worker"}},
 };
 
 Words all_commands() {

@@ -1,4 +1,4 @@
-// harness/research/prediction/prediction.cpp - asks the network, and puts its answer into words.
+// harness/research/prediction/prediction.cpp - queries the network and words its answer.
 #include "harness/research/prediction/prediction.h"
 
 #include <fmt/format.h>
@@ -14,9 +14,8 @@ namespace apo {
 namespace {
 
 std::string because(const Estimate& estimate) {
-  constexpr std::array<std::string_view, kBases> kNames = {"judgements here",    "judgements elsewhere",
-                                                           "apo:predict",        "what its techniques gave",
-                                                           "hand-kept journals", "texts and settings beside it"};
+  constexpr std::array<std::string_view, kBases> kNames = {"judgements here", "judgements elsewhere", "apo:predict",
+                                                           "what its techniques gave", "texts and settings beside it"};
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t i = 0; i < kBases; ++i) {
     const int percent = static_cast<int>(std::lround(100 * estimate.share[i]));
