@@ -2,6 +2,7 @@
 #
 # PYTHONPATH=tests/cli python3 -B tests/cli/usage_test.py [CLASS[.test]]: what ctest runs, a class each.
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -54,6 +55,21 @@ def wait_until(condition, what="it comes about"):
     while not condition():
         assert time.monotonic() < until, f"waited in vain until {what}"
         time.sleep(0.01)
+
+
+def running_processes(of=""):
+    """The command lines by process id, but for zombies; `of` a folder: that work there, name it or have its files."""
+    found = {}
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            command = read_file(folder + "/cmdline")
+            is_zombie = read_file(folder + "/stat").rpartition(") ")[2][0] in "ZX"
+            if not is_zombie and (os.readlink(folder + "/cwd").startswith(of) or of in command or
+                                  of in read_file(folder + "/maps")):
+                found[int(folder[6:])] = command
+        except OSError:
+            pass  # it has ended
+    return found
 
 
 class Ran:

@@ -7,12 +7,12 @@ import unittest
 from apo_test import HAS_GPU, PROGRAM, SOURCE, CommandTest, main, read_file, replaced, source_path
 
 GROUPS = {
-    "Improve a kernel": "run try compare space",
+    "Improve a kernel": "run try compare",
     "Bring kernels in, take results out": "new init family register unregister import export",
     "Look at kernels and results": "list show query diff lessons research report profile explain bench",
     "Trust a result": "verify confirm replay gate application selftest doctor",
     "Work with agents": "evaluate mcp",
-    "Use many devices": "status worker",
+    "Use many devices": "worker",
 }
 
 

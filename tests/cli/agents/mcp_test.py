@@ -1,6 +1,5 @@
 # tests/cli/agents/mcp_test.py - the real `apo mcp`: every tool, jobs, kills, two servers, hostile input, lost GPUs.
 import ctypes
-import glob
 import json
 import os
 import queue
@@ -12,7 +11,7 @@ import threading
 import unittest
 
 from apo_test import (BINARY, COPY_HEAD, PATIENCE_S, PROGRAM, WRONG_COPY, CommandTest, Workplace, binary, main,
-                      read_file, replaced, source_path, variant, wait_until)
+                      read_file, replaced, running_processes, source_path, variant, wait_until)
 
 LONG_CALL = {"a": "copy/simple", "b": "copy/memcpy", "workload": "n1m", "judge": "standard"}
 AT_ONCE = ("--answer-within", "50ms")
@@ -108,20 +107,6 @@ def modern(**params):
                                 "io.modelcontextprotocol/clientCapabilities": {}}}
 
 
-def processes_of(place):
-    """The command lines, by id, of those whose working folder or command line is of that workplace, but for zombies."""
-    found = {}
-    for folder in glob.glob("/proc/[0-9]*"):
-        try:
-            command = read_file(folder + "/cmdline")
-            if read_file(folder + "/stat").rpartition(") ")[2][0] not in "ZX" and (
-                    os.readlink(folder + "/cwd").startswith(place.folder) or place.folder in command):
-                found[int(folder[6:])] = command
-        except OSError:
-            pass  # it has ended
-    return found
-
-
 def fault(value, schema, where="the value"):
     """Why the value does not fit, of the keywords that the tools' schemas use; or None."""
     types = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
@@ -169,13 +154,14 @@ class McpTest(CommandTest):
         found = []
 
         def appears():
-            found[:] = [pid for pid, line in processes_of(self.place).items() if line.startswith("apo\0compare")]
+            found[:] = [pid for pid, line in running_processes(self.place.folder).items()
+                        if line.startswith("apo\0compare")]
             return bool(found)
         wait_until(appears, "the command has started")
         return found[0]
 
     def nothing_is_left(self, but=0):
-        wait_until(lambda: len(processes_of(self.place)) <= but, "all processes have ended")
+        wait_until(lambda: len(running_processes(self.place.folder)) <= but, "all processes have ended")
 
 
 class McpProtocol(McpTest):
@@ -355,7 +341,7 @@ class McpJobs(McpTest):
                 job = self.begin_long_job(client)
                 wait_until(lambda: client.call("query", where=["state=running"])["structuredContent"]["rows"],
                            "its experiment is in the journal")
-                self.assertGreater(len(processes_of(self.place)), 1)
+                self.assertGreater(len(running_processes(self.place.folder)), 1)
                 self.assertIn(end(client), (None, 0))
                 self.nothing_is_left()
                 client = self.client()

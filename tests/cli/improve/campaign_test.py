@@ -1,12 +1,11 @@
 # tests/cli/improve/campaign_test.py - real campaigns and comparisons, then every command that reads their journal.
 # Nothing here depends on which verdict the timings give.
-import glob
 import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from apo_test import (BINARY, COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, main, read_file,
-                      replaced, source_path, variant, wait_until)
+                      replaced, running_processes, source_path, variant, wait_until)
 
 VERDICTS = ("accepted", "reverted", "inconclusive")
 RUN = "run {} --workload {} --iterations 1 --candidates 1 --judge standard --solo-run 10ms --json"
@@ -35,9 +34,10 @@ class Campaigns(CommandTest):
         place = cls.share_place()
         run = {family: RUN.format(family, workload).split() for family, workload in (("copy", "n4k"), ("spin", "s5k"))}
         nvtx = {"NVTX_INJECTION64_PATH": NVTX_TOOL, "NVTX_RANGES_FILE": place.path("ranges")}
+        nvtx = nvtx if os.path.exists(NVTX_TOOL) else {}
         turn = HeldTurn(place)  # so that neither ends before the other has begun
         with ThreadPoolExecutor() as threads:
-            copy = threads.submit(cls.judged, place, *run["copy"], environment=nvtx if os.path.exists(NVTX_TOOL) else {})
+            copy = threads.submit(cls.judged, place, *run["copy"], environment=nvtx)
             spin = threads.submit(cls.judged, place, *run["spin"])
             try:
                 open_ones = ("query", "--csv", "--sql", "SELECT count(*) FROM campaigns WHERE state = 'open'")
@@ -140,15 +140,6 @@ class HangingCandidate(CommandTest):
                        "  for (int64_t i", f"  static volatile int64_t calls = 0;\n  calls = calls + 1;\n  {first}\n"
                        "  for (int64_t i", "scalar-loop", "library-call\n// apo:parent copy/simple")
 
-    def processes_with_files_of_the_place(self):
-        found = []
-        for maps in glob.glob("/proc/[0-9]*/maps"):
-            try:
-                found += [maps] if self.place.folder in read_file(maps) else []
-            except OSError:
-                pass  # it has ended
-        return found
-
     def test_is_gone_when_its_deadline_has_passed_and_the_campaign_goes_on(self):
         # A home with few variants, none of which is accepted: so every candidate has its turn.
         for folder in ("kernels", "harness"):
@@ -169,7 +160,7 @@ class HangingCandidate(CommandTest):
                 self.assertEqual(experiment["judgement"]["verdict"], "reverted")
                 self.assertRegex(experiment["judgement"]["sentence"], r"no answer in \d+ ms")
         self.assertEqual(outcomes, {"copy/hangs_when_timed": "timed_out", "copy/slower": "valid"})
-        self.assertEqual(self.processes_with_files_of_the_place(), [])
+        self.assertEqual(running_processes(self.place.folder), {})
 
 
 class Compare(CommandTest):

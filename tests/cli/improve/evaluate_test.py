@@ -1,8 +1,6 @@
 # tests/cli/improve/evaluate_test.py - one candidate in, one answer out; streams of both; other programs' searches.
 import json
-import os
 import subprocess
-import time
 
 from apo_test import (COPY_HEAD, EIGHT_COPIES, PROGRAM, RIGHT_COPY, WRONG_COPY, CommandTest, main, read_file,
                       source_path, variant)

@@ -1,10 +1,10 @@
 # tests/cli/improve/proposer_test.py - commands that propose candidates, good ones and those that a campaign survives.
-import glob
 import json
 import os
 import subprocess
 
-from apo_test import (COPY_HEAD, SOURCE, WRONG_COPY, CommandTest, main, read_file, replaced, source_path, variant)
+from apo_test import (COPY_HEAD, SOURCE, WRONG_COPY, CommandTest, main, read_file, replaced, running_processes,
+                      source_path, variant)
 
 RUN = "run copy --workload n4k --iterations 1".split()
 RIGHT = (COPY_HEAD + " for (int k = 0; k < 8; ++k) { __builtin_memcpy(y, x, 4 * n);"
@@ -32,24 +32,13 @@ PROPOSALS = [
 FAULTS = ["sleep 98765 & sleep 98765", "kill -9 $$", "echo out of tokens >&2; exit 3", "yes", "cat >/dev/null"]
 
 
-def is_running(argument):
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            line = read_file(path)
-        except OSError:
-            continue  # it has ended
-        if line.startswith("sleep") and argument in line:
-            return True
-    return False
-
-
 class ProposersOfACampaign(CommandTest):
     @classmethod
     def setUpClass(cls):
         place = cls.share_place()
         lines = [proposal for _, _, proposal in PROPOSALS] + [{"tokens": 77}]
         place.write("answer", "".join(json.dumps(line) + "\n" for line in lines))
-        words = [*RUN, *"--candidates 3 --proposer-time 2s --proposals 20 --json".split()]
+        words = [*RUN, *"--candidates 3 --proposer-time 5s --proposals 20 --json".split()]
         for proposer in [f"cat '{place.path('answer')}'", *FAULTS]:
             words += ["--proposer", proposer]
         cls.ran = cls.judged(place, *words)
@@ -69,7 +58,8 @@ class ProposersOfACampaign(CommandTest):
     def test_faults_end_no_campaign(self):
         self.assertEqual(len(self.calls), 1 + len(FAULTS))
         self.assertEqual(self.calls[1]["outcome"], "timed_out")
-        self.assertFalse(is_running("98765"), "what it had started is ended with it")
+        sleeping = [line for line in running_processes().values() if line.startswith("sleep\0" + "98765")]
+        self.assertEqual(sleeping, [], "what it had started is ended with it")
         self.said(self.calls[2]["note"], "SIGKILL")
         self.assertEqual(self.calls[3]["note"], "it ended with exit code 3: out of tokens")
         self.assertEqual(self.calls[4]["outcome"], "flooded")

@@ -1,4 +1,4 @@
-# tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo import`, and a GPU's profiles, where there is no GPU.
+# tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo import`, `apo research`, and recorded profiles.
 import json
 import os
 import shutil
@@ -153,6 +153,21 @@ class RecordedProfiles(CommandTest):
                 ("research copy --target cuda", "has no campaign of copy for target cuda")]:
             self.said(self.recorded(*line.split(), code=1).err, "forward.db'", *parts)
         self.said(self.recorded("profile", "e88_forward/cuda_simple", journal="none.db", code=1).err, "none.db")
+
+
+class Research(CommandTest):
+    def test_prints_the_brief_of_the_next_iteration_and_judges_nothing(self):
+        words = "research copy --workload n4k --target host".split()
+        self.said(self.apo(*words).out, "copy/simple on n4k takes ", "what its time goes to", "to try, in this order",
+                  "copy/streaming", "% apo:predict", "left out: ")
+        brief = self.json(*words)
+        self.assertEqual(brief["incumbent"]["variant"], "copy/simple")
+        self.assertTrue(brief["ranked"])
+        self.not_said(self.apo("query").out, "copy/")  # nothing was judged
+
+    def test_mistakes_are_named(self):
+        self.said(self.apo("research", code=1).err, "no family was given")
+        self.said(self.apo("research", "coppy", code=1).err, "did you mean 'copy'")
 
 
 main()

@@ -20,7 +20,7 @@ def compare(place, incumbent, candidate, layout="random", code=0):
 
 
 class TimedReplays(CommandTest):
-    """Experiments 1, accepted as many times faster, and 2, reverted as slower; 3 confirms 1, and 4 and 5 replay both."""
+    """Experiments 1, accepted as many times faster, 2, reverted as slower, 3, which confirms 1, 4 and 5, replays."""
 
     @classmethod
     def setUpClass(cls):
@@ -78,7 +78,7 @@ class TimedReplays(CommandTest):
 
 
 class Replays(CommandTest):
-    """Experiments 1, incorrect, and 2, the same machine code, neither of which was timed; sources and builds are gone."""
+    """Experiments 1, incorrect, and 2, the same machine code, neither of them timed; their sources are gone."""
 
     @classmethod
     def setUpClass(cls):
