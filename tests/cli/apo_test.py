@@ -58,14 +58,14 @@ def wait_until(condition, what="it comes about"):
 
 
 def running_processes(of=""):
-    """The command lines by process id, but for zombies; `of` a folder: that work there, name it or have its files."""
+    """The command lines by process id, but for zombies. `of`: a folder in which they work, or which they name or map."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
             command = read_file(folder + "/cmdline")
             is_zombie = read_file(folder + "/stat").rpartition(") ")[2][0] in "ZX"
-            if not is_zombie and (os.readlink(folder + "/cwd").startswith(of) or of in command or
-                                  of in read_file(folder + "/maps")):
+            if not is_zombie and (of in os.readlink(folder + "/cwd") or of in command or
+                                  of in read_file(folder + "/environ") or of in read_file(folder + "/maps")):
                 found[int(folder[6:])] = command
         except OSError:
             pass  # it has ended

@@ -350,6 +350,7 @@ class McpJobs(McpTest):
                 [experiment] = after["structuredContent"]["experiments"]
                 self.assertEqual((experiment["candidate"], experiment["verdict"]), ("copy/memcpy", ""))
                 self.assertEqual(state(client.call("cancel", job=job)), "interrupted")
+                self.assertEqual(client.close(), 0)
                 self.said(self.apo("doctor", code=None).out, "is whole")
 
     def test_a_command_that_is_killed_is_an_error_and_the_server_goes_on(self):

@@ -15,7 +15,7 @@ def noisy(seed, centre):
             ' printf "{\\"t\\": %.9g}\\n", c * (1 + 0.001 * (x - 6)) }\'')
 
 
-class Commands(CommandTest):
+class CommandsTest(CommandTest):
     def on(self, word, a, b, *more, metric="json:t", code=0):
         return self.apo(word, "--command-a", a, "--command-b", b, "-q", "--metric", metric, *more, code=code)
 
@@ -26,7 +26,7 @@ class Commands(CommandTest):
         return self.on("gate", a, b, *more, **options)
 
 
-class CompareCommands(Commands):
+class CompareCommands(CommandsTest):
     def test_a_known_gain_is_accepted_and_says_that_nothing_was_checked_of_correctness(self):
         self.said(self.compare(noisy(1, 100), noisy(2, 94)).out, "x better, 98 % interval [",
                   "Correctness was not checked.\nverdict: accepted (faster); 'apo show c1' has every round")
@@ -67,7 +67,7 @@ class CompareCommands(Commands):
         wait_until(lambda: child not in running_processes(), "the child is gone")
 
 
-class KeptComparison(Commands):
+class KeptComparison(CommandsTest):
     @classmethod
     def setUpClass(cls):
         cls.share_place()
@@ -100,7 +100,7 @@ class KeptComparison(Commands):
         self.assertEqual(again["original"]["judgement"]["verdict"], again["comparison"]["judgement"]["verdict"])
 
 
-class GateOfCommands(Commands):
+class GateOfCommands(CommandsTest):
     def test_ends_with_the_code_that_ci_reads(self):
         margin = ("--margin", "5%")
         worse = self.gate(noisy(5, 100), noisy(6, 115), *margin, "--junit", "gate.xml", code=3)
@@ -116,7 +116,7 @@ class GateOfCommands(Commands):
         self.said(self.apo("show", "c1").out, "verdict: regressed")
 
 
-class MistakesWithCommands(Commands):
+class MistakesWithCommands(CommandsTest):
     def test_are_one_clear_error_each(self):
         one = "echo '{\"t\": 1}'"
         both = ["compare", "--command-a", one, "--command-b", one]
