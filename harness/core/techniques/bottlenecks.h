@@ -6,7 +6,7 @@
 
 namespace apo {
 
-// Those that the rules of harness/research/diagnosis find; docs/diagnoses.md explains them.
+// The rules of harness/research/diagnosis find them; docs/diagnoses.md explains them.
 inline const std::vector<std::string>& bottleneck_names() {
   static const std::vector<std::string> names = {"atomics",
                                                  "bank-conflicts",

@@ -1,4 +1,4 @@
-// harness/core/techniques/technique.h - one technique: what it attacks, what it costs, what it gave elsewhere.
+// harness/core/techniques/technique.h - a technique: the bottlenecks that it attacks, its cost, its effect elsewhere.
 #pragma once
 
 #include <optional>

@@ -142,7 +142,7 @@ Technique read(const Entry& entry) {
     entry.fail("has a cost that is not 1 (hours), 2 (a day) or 3 (days)");
   }
   if (!(technique.low > 0 && technique.low <= technique.high)) {
-    entry.fail("has a band that is none: 0 < low <= high is needed");
+    entry.fail("has an invalid band: need 0 < low <= high");
   }
   for (const std::string& bottleneck : technique.attacks) {
     if (std::ranges::find(bottleneck_names(), bottleneck) == bottleneck_names().end()) {

@@ -1,4 +1,4 @@
-// harness/core/techniques/techniques.h - what is known of each technique before this machine tried it.
+// harness/core/techniques/techniques.h - the catalogue: prior knowledge of each technique.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ const std::vector<Technique>& technique_catalogue();
 // Reads a list of objects with the keys name, target ("host", "cuda" or "any"), attacks, cost, low, high, source, and,
 // where there are any, families, requires, precondition, excludes and builds_on. Throws UserError with `file`, the
 // line, and what is wrong there: no JSON, a key that is missing, unknown or of another type, a name that stands twice,
-// a technique that excludes itself or nobody, one that is built on itself by whatever detour, a `requires` that does
+// a technique that excludes itself or none, one that is built on itself directly or not, a `requires` that does
 // not parse or names nothing.
 std::vector<Technique> parse_techniques(const std::string& text, const std::string& file);
 
