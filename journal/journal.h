@@ -17,7 +17,6 @@
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
-#include "journal/durable.h"
 #include "journal/rows.h"
 #include "journal/workers.h"
 
@@ -59,7 +58,7 @@ class Journal {
   // undoes them.
   class Batch {
    public:
-    explicit Batch(Journal& journal, Durable durable = Durable::at_once);
+    explicit Batch(Journal& journal);
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
     ~Batch();

@@ -62,7 +62,7 @@ constexpr std::array kCommands = {
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
-    Command{"list", kLook, "List families, workloads and variants", define_list},
+    Command{"list", kLook, "List families, workloads and variants, or the workers of campaigns", define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},
     Command{"query", kLook, "Find past experiments", define_query},
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
@@ -88,7 +88,6 @@ constexpr std::array kCommands = {
     Command{"evaluate", kAgents, "Judge one candidate, with one document as the answer", define_evaluate},
     Command{"mcp", kAgents, "Serve the Model Context Protocol on standard input and output", define_mcp},
 
-    Command{"status", kScale, "Show the workers of campaigns: devices, what each judges, failures", define_status},
     Command{"worker", kScale, "Hold one device and judge for a driver: worker --serve, which apo run --workers starts",
             define_worker},
 };

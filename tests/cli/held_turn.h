@@ -10,10 +10,11 @@
 #include "harness/core/system/lock_file.h"
 #include "harness/core/system/machine.h"
 #include "tests/cli/workplace.h"
+#include "tests/processes.h"
 
 namespace apo {
 
-// Ends a tenth of a second after somebody waits for it, or after a minute.
+// Ends a tenth of a second after somebody waits for it.
 class HeldTurn {
  public:
   explicit HeldTurn(const Workplace& place)
@@ -28,11 +29,7 @@ class HeldTurn {
  private:
   void end_when_waited_for(const std::filesystem::path& lock) {
     const LockFile locks(lock);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!waited_for_ && std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      waited_for_ = locks.holder_of({.first = usable_cpus().front()}) >= 0;
-    }
+    waited_for_ = testing::comes_about([&] { return locks.holder_of({.first = usable_cpus().front()}) >= 0; });
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     turn_.reset();
   }

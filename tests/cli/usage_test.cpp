@@ -25,7 +25,7 @@ const std::vector<Group> kGroups = {
      {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},
     {"Trust a result", {"verify", "confirm", "replay", "gate", "application", "selftest", "doctor"}},
     {"Work with agents", {"evaluate", "mcp"}},
-    {"Use many devices", {"status", "worker"}},
+    {"Use many devices", {"worker"}},
 };
 
 Words all_commands() {

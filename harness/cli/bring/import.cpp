@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/applications/ncu_csv.h"
 #include "harness/cli/app.h"
 #include "harness/cli/bring/definition.h"
 #include "harness/cli/command.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/profile/application/ncu_csv.h"
 #include "journal/foreign_sqlite.h"
 
 namespace apo {

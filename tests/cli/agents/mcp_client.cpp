@@ -11,7 +11,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -22,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr auto kPatience = std::chrono::seconds(60);
 
 // The server's id is written by the shell that becomes it.
 std::vector<std::string> argv_of(const Workplace& workplace, const std::vector<std::string>& options) {
@@ -56,7 +53,7 @@ McpClient::McpClient(const Workplace& workplace, const std::vector<std::string>&
 
 void McpClient::send_line(const std::string& line) {
   const std::string whole = line + "\n";
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + testing::kPatience;
   for (std::size_t done = 0; done < whole.size();) {
     const ssize_t wrote = write_without_sigpipe(process_->in().get(), std::string_view(whole).substr(done));
     if (wrote > 0) {
@@ -82,7 +79,7 @@ void McpClient::fill(bool writes) {
 }
 
 std::optional<std::string> McpClient::line() {
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + testing::kPatience;
   while (true) {
     if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
       std::string found = read_.substr(0, end);
@@ -94,7 +91,7 @@ std::optional<std::string> McpClient::line() {
       return std::nullopt;
     }
     if (Clock::now() > until) {
-      ADD_FAILURE() << "no line within a minute";
+      ADD_FAILURE() << "no line came";
       return std::nullopt;
     }
     fill(false);
@@ -164,11 +161,7 @@ std::vector<pid_t> processes_of(const Workplace& workplace) {
 }
 
 void expect_no_processes(const Workplace& workplace) {
-  const auto until = Clock::now() + kPatience;
-  while (!processes_of(workplace).empty()) {
-    ASSERT_LT(Clock::now(), until) << processes_of(workplace).size() << " processes are left";
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  EXPECT_TRUE(testing::comes_about([&] { return processes_of(workplace).empty(); })) << "processes are left";
 }
 
 }  // namespace apo

@@ -47,24 +47,26 @@ std::string state_of(const Json& result) {
 
 // That the experiment of the long call is in the journal.
 void wait_for_experiment(McpClient& client) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (client.call("query", {{"where", {"state=running"}}})["structuredContent"]["rows"].empty()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << "no experiment began";
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  ASSERT_TRUE(testing::comes_about([&] {
+    return !client.call("query", {{"where", {"state=running"}}})["structuredContent"]["rows"].empty();
+  }));
 }
 
 // The process of the long call.
 pid_t command_of(const Workplace& place) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (std::chrono::steady_clock::now() < until) {
-    for (const pid_t process : processes_of(place)) {
-      if (testing::process_file(process, "cmdline").starts_with(std::string("apo\0compare", 11))) {
-        return process;
-      }
-    }
+  pid_t command = 0;
+  const auto is_it = [](pid_t process) {
+    return testing::process_file(process, "cmdline").starts_with(std::string("apo\0compare", 11));
+  };
+  if (!testing::comes_about([&] {
+        const std::vector<pid_t> processes = processes_of(place);
+        const auto found = std::ranges::find_if(processes, is_it);
+        command = found == processes.end() ? 0 : *found;
+        return command != 0;
+      })) {
+    throw std::runtime_error("no command was started");
   }
-  throw std::runtime_error("no command was started");
+  return command;
 }
 
 std::string begin_long_job(McpClient& client) {
@@ -278,10 +280,7 @@ TEST(Mcp, ACancelledRequestIsNotAnsweredAndItsProcessesEnd) {
   client.others.clear();
   EXPECT_EQ(state_of(client.call("wait", {{"job", "j1"}})), "cancelled");
   EXPECT_TRUE(client.others.empty()) << client.others[0];
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (processes_of(place).size() > 1) {  // all but the server
-    ASSERT_LT(std::chrono::steady_clock::now(), until);
-  }
+  EXPECT_TRUE(testing::comes_about([&] { return processes_of(place).size() <= 1; })) << "more than the server";
   EXPECT_EQ(client.close(), 0);
   EXPECT_FALSE(client.line());
 }

@@ -9,6 +9,7 @@
 
 #include "harness/evaluate/judge/preset.h"
 #include "tests/cli/workplace.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -165,7 +166,7 @@ TEST_F(Commands, NothingIsKeptWhereTheJournalIsNotWanted) {
 }
 
 TEST_F(Commands, CtrlCLeavesNoOrphan) {
-  const std::string command = "sleep 1000 & echo $! > started; mv started child; wait";
+  const std::string command = "sleep 100000 & echo $! > started; mv started child; wait";
   const std::filesystem::path child_file = place.path("child");
   const pid_t apo = fork();
   ASSERT_GE(apo, 0);
@@ -176,20 +177,14 @@ TEST_F(Commands, CtrlCLeavesNoOrphan) {
     }
     _exit(127);
   }
-  const auto wait_until = [](const auto& condition) {
-    for (int i = 0; i < 6000 && !condition(); ++i) {
-      usleep(10'000);
-    }
-    return condition();
-  };
-  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(child_file); }));
+  ASSERT_TRUE(testing::comes_about([&] { return std::filesystem::exists(child_file); }));
   const int child = std::stoi(read_file(child_file));
   EXPECT_EQ(kill(child, 0), 0);
   kill(apo, SIGINT);
   int status = 0;
   ASSERT_EQ(waitpid(apo, &status, 0), apo);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
-  EXPECT_TRUE(wait_until([&] { return kill(child, 0) != 0; }));
+  EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(child); }));
 }
 
 }  // namespace

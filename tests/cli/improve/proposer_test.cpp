@@ -35,7 +35,7 @@ std::string printing(const Workplace& place, const std::string& name, const std:
 
 Words run_with(const std::vector<std::string>& proposers) {
   Words words = {"run",          "copy", "--workload",      "n4k", "--iterations", "1",
-                 "--candidates", "3",    "--proposer-time", "2s",  "--proposals",  "20"};
+                 "--candidates", "3",    "--proposer-time", "5s",  "--proposals",  "20"};
   for (const std::string& one : proposers) {
     words.insert(words.end(), {"--proposer", one});
   }

@@ -210,8 +210,8 @@ TEST_F(ApplicationCommand, TheProgramCannotTellWhichDispatchItHas) {
   dispatch("candidate", kRight);
   compare("incumbent", "candidate");
   const Words seen = split(trim(read_file(place.path("seen"))), '\n');
-  ASSERT_EQ(seen.size(), 20U);
-  EXPECT_EQ(each_once(seen).size(), 20U) << "each run has a path of its own";
+  ASSERT_GE(seen.size(), 20U);  // more where the first pair was too short
+  EXPECT_EQ(each_once(seen).size(), seen.size()) << "each run has a path of its own";
   for (const std::string& path : seen) {
     EXPECT_EQ(path.find("incumbent"), std::string::npos);
     EXPECT_EQ(path.find("candidate"), std::string::npos);
@@ -363,7 +363,7 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   place.write("campaign.json", campaign.dump());
   const ProcessResult ran = run_process(
       {APO_PROGRAM, "run", "--campaign", "campaign.json", "--iterations", "1", "--json", "-q"},
-      {.timeout_s = 250,
+      {.timeout_s = 1000,
        .working_folder = place.path(""),
        .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL=",
                        "APO_CACHE=" APO_BINARY_FOLDER "/test-cache", "XDG_RUNTIME_DIR=" + place.path("").string()}});
