@@ -9,6 +9,15 @@
 
 namespace apo {
 
+// Returns the names of the bottlenecks that a technique may attack. The rules of harness/research/diagnosis find them;
+// docs/diagnoses.md explains them.
+const std::vector<std::string>& bottleneck_names();
+
+// Returns the names beside the axes that a technique's `requires` may use, all of whole numbers: SM (90 of sm_90), SMS,
+// UNITS, BYTES (compulsory), L2 (bytes), SCRATCH (bytes of the incumbent's buffers), and of the incumbent's launch
+// BLOCKS, BLOCK_THREADS, REGISTERS, SHARED (bytes a block).
+const std::vector<std::string>& requirement_facts();
+
 // techniques.json beside this file, read once. Throws UserError as parse_techniques does.
 const std::vector<Technique>& technique_catalogue();
 

@@ -9,7 +9,6 @@
 #include "harness/core/error.h"
 #include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
-#include "harness/core/techniques/bottlenecks.h"
 #include "harness/core/text.h"
 
 namespace apo {
