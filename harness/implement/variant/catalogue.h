@@ -24,7 +24,6 @@ struct CatalogueProblem {
 struct Registration {
   const Variant* variant = nullptr;  // in the catalogue
   bool already_registered = false;   // the same content was there before
-  bool replaces = false;             // other content of that name, which was registered before
 };
 
 class Catalogue {
