@@ -80,7 +80,7 @@ struct ApplicationProfile {
   std::string device;  // the GPU's name, when known
   std::vector<ProcessRecording> processes;
   std::vector<KernelMetric> metrics;
-  std::vector<std::string> notes;  // what is missing from the numbers, and why
+  std::vector<std::string> notes;  // missing numbers with the reasons
 };
 
 // ---- what follows from a profile
