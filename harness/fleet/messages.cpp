@@ -193,17 +193,8 @@ Task task_of(const Message& message) {
                     .rounds_per_process = floor.at("rounds_per_process")}};
 }
 
-Message to_message(const Need& need, std::int64_t task) {
-  return {{"type", "need"}, {"id", task}, {"sources", need.sources}, {"family", need.family}};
-}
-
-Need need_of(const Message& message) {
-  return {.sources = message.at("sources"), .family = message.at("family")};
-}
-
-Message source_message(const Variant& variant) {
-  return {{"type", "source"},
-          {"hash", variant.source_hash},
+Message source_document(const Variant& variant) {
+  return {{"hash", variant.source_hash},
           {"family", variant.family},
           {"name", variant.name},
           {"target", to_string(variant.target)},
@@ -223,8 +214,8 @@ Variant variant_of(const Message& message) {
   return variant;
 }
 
-Message family_message(const std::string& name, const std::vector<SourceFile>& files) {
-  return {{"type", "family"}, {"name", name}, {"headers", file_documents(files)}};
+Message family_document(const std::string& name, const std::vector<SourceFile>& files) {
+  return {{"name", name}, {"headers", file_documents(files)}};
 }
 
 std::vector<SourceFile> files_of(const Message& message) {

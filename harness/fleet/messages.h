@@ -4,9 +4,7 @@
 // which a worker runs the candidate itself is another one (harness/worker/).
 //
 //   worker: hello                            which program and device; at once
-//   driver: task                             judge this candidate against that incumbent
-//   worker: need                             sources that it does not have, by their hashes, and the family
-//   driver: source, family                   these
+//   driver: task                             judge this candidate against that incumbent, whose sources come along
 //   worker: heartbeat, progress              meanwhile; a heartbeat says how long there was no progress
 //   worker: answer | failed | given_back | cancelled
 //   driver: cancel                           the task is no more of interest
@@ -26,7 +24,7 @@
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 2;
+inline constexpr int kFleetProtocol = 3;
 inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
@@ -66,25 +64,17 @@ struct Task {
   ClaimFloor floor;  // of this device, from the driver's selftests
 };
 
-// What a worker lacks for its task.
-struct Need {
-  std::vector<std::string> sources;  // by hash
-  std::string family;                // its name; "" where it is known
-};
-
 using Message = nlohmann::json;
 
 Message to_message(const Hello& hello);
 Message to_message(const Task& task);
-Message to_message(const Need& need, std::int64_t task);
-Message source_message(const Variant& variant);
-Message family_message(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
+Message source_document(const Variant& variant);
+Message family_document(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
 Message answer_message(std::int64_t task, const std::string& journal);
 
 // These throw nlohmann::json::exception or UserError for what is none.
 Hello hello_of(const Message& message);
 Task task_of(const Message& message);
-Need need_of(const Message& message);
 // The source itself: what its hash says is checked.
 Variant variant_of(const Message& message);
 std::vector<SourceFile> files_of(const Message& message);

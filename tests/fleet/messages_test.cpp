@@ -69,7 +69,7 @@ TEST(FleetMessages, AHelloComesBackWhole) {
 TEST(FleetMessages, ASourceIsCheckedAgainstItsHash) {
   const Variant variant =
       parse_variant("extern \"C\" void copy_simple();\n", "x.cpp", {}, {.family = "copy", .name = "x"});
-  Message message = sent(source_message(variant));
+  Message message = sent(source_document(variant));
   EXPECT_EQ(variant_of(message).source_hash, variant.source_hash);
   EXPECT_EQ(variant_of(message).id(), "copy/x");
   message["bytes"] = "Zm9v";
