@@ -25,6 +25,7 @@ struct ApplicationMetric {
   double margin = 0;              // of a quality
   bool margin_is_share = false;   // of what A has
   int last = 0;                   // of a quality: the mean over so many last steps; 0: over all but the warm-up
+  bool operator==(const ApplicationMetric&) const = default;
 };
 
 inline constexpr int kApplicationPairs = 14;
@@ -45,6 +46,7 @@ struct DeclaredApplication {
 
   const ApplicationMetric& speed() const;
   std::vector<ApplicationMetric> qualities() const;
+  bool operator==(const DeclaredApplication&) const = default;
 };
 
 // Five show an equivalence of the quality, where each has its seed; fewer than ten cannot reach the level of the

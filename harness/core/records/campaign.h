@@ -42,6 +42,7 @@ struct Policy {
   std::string application_kernels;
   // Judges what the campaign ends with. Not stored with the campaign either.
   std::optional<DeclaredApplication> application = {};
+  bool operator==(const Policy&) const = default;
 };
 
 enum class CampaignState : std::uint8_t { open, finished, abandoned };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/fields.h"
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
 #include "harness/core/techniques/technique.h"
@@ -119,7 +120,9 @@ struct ProposalCost {
   double tokens = std::numeric_limits<double>::quiet_NaN();
   double usd = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
+  bool operator==(const ProposalCost&) const = default;
 };
+APO_FIELDS(ProposalCost, tokens, usd, seconds)
 
 enum class ProposalState : std::uint8_t {
   taken,     // into the ranking, to be judged as any other candidate

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/fields.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -46,7 +47,9 @@ struct Prediction {
   std::string relative_to = "parent";
   std::string because;
   PredictionSource source = PredictionSource::idea;
+  bool operator==(const Prediction&) const = default;
 };
+APO_FIELDS(Prediction, low, high, relative_to, because, source)
 
 // A file of a variant: its own file, a header that it includes with quotes, or a shared object.
 struct SourceFile {
@@ -108,5 +111,6 @@ struct Configuration {
   std::string label() const;
   bool operator==(const Configuration&) const = default;
 };
+APO_FIELDS(Configuration, variant, settings)
 
 }  // namespace apo
