@@ -32,12 +32,7 @@ class Connection {
   std::string end();
 
  private:
-  void watch(std::vector<pollfd>& descriptors);
-  void write_some();
   SpawnedProcess process_;
-  std::string unsent_;
-  std::string line_;
-  std::string errors_;  // their end
   bool over_ = false;
   bool ready_ = true;  // may be able to move something
 };
