@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 enum class MetricRole : std::uint8_t {
   speed,    // by apo's clock: the time of a step, or a rate
   quality,  // what a step's line says, which may not get worse by more than a margin
 };
-std::string_view to_string(MetricRole role);
-std::optional<MetricRole> metric_role_from(std::string_view word);
+APO_WORDS(MetricRole, metric_role_from, speed, quality)
 
 struct ApplicationMetric {
   std::string name;  // of a quality or of a rate: the key in the lines of steps

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "harness/core/fields.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -72,18 +73,6 @@ inline void require(bool holds, const char* what) {
   if (!holds) {
     throw BadField("", what);
   }
-}
-
-// Its values count from 0 without a gap, and to_string() has a word for each.
-template <class Enum>
-Enum enum_from(std::string_view word) {
-  constexpr int kMost = 64;
-  for (int i = 0; i < kMost && word != "?"; ++i) {
-    if (to_string(static_cast<Enum>(i)) == word) {
-      return static_cast<Enum>(i);
-    }
-  }
-  throw BadField("", "is an unknown word");
 }
 
 template <class Integer>
@@ -199,7 +188,9 @@ void read_json(const nlohmann::ordered_json& json, T& value) {
     json_codec::read_record(json, value);
   } else if constexpr (std::is_enum_v<T>) {
     require(json.is_string(), "is no word");
-    value = json_codec::enum_from<T>(json.get_ref<const std::string&>());
+    const auto named = value_named<T>(json.get_ref<const std::string&>());
+    require(named.has_value(), "is an unknown word");
+    value = *named;
   } else if constexpr (std::is_same_v<T, bool>) {
     require(json.is_boolean(), "is neither true nor false");
     value = json.get<bool>();

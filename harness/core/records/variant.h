@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/core/fields.h"
+#include "harness/core/words.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -37,8 +38,7 @@ enum class PredictionSource : std::uint8_t {
   measurements,  // of the same configuration, by the experiments that `because` names
   nothing        // the effect is unknown: what the floor leaves, for the ranking alone
 };
-std::string_view to_string(PredictionSource source);
-std::optional<PredictionSource> prediction_source_from(std::string_view word);
+APO_WORDS(PredictionSource, prediction_source_from, idea, measurements, nothing)
 
 // A predicted band of speed-ups over `relative_to` ("parent" or a variant name).
 struct Prediction {
