@@ -70,6 +70,15 @@ constexpr bool count_from_zero(const std::array<Enum, Size>& values) {
     return apo::value_named<Enum>(word);                                \
   }
 
+template <class Enum>
+std::vector<std::string> words_of() {
+  std::vector<std::string> words;
+  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
+    words.emplace_back(to_string(static_cast<Enum>(i)));
+  }
+  return words;
+}
+
 // Converts a word that a person wrote. Throws UserError that names `what` was read ("layout") and the nearest valid
 // word; `where` is "" or a place such as " in campaign.json:3".
 template <class Enum>
@@ -77,10 +86,7 @@ Enum checked_value(const std::string& what, const std::string& word, const std::
   if (const auto value = value_named<Enum>(word)) {
     return *value;
   }
-  std::vector<std::string> known;
-  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
-    known.emplace_back(to_string(static_cast<Enum>(i)));
-  }
+  const std::vector<std::string> known = words_of<Enum>();
   const std::string guess = did_you_mean(word, known);
   throw UserError("unknown " + what + " '" + word + "'" + where,
                   (guess.empty() ? "" : guess + "  ") + "known: " + join(known, ", "));

@@ -4,24 +4,13 @@
 #include "harness/core/words.h"
 
 namespace apo {
-namespace {
-
-constexpr EnumWords<RoundStage, 8> kStages = {{{RoundStage::search, "search"},
-                                               {RoundStage::confirm, "confirm"},
-                                               {RoundStage::certify, "certify"},
-                                               {RoundStage::sentinel, "sentinel"},
-                                               {RoundStage::noise, "noise"},
-                                               {RoundStage::gate, "gate"},
-                                               {RoundStage::solo_runs, "solo runs"},
-                                               {RoundStage::second_look, "second look"}}};
-
-}  // namespace
 
 std::string_view to_string(RoundStage stage) {
-  return word_of(kStages, stage);
+  return word_at("search, confirm, certify, sentinel, noise, gate, solo runs, second look",
+                 static_cast<std::size_t>(stage));
 }
 std::optional<RoundStage> round_stage_from(std::string_view word) {
-  return value_of(kStages, word);
+  return value_named<RoundStage>(word);
 }
 
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where) {
