@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/loop/workspace/claim_floor.h"
 
@@ -36,6 +37,7 @@ struct ProgramIdentity {
   std::string rule;
   bool operator==(const ProgramIdentity&) const = default;
 };
+APO_FIELDS(ProgramIdentity, version, build, protocol, schema, rule)
 // Of this program, or of the one in that file.
 ProgramIdentity identity_of_program(const std::string& version, const std::filesystem::path& file = "/proc/self/exe");
 std::string to_string(const ProgramIdentity& identity);
@@ -43,15 +45,27 @@ std::string to_string(const ProgramIdentity& identity);
 struct Hello {
   ProgramIdentity program;
   Machine machine;
-  std::string device;   // a GPU's UUID, or "HOST cpus 0,1"
-  std::int64_t time_s;  // of its clock, since 1970
+  std::string device;       // a GPU's UUID, or "HOST cpus 0,1"
+  std::int64_t time_s = 0;  // of its clock, since 1970
+  bool operator==(const Hello&) const = default;
 };
+APO_FIELDS(Hello, program, machine, device, time_s)
 
 // A configuration whose source is named by its content.
 struct TaskSide {
   Configuration configuration;
   std::string source_hash;
+  bool operator==(const TaskSide&) const = default;
 };
+APO_FIELDS(TaskSide, configuration, source_hash)
+
+// What a worker needs to know of a policy; the rest is its driver's.
+template <RecordOf<Policy> Whole, class Visitor>
+void visit_fields(Whole& policy, const Visitor& visitor) {
+  visit_members("family, workload_class, workloads, target, cache_policy, judge_preset, layout, seed", visitor,
+                policy.family, policy.workload_class, policy.workloads, policy.target, policy.cache_policy,
+                policy.judge_preset, policy.layout, policy.seed);
+}
 
 struct Task {
   std::int64_t id = 0;        // of the placement
@@ -62,9 +76,11 @@ struct Task {
   Prediction prediction;
   int index = 1;
   ClaimFloor floor;  // of this device, from the driver's selftests
+  bool operator==(const Task&) const = default;
 };
+APO_FIELDS(Task, id, campaign, policy, candidate, incumbent, prediction, index, floor)
 
-using Message = nlohmann::json;
+using Message = nlohmann::ordered_json;
 
 Message to_message(const Hello& hello);
 Message to_message(const Task& task);
