@@ -111,16 +111,26 @@ TEST(SpaceModel, EveryPointIsEvaluatedOnce) {
   }
 }
 
+// Counts the evaluations until the best point, up to `most`.
+std::size_t evaluations_until_best(const KnownSpace& known, std::uint64_t seed, std::size_t most) {
+  const double best = *std::ranges::min_element(known.costs);
+  std::vector<Evaluated> history;
+  while (history.size() < most && (history.empty() || history.back().cost > best)) {
+    const std::size_t point = next_point(known.space, history, seed).value();
+    history.push_back({.point = point, .cost = known.costs[point]});
+  }
+  return history.size();
+}
+
 // A random order needs half of the points on average.
 TEST(SpaceModel, TheBestIsFoundInAQuarterOfTheSpace) {
   for (const KnownSpace& known : {additive_space(), paired_space()}) {
-    const auto best = static_cast<std::size_t>(std::ranges::min_element(known.costs) - known.costs.begin());
+    const std::size_t quarter = known.space.size() / 4;
     int found = 0;
-    for (std::uint64_t seed = 1; seed <= 15; ++seed) {
-      const std::vector<std::size_t> points = searched(known, seed, known.space.size() / 4);
-      found += std::ranges::find(points, best) != points.end() ? 1 : 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      found += evaluations_until_best(known, seed, quarter) < quarter ? 1 : 0;
     }
-    EXPECT_GE(found, 8) << "of 15 searches in " << known.space.size() << " points";
+    EXPECT_GE(found, 3) << "of 5 searches in " << known.space.size() << " points";
   }
 }
 
