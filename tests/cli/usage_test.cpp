@@ -164,6 +164,7 @@ const Mistake kUnknownNames[] = {
     {"option", {"list", "--jsn"}, 1, {"--jsn", "apo list --help"}},
     {"option_before_the_command", {"--json", "list"}, 1, {"'--json' stands before the command"}},
     {"option_without_command", {"--fast"}, 1, {"'--fast'", "apo --help"}},
+    {"campaign_file_as_family", {"run", "a.json"}, 1, {"is no family", "--campaign a.json"}},
     {"family", {"list", "copi"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
     {"family_of_variant", {"list", "copi/simple"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
     {"family_to_run", {"run", "e88_backwrd"}, 1, {"e88_backwrd", "did you mean 'e88_backward'"}},
