@@ -208,10 +208,10 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/research", 6116},
     {"harness/runtime", 1455},
     {"harness/worker", 11337},
-    {"journal", 7587},
+    {"journal", 7586},
     {"kernels", 4236},
     {"reports", 5090},
-    {"tests", 62012},
+    {"tests", 62016},
 };
 
 std::size_t lines_of(const fs::path& path) {
