@@ -146,6 +146,7 @@ BAD_VALUES = [
     ("run copy --campaign x.json", "--campaign"),
     ("run --workload n4k cpoy", "unknown family 'cpoy'", "did you mean 'copy'?"),
     ("run --campaign none.json", "none.json"),
+    ("run a.json", "is no family", "--campaign a.json"),
     ("verify copy/simple --inputs nowhere", "nowhere", "--dump"),
     ("bench copy --fast", "unknown option '--fast'"),
     ("bench copy --benchmark_fast=1", "--benchmark_fast=1", "--benchmark_help"),
