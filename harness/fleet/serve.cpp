@@ -23,7 +23,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/sentinel.h"
 #include "harness/fleet/task_judge.h"
