@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/loop/workspace/claim_floor.h"
 
