@@ -58,16 +58,23 @@ constexpr bool count_from_zero(const std::array<Enum, Size>& values) {
                      [&](Enum value) { return static_cast<std::size_t>(value) == next++; });
 }
 
-// Behind an enum whose words are the names of its values: to_string(), and its inverse under that name. All values in
-// their order.
-#define APO_WORDS(Enum, from, ...)                                      \
-  constexpr std::string_view to_string(Enum value) {                    \
-    return apo::word_at(#__VA_ARGS__, static_cast<std::size_t>(value)); \
-  }                                                                     \
-  constexpr std::optional<Enum> from(std::string_view word) {           \
-    using enum Enum;                                                    \
-    static_assert(apo::count_from_zero(std::array{__VA_ARGS__}));       \
-    return apo::value_named<Enum>(word);                                \
+// Compilers print a value of an enum that has no name as "(Enum)3".
+template <auto Value>
+constexpr bool has_name() {
+  return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
+}
+
+// Behind an enum whose words are the names of its values: to_string(), and its inverse under that name. It does not
+// compile unless all values are listed, in their order.
+#define APO_WORDS(Enum, from, ...)                                                      \
+  constexpr std::string_view to_string(Enum value) {                                    \
+    return apo::word_at(#__VA_ARGS__, static_cast<std::size_t>(value));                 \
+  }                                                                                     \
+  constexpr std::optional<Enum> from(std::string_view word) {                           \
+    using enum Enum;                                                                    \
+    static_assert(apo::count_from_zero(std::array{__VA_ARGS__}));                       \
+    static_assert(!apo::has_name<static_cast<Enum>(std::array{__VA_ARGS__}.size())>()); \
+    return apo::value_named<Enum>(word);                                                \
   }
 
 template <class Enum>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 
@@ -31,7 +31,7 @@ class Connection {
   std::string end();
 
  private:
-  SpawnedProcess process_;
+  Subprocess process_;
   bool over_ = false;
 };
 

@@ -17,7 +17,7 @@ namespace apo {
 namespace {
 
 template <class Record>
-Record read(const Message& message) {
+Record record_in(const Message& message) {
   Record record;
   try {
     read_json(message, record);
@@ -28,7 +28,7 @@ Record read(const Message& message) {
 }
 
 template <class Record>
-Message written(const char* type, const Record& record) {
+Message message_of(const char* type, const Record& record) {
   Message message = json_of(record);
   message["type"] = type;
   return message;
@@ -65,7 +65,7 @@ std::string to_string(const ProgramIdentity& identity) {
 }
 
 Message to_message(const Hello& hello) {
-  Message message = written("hello", hello.program);
+  Message message = message_of("hello", hello.program);
   message["hello"] = json_of(hello);
   return message;
 }
@@ -80,17 +80,17 @@ Hello hello_of(const Message& message) {
             .machine = {},
             .device = ""};
   }
-  return read<Hello>(message.at("hello"));
+  return record_in<Hello>(message.at("hello"));
 }
 
 Message to_message(const Task& task) {
   Task sent = task;
   sent.policy.layout = task.policy.layout.value_or(Layout::random);
-  return written("task", sent);
+  return message_of("task", sent);
 }
 
 Task task_of(const Message& message) {
-  return read<Task>(message);
+  return record_in<Task>(message);
 }
 
 Message source_document(const Variant& variant) {
@@ -106,7 +106,7 @@ Message source_document(const Variant& variant) {
 Variant variant_of(const Message& message) {
   Variant variant = parse_variant(
       decoded(message.at("bytes")), message.at("path"), files_of(message),
-      {.family = message.at("family"), .name = message.at("name"), .target = read<Target>(message.at("target"))});
+      {.family = message.at("family"), .name = message.at("name"), .target = record_in<Target>(message.at("target"))});
   // With the contract of the family as it is known here.
   if (source_identity(variant) != message.at("hash")) {
     throw UserError("the source of " + variant.id() + " is not the one that its hash names, or its family is another");

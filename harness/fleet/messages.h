@@ -18,14 +18,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/loop/workspace/claim_floor.h"
 
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 3;
+inline constexpr int kFleetProtocol = 4;
 inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.

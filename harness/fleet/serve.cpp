@@ -23,7 +23,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/sentinel.h"
 #include "harness/fleet/task_judge.h"
@@ -88,7 +88,7 @@ class TaskServer : public Observer {
   void send(const Message& message);
   void beat();
   void read_input(int asked);
-  void take_lines(std::string& text);
+  void take_messages(std::string& text);
   void close(bool terminated);
   void leave_in_time();
   std::optional<Message> next_task();
@@ -203,15 +203,13 @@ void TaskServer::read_input(int asked) {
       return close(false);
     }
     text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    take_lines(text);
+    take_messages(text);
   }
 }
 
-void TaskServer::take_lines(std::string& text) {
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    Message message = Message::parse(text.substr(begin, end - begin), nullptr, false);
-    begin = end + 1;
+void TaskServer::take_messages(std::string& text) {
+  for (const std::string& line : take_lines(text)) {
+    Message message = Message::parse(line, nullptr, false);
     const std::lock_guard lock(mutex_);
     if (is_of_type(message, "cancel") && message.contains("id") && message["id"].is_number_integer()) {
       cancelled_.insert(message["id"].get<std::int64_t>());
@@ -219,7 +217,6 @@ void TaskServer::take_lines(std::string& text) {
       inbox_.push_back(std::move(message));
     }
   }
-  text.erase(0, begin);
   changed_.notify_all();
 }
 

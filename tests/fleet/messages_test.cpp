@@ -17,16 +17,13 @@ Message sent(const Message& message) {
 }
 
 TEST(FleetMessages, ComeBackWhole) {
-  expect_round_trips<ProgramIdentity, Hello, TaskSide, Need, ClaimFloor>();
+  expect_round_trips<ProgramIdentity, Hello, TaskSide, ClaimFloor>();
   const auto hello = filled<Hello>();
   Hello of_ours = hello;
   of_ours.program.protocol = kFleetProtocol;
   EXPECT_EQ(hello_of(sent(to_message(of_ours))), of_ours);
   const auto task = filled<Task>();
   EXPECT_EQ(task_of(sent(to_message(task))), task);
-  const auto need = filled<Need>();
-  EXPECT_EQ(need_of(sent(to_message(need, 7))), need);
-  EXPECT_EQ(to_message(need, 7).at("id"), 7);
 }
 
 TEST(FleetMessages, ATaskIsRandomlyLaidOutWhereItsPolicyDoesNotSay) {

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/words.h"
 
 namespace apo {

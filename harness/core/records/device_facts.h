@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 
 namespace apo {
 

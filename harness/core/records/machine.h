@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "kernels/family.h"
 
 namespace apo {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/variant.h"
 
 namespace apo {

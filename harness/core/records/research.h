@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
 #include "harness/core/techniques/technique.h"

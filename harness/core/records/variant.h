@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/words.h"
 #include "kernels/family.h"
 

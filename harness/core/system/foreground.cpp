@@ -18,7 +18,7 @@
 #include "harness/core/system/orphans.h"
 #include "harness/core/system/posix_spawn.h"
 #include "harness/core/system/process.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 namespace {
@@ -87,7 +87,7 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
+ProcessResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
   APO_CHECK(!argv.empty());
   const auto program = find_program(argv.front());
   if (!program) {

@@ -34,8 +34,8 @@ ProcessResult KeptProcess::ask(const std::string& request, double timeout_s) {
   std::vector<std::string> argv = argv_;
   argv.push_back(request);
   ++starts_;
-  process_ = std::make_unique<SpawnedProcess>(require_program(argv.front()), argv,
-                                              SpawnOptions{.working_folder = working_folder_, .environment = {}});
+  process_ = std::make_unique<Subprocess>(require_program(argv.front()), argv,
+                                          SpawnOptions{.working_folder = working_folder_, .environment = {}});
   return answer(timeout_s);
 }
 

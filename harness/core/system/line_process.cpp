@@ -88,7 +88,7 @@ class LineRun {
   const OnLine& on_line_;
   const double timeout_s_;
   Orphans orphans_;  // before the child
-  SpawnedProcess child_;
+  Subprocess child_;
   std::string printed_;  // the end of the whole lines
   bool timed_out_ = false;
 };

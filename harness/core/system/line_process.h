@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 
@@ -17,15 +17,12 @@ struct LineProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours
 };
 
-using LineProcessResult = ProcessResult;  // with the end of what was printed
-
 // `seconds` is the time since the start. False: the program is ended.
 using OnLine = std::function<bool(std::string_view line, double seconds)>;
 
-// Searches PATH for argv[0]. The program leads a process group of its own. At its end, at the deadline and when this
-// process dies nothing of it stays, not even what left its group. A line longer than a mebibyte is cut. Throws
-// EnvironmentError when the program cannot be started.
-LineProcessResult run_lines(const std::vector<std::string>& argv, const LineProcessOptions& options,
-                            const OnLine& on_line);
+// The result has the end of what was printed. Searches PATH for argv[0]. The program leads a process group of its own.
+// At its end, at the deadline and when this process dies nothing of it stays, not even what left its group. A line
+// longer than a mebibyte is cut. Throws EnvironmentError when the program cannot be started.
+ProcessResult run_lines(const std::vector<std::string>& argv, const LineProcessOptions& options, const OnLine& on_line);
 
 }  // namespace apo

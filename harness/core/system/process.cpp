@@ -52,8 +52,8 @@ std::string require_program(const std::string& name) {
 
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
   APO_CHECK(!argv.empty());
-  SpawnedProcess child(require_program(argv.front()), argv,
-                       {.working_folder = options.working_folder, .environment = options.environment});
+  Subprocess child(require_program(argv.front()), argv,
+                   {.working_folder = options.working_folder, .environment = options.environment});
   child.send(options.input);
   child.close_input();
   const double look_after_s = options.stop.stop_possible() ? 0.02 : 1;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 

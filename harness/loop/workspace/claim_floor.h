@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
 #include "journal/journal.h"

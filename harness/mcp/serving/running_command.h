@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/mcp/tools/command_line.h"
 
 namespace apo::mcp {
@@ -25,7 +25,7 @@ class RunningCommand {
   ProcessResult end(bool now);
 
  private:
-  SpawnedProcess process_;
+  Subprocess process_;
   std::string message_;
   bool cut_ = false;
 };

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 
 namespace apo {

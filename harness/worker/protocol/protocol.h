@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/conditions.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/core/system/files.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 
 namespace apo {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/fields.h"
+#include "harness/core/json/fields.h"
 #include "harness/worker/protocol/memory_file.h"
 
 namespace apo {

@@ -41,7 +41,7 @@ TEST(Protocol, RequestsKeepEveryField) {
 TEST(Protocol, RepliesKeepEveryField) {
   const auto reply = filled<Reply>();
   EXPECT_EQ(decode_reply(encode(reply)), reply);
-  EXPECT_EQ(decode_reply(encode(Reply{.nonce = "n"})), Reply{.nonce = "n"});
+  EXPECT_EQ(decode_reply(R"({"nonce":"n"})"), Reply{.nonce = "n"}) << "what is left out has its default";
 }
 
 TEST(Protocol, ATensorIsKeptWhereItsSetHasAHandle) {

@@ -1,5 +1,5 @@
-// harness/core/system/spawn.h - a program in a process group of its own, with pipes to its three streams that never
-// block, and how it ended.
+// harness/core/system/subprocess.h - a program in a process group of its own, with pipes to its three streams that
+// never block, and how it ended.
 #pragma once
 
 #include <poll.h>
@@ -57,13 +57,13 @@ class GroupGuard {
   pid_t process_ = -1;
 };
 
-class SpawnedProcess {
+class Subprocess {
  public:
   // `program` is an absolute path. Throws EnvironmentError when it cannot be started.
-  SpawnedProcess(const std::string& program, const std::vector<std::string>& argv, const SpawnOptions& options);
-  SpawnedProcess(const SpawnedProcess&) = delete;
-  SpawnedProcess& operator=(const SpawnedProcess&) = delete;
-  ~SpawnedProcess();
+  Subprocess(const std::string& program, const std::vector<std::string>& argv, const SpawnOptions& options);
+  Subprocess(const Subprocess&) = delete;
+  Subprocess& operator=(const Subprocess&) = delete;
+  ~Subprocess();
 
   // Queues text for its input, and the end of it. in() is closed where nobody reads it any more.
   void send(std::string_view text);
@@ -113,9 +113,6 @@ class SpawnedProcess {
   bool closes_ = false;   // its input, behind what is unsent
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-// Appends what a pipe that does not block has now, in so many reads at most. False at its end.
-bool drain(const FileDescriptor& pipe, std::string& text, int most_reads = 64);
 
 // Removes and returns the whole lines of a text that grows.
 std::vector<std::string> take_lines(std::string& text);

@@ -1,6 +1,6 @@
-// harness/core/system/spawn.cpp - posix_spawn without orphans. A fork would copy the page tables of gigabytes of
+// harness/core/system/subprocess.cpp - posix_spawn without orphans. A fork would copy the page tables of gigabytes of
 // inputs.
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -55,6 +55,21 @@ int reap(pid_t process) {
   return status;
 }
 
+// Appends what a pipe that does not block has now, and closes it at its end.
+void drain(FileDescriptor& pipe, std::string& text, int most_reads) {
+  std::array<char, 65536> buffer;
+  for (int i = 0; i < most_reads && pipe; ++i) {
+    const ssize_t got = read(pipe.get(), buffer.data(), buffer.size());
+    if (got > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+      return;
+    } else {
+      pipe.reset();
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
@@ -92,8 +107,7 @@ GroupGuard::~GroupGuard() {
   reap(process_);
 }
 
-SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std::string>& argv,
-                               const SpawnOptions& options) {
+Subprocess::Subprocess(const std::string& program, const std::vector<std::string>& argv, const SpawnOptions& options) {
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   Pipe err = make_pipe();
@@ -118,17 +132,17 @@ SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std
   }
 }
 
-SpawnedProcess::~SpawnedProcess() {
+Subprocess::~Subprocess() {
   if (pid_ > 0) {
     end(true);
   }
 }
 
-std::vector<pid_t> SpawnedProcess::pids() const {
+std::vector<pid_t> Subprocess::pids() const {
   return guard_ ? std::vector<pid_t>{pid_, guard_->pid()} : std::vector<pid_t>{pid_};
 }
 
-int SpawnedProcess::end(bool now) {
+int Subprocess::end(bool now) {
   if (now) {
     kill(-group(), SIGKILL);
   }
@@ -139,12 +153,12 @@ int SpawnedProcess::end(bool now) {
   return status;
 }
 
-int SpawnedProcess::end_within(std::chrono::milliseconds patience) {
+int Subprocess::end_within(std::chrono::milliseconds patience) {
   pollfd ended{end_.get(), POLLIN, 0};
   return end(poll(&ended, 1, static_cast<int>(patience.count())) != 1);
 }
 
-ProcessResult SpawnedProcess::finish(bool now) {
+ProcessResult Subprocess::finish(bool now) {
   ProcessResult result = ended_with(end(now));
   result.output = std::move(output);
   result.error = std::move(errors);
@@ -159,26 +173,26 @@ ProcessResult ended_with(int wait_status) {
   return result;
 }
 
-bool SpawnedProcess::has_ended() const {
+bool Subprocess::has_ended() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
 }
 
-double SpawnedProcess::seconds() const {
+double Subprocess::seconds() const {
   return seconds_since(start_);
 }
 
-void SpawnedProcess::send(std::string_view text) {
+void Subprocess::send(std::string_view text) {
   unsent_ += text;
   feed();
 }
 
-void SpawnedProcess::close_input() {
+void Subprocess::close_input() {
   closes_ = true;
   feed();
 }
 
-void SpawnedProcess::feed() {
+void Subprocess::feed() {
   while (in_ && sent_ < unsent_.size()) {
     const ssize_t wrote = write_without_sigpipe(in_.get(), std::string_view(unsent_).substr(sent_));
     if (wrote >= 0) {
@@ -196,7 +210,7 @@ void SpawnedProcess::feed() {
   }
 }
 
-void SpawnedProcess::watch(std::vector<pollfd>& descriptors) const {
+void Subprocess::watch(std::vector<pollfd>& descriptors) const {
   for (const FileDescriptor* pipe : {&out_, &err_}) {
     if (*pipe) {
       descriptors.push_back({pipe->get(), POLLIN, 0});
@@ -207,17 +221,13 @@ void SpawnedProcess::watch(std::vector<pollfd>& descriptors) const {
   }
 }
 
-void SpawnedProcess::move(int most_reads) {
+void Subprocess::move(int most_reads) {
   feed();
-  if (out_ && !drain(out_, output, most_reads)) {
-    out_.reset();
-  }
-  if (err_ && !drain(err_, errors, most_reads)) {
-    err_.reset();
-  }
+  drain(out_, output, most_reads);
+  drain(err_, errors, most_reads);
 }
 
-void SpawnedProcess::move_within(double longest_s, bool or_end, int most_reads) {
+void Subprocess::move_within(double longest_s, bool or_end, int most_reads) {
   std::vector<pollfd> descriptors;
   watch(descriptors);
   if (or_end) {
@@ -240,18 +250,6 @@ std::vector<std::string> take_lines(std::string& text) {
 
 void keep_end(std::string& text, std::size_t most) {
   text.erase(0, text.size() - std::min(text.size(), most));
-}
-
-bool drain(const FileDescriptor& pipe, std::string& text, int most_reads) {
-  std::array<char, 65536> buffer;
-  for (int i = 0; i < most_reads; ++i) {
-    const ssize_t got = read(pipe.get(), buffer.data(), buffer.size());
-    if (got <= 0) {
-      return got < 0 && (errno == EAGAIN || errno == EINTR);
-    }
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return true;
 }
 
 // A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
