@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -55,6 +56,15 @@ def wait_until(condition, what="it comes about"):
     while not condition():
         assert time.monotonic() < until, f"waited in vain until {what}"
         time.sleep(0.01)
+
+
+def harm(journal, sql):
+    """Past the guards of a journal, or of another database."""
+    database = sqlite3.connect(journal)
+    for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        database.execute(f"DROP TRIGGER {name}")
+    database.executescript(sql)
+    database.close()
 
 
 def running_processes(of=""):
