@@ -10,6 +10,8 @@
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
+#include "harness/loop/workspace/workspace.h"
 #include "harness/research/prediction/prediction.h"
 
 namespace apo {
@@ -69,6 +71,8 @@ std::string score_table(const ForesightReport& report, const Baseline& baseline)
 }
 
 void score(const std::vector<std::string>& words) {
+  const Paths paths = make_paths("");
+  add_known_families(paths.families, oracle_with_notice(paths));
   const auto past = std::ranges::find(words, "--past");
   const std::vector<std::filesystem::path> journals(words.begin(), past);
   const std::vector<std::filesystem::path> known(past == words.end() ? past : past + 1, words.end());

@@ -36,7 +36,7 @@ struct GatedRounds {
 // Fills all but `seconds`; a Failure leaves what was measured until then.
 std::optional<Failure> run_gated_rounds(const GatedRounds& plan, RegressionResult& result);
 
-// Adds a gate. Returns whether it was passed; if not, the result says where the candidate failed.
-bool add_gate(RegressionResult& result, GateResult gate);
+// Records a gate. Returns whether it was passed; if not, the result says where the candidate failed.
+bool record_gate(RegressionResult& result, GateResult gate);
 
 }  // namespace apo

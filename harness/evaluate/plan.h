@@ -1,4 +1,4 @@
-// harness/evaluate/plan.h - the plan of an evaluation: workloads, seed, judge preset, and the layout of rounds.
+// harness/evaluate/plan.h - the plan of an evaluation, and the inputs that all of its gates share.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/background_gates.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
+#include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
@@ -40,5 +42,24 @@ struct EvaluatePlan {
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns
 // in a round and where host code could carry knowledge from one round to the next.
 RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed);
+
+// Receives each fact as soon as it is known, so that a crash loses no finished work.
+struct EvaluateHooks {
+  std::function<void(const Build&, bool candidate)> on_build;
+  std::function<void(const GateResult&)> on_gate;
+  std::function<void(const Round&)> on_round;
+};
+
+// The inputs of every gate of one experiment.
+struct Evaluation {
+  const Runtime& runtime;
+  Experiment& experiment;
+  const EvaluatePlan& plan;
+  Observer& observer;
+  const EvaluateHooks& hooks;
+};
+
+// Adds a finished gate to the experiment. Returns true when it was passed.
+bool add_gate(const Evaluation& evaluation, GateResult gate);
 
 }  // namespace apo

@@ -53,12 +53,12 @@ GateResult check_correctness(const GatedPair& comparison) {
 // Builds both arms for every workload; nullopt if the result needs no timing.
 std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionResult& result) {
   check_baseline_supports(comparison);
-  if (!add_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
+  if (!record_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
     return std::nullopt;
   }
   BuildGate built = build_gate(comparison.runtime, comparison.baseline, comparison.candidate, comparison.plan.workloads,
                                "the stored", comparison.observer);
-  if (!add_gate(result, std::move(built.gate))) {
+  if (!record_gate(result, std::move(built.gate))) {
     return std::nullopt;
   }
   if (have_same_code(built.pairs)) {
@@ -66,7 +66,7 @@ std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionR
     result.sentence = "machine code identical to the baseline's: nothing to time";
     return std::nullopt;
   }
-  if (!add_gate(result, check_correctness(comparison))) {
+  if (!record_gate(result, check_correctness(comparison))) {
     return std::nullopt;
   }
   return std::move(built.pairs);
@@ -78,7 +78,7 @@ void fail_timing(const GatedPair& comparison, const Failure& failure, Regression
     throw EnvironmentError(
         fmt::format("the stored {} failed while it was timed: {}", comparison.baseline.label(), what));
   }
-  add_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
+  record_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
   if (failure.slot != 1) {
     result.verdict = GateVerdict::undecided;
     result.sentence = "a round failed while both were timed: " + what;

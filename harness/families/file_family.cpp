@@ -89,7 +89,7 @@ std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes
   return units;
 }
 
-// A block and what is left over of each unit axis: the sizes that units have.
+// Returns the sizes of units: a whole block and the remainder of each unit axis.
 Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
   for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     std::int64_t& extent = axes.at(unit.axis);
@@ -98,7 +98,7 @@ Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
   return axes;
 }
 
-// How many units of `axes` have the size of this one of axes_of_each_size().
+// Counts the units of `axes` that have the size of this entry of axes_of_each_size().
 double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
   double count = 1;
   for (const FileUnitAxis& unit : units_of_work(file, axes)) {

@@ -31,12 +31,7 @@ class Connection {
   std::string end();
 
  private:
-  void watch(std::vector<pollfd>& descriptors);
-  void write_some();
   SpawnedProcess process_;
-  std::string unsent_;
-  std::string line_;
-  std::string errors_;  // their end
   bool over_ = false;
 };
 

@@ -102,7 +102,6 @@ PastResult past_result(const Experiment& experiment, const Machine& machine) {
     past.effect = judgement.effect;
     past.lower = judgement.lower;
     past.upper = judgement.upper;
-    past.seconds = judgement.seconds;
   }
   return past;
 }

@@ -53,7 +53,6 @@ struct PastResult {
   double upper = 0;
   std::string evidence;  // of the gate that stopped it
   std::string sentence;  // of the verdict
-  double seconds = 0;    // that judging it took
 };
 
 PastResult past_result(const Experiment& experiment, const Machine& machine);

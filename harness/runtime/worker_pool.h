@@ -23,8 +23,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Stores a worker into which nothing has been loaded yet, made with the options of the runtime, in place of an earlier
-  // one.
+  // Stores a worker into which nothing has been loaded yet, made with the options of the runtime, in place of an
+  // earlier one.
   void keep(std::unique_ptr<Worker> worker);
   // Takes such a worker that watches modules as requested; else returns nullptr.
   std::unique_ptr<Worker> take_kept(bool watched);

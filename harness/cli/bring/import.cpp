@@ -59,8 +59,7 @@ int import_words(ImportOptions& options, const Globals& globals) {
   std::vector<std::string>& words = options.words;
   if (words.front() != kDefinition) {
     if (words.size() > 1) {
-      throw UserError("'" + words[1] + "' is one word too many",
-                      "give one file, or 'definition' and its files");
+      throw UserError("'" + words[1] + "' is one word too many", "give one file, or 'definition' and its files");
     }
     return show_application(read(words.front()), options.application, globals);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/judgement.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -15,6 +16,7 @@ enum class CommandPurpose : std::uint8_t {
   compare,  // is B better than A?
   gate,     // is B worse than A by more than a margin?
 };
+APO_WORDS(CommandPurpose, command_purpose_from, compare, gate)
 
 // A is the incumbent and B the candidate of its rounds.
 struct CommandComparison {
@@ -40,12 +42,9 @@ struct CommandComparison {
   Outcome outcome = Outcome::valid;    // of B
   std::optional<Judgement> judgement;  // absent while under way; of a gate without verdict and reason
   std::optional<GateVerdict> gate;     // of a gate, with the judgement
-  double value_a = 0;  // what the metric typically was, over the rounds that the effect is of; 0 where there is none
+  double value_a = 0;                  // the typical metric over the rounds of the effect; 0 if there is none
   double value_b = 0;
 };
-
-std::string_view to_string(CommandPurpose purpose);
-std::optional<CommandPurpose> command_purpose_from(std::string_view word);
 
 // "accepted", "regressed"; empty while there is none.
 std::string verdict_word(const CommandComparison& comparison);

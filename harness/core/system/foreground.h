@@ -4,14 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/system/spawn.h"
+
 namespace apo {
 
-struct ForegroundResult {
-  int exit_code = -1;  // when it exited
-  int signal = 0;      // when a signal ended it
-  double seconds = 0;
-  int left_behind = 0;  // processes that outlived it and were ended
-};
+using ForegroundResult = ProcessResult;  // without what it printed
 
 struct ForegroundOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours

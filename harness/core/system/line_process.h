@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/system/spawn.h"
+
 namespace apo {
 
 struct LineProcessOptions {
@@ -15,15 +17,7 @@ struct LineProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours
 };
 
-struct LineProcessResult {
-  int exit_code = -1;      // when it exited
-  int signal = 0;          // when a signal ended it
-  bool timed_out = false;  // we ended it at its deadline
-  bool stopped = false;    // we ended it because of a line
-  int left_behind = 0;     // processes that still ran a second after it had ended; they were ended
-  double seconds = 0;
-  std::string printed;  // the end of its stderr, or of its stdout where that is empty
-};
+using LineProcessResult = ProcessResult;  // with the end of what was printed
 
 // `seconds` is the time since the start. False: the program is ended.
 using OnLine = std::function<bool(std::string_view line, double seconds)>;

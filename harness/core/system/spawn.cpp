@@ -11,12 +11,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <string_view>
+#include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/posix_spawn.h"
 
 extern char** environ;
@@ -106,6 +109,7 @@ SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std
     spawn.change_folder(options.working_folder);
   }
   pid_ = spawn.start(program, argv, merged_environment(options.environment));
+  end_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
@@ -136,16 +140,111 @@ int SpawnedProcess::end(bool now) {
 }
 
 int SpawnedProcess::end_within(std::chrono::milliseconds patience) {
-  const FileDescriptor end_of_process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));  // none: killed below
-  pollfd ended{end_of_process.get(), POLLIN, 0};
+  pollfd ended{end_.get(), POLLIN, 0};
   return end(poll(&ended, 1, static_cast<int>(patience.count())) != 1);
 }
 
-// A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
-bool drain(const FileDescriptor& pipe, std::string& text) {
-  constexpr int kMostReads = 64;
+ProcessResult SpawnedProcess::finish(bool now) {
+  ProcessResult result = ended_with(end(now));
+  result.output = std::move(output);
+  result.error = std::move(errors);
+  result.seconds = seconds();
+  return result;
+}
+
+ProcessResult ended_with(int wait_status) {
+  ProcessResult result;
+  result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+  result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+  return result;
+}
+
+bool SpawnedProcess::has_ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+}
+
+double SpawnedProcess::seconds() const {
+  return seconds_since(start_);
+}
+
+void SpawnedProcess::send(std::string_view text) {
+  unsent_ += text;
+  feed();
+}
+
+void SpawnedProcess::close_input() {
+  closes_ = true;
+  feed();
+}
+
+void SpawnedProcess::feed() {
+  while (in_ && sent_ < unsent_.size()) {
+    const ssize_t wrote = write_without_sigpipe(in_.get(), std::string_view(unsent_).substr(sent_));
+    if (wrote >= 0) {
+      sent_ += static_cast<std::size_t>(wrote);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != EINTR) {
+      in_.reset();  // it does not want the rest
+    }
+  }
+  unsent_.clear();
+  sent_ = 0;
+  if (closes_) {
+    in_.reset();
+  }
+}
+
+void SpawnedProcess::watch(std::vector<pollfd>& descriptors) const {
+  for (const FileDescriptor* pipe : {&out_, &err_}) {
+    if (*pipe) {
+      descriptors.push_back({pipe->get(), POLLIN, 0});
+    }
+  }
+  if (in_ && !unsent_.empty()) {
+    descriptors.push_back({in_.get(), POLLOUT, 0});
+  }
+}
+
+void SpawnedProcess::move(int most_reads) {
+  feed();
+  if (out_ && !drain(out_, output, most_reads)) {
+    out_.reset();
+  }
+  if (err_ && !drain(err_, errors, most_reads)) {
+    err_.reset();
+  }
+}
+
+void SpawnedProcess::move_within(double longest_s, bool or_end, int most_reads) {
+  std::vector<pollfd> descriptors;
+  watch(descriptors);
+  if (or_end) {
+    descriptors.push_back({end_.get(), POLLIN, 0});
+  }
+  poll(descriptors.data(), descriptors.size(), static_cast<int>(std::ceil(1000 * longest_s)));  // EINTR: the next look
+  move(most_reads);
+}
+
+std::vector<std::string> take_lines(std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  text.erase(0, begin);
+  return lines;
+}
+
+void keep_end(std::string& text, std::size_t most) {
+  text.erase(0, text.size() - std::min(text.size(), most));
+}
+
+bool drain(const FileDescriptor& pipe, std::string& text, int most_reads) {
   std::array<char, 65536> buffer;
-  for (int i = 0; i < kMostReads; ++i) {
+  for (int i = 0; i < most_reads; ++i) {
     const ssize_t got = read(pipe.get(), buffer.data(), buffer.size());
     if (got <= 0) {
       return got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -155,6 +254,7 @@ bool drain(const FileDescriptor& pipe, std::string& text) {
   return true;
 }
 
+// A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
 ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
   sigset_t pipe_signal;
   sigset_t before;

@@ -28,8 +28,8 @@ Symbols device_symbols(const DeviceFacts& facts);
 Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
 // Returns whether apo:requires holds and each apo:scratch has a size. If not, `why` (unless null) gets one sentence.
-// `device` holds the device's facts on target cuda. Throws UserError when axes or settings are not those of the family and the
-// variant.
+// `device` holds the device's facts on target cuda. Throws UserError when axes or settings are not those of the family
+// and the variant.
 bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
               std::string* why = nullptr, const Symbols& device = {});
 // Bytes of each apo:scratch buffer, in order. Throws ExpressionError where one is negative or too large.

@@ -74,27 +74,28 @@ Tool query_tool() {
 }
 
 Tool lessons_tool() {
-  return {.name = "lessons",
-          .title = "What past experiments taught",
-          .description =
-              "Lists lessons, positive and negative, each with the condition under which it holds. Read them "
-              "before you try a technique again.",
-          .input_schema = arguments_schema({family_argument(false),
-                                            {"technique", text_schema("only lessons about this technique")},
-                                            {"variant", text_schema("only lessons about this variant, FAMILY/NAME")},
-                                            {"verdict", word_schema("only lessons with this verdict", kVerdicts)}}),
-          .output_schema = document_schema(
-              {{"lessons", "array", "text, verdict, speedup, condition of each; 'expired' says why it no longer holds"}}),
-          .hints = kReads,
-          .answers = kDoneOnly,
-          .command = [](const Json& arguments, const Root& root) {
-            return CommandWords("lessons", arguments, root)
-                .option("family")
-                .option("technique")
-                .option("variant")
-                .option("verdict")
-                .line();
-          }};
+  return {
+      .name = "lessons",
+      .title = "What past experiments taught",
+      .description =
+          "Lists lessons, positive and negative, each with the condition under which it holds. Read them "
+          "before you try a technique again.",
+      .input_schema = arguments_schema({family_argument(false),
+                                        {"technique", text_schema("only lessons about this technique")},
+                                        {"variant", text_schema("only lessons about this variant, FAMILY/NAME")},
+                                        {"verdict", word_schema("only lessons with this verdict", kVerdicts)}}),
+      .output_schema = document_schema(
+          {{"lessons", "array", "text, verdict, speedup, condition of each; 'expired' says why it no longer holds"}}),
+      .hints = kReads,
+      .answers = kDoneOnly,
+      .command = [](const Json& arguments, const Root& root) {
+        return CommandWords("lessons", arguments, root)
+            .option("family")
+            .option("technique")
+            .option("variant")
+            .option("verdict")
+            .line();
+      }};
 }
 
 Tool show_tool() {

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// Returns the facts of requirement_facts.h that are known here, with the workload's axes.
+// Returns the facts of requirement_facts() that are known here, with the workload's axes.
 Symbols facts_here(const ResearchInputs& inputs);
 
 // Returns why its `requires` does not hold, "it needs N <= 32, and here N is 128"; "" if it holds, a fact is missing,

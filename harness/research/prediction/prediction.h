@@ -21,13 +21,6 @@ struct Forecast {
   double effect = 0;  // log speed-up over the incumbent
   double sd = 0;      // its standard deviation
   Prediction band;    // four of five effects; `because` names what it rests on. It ends where the floor does
-
-  // The ends with another reach, in logs.
-  struct Ends {
-    double low = 0;
-    double high = 0;
-  };
-  Ends ends(double reach, double bound) const;
   // The chance that the effect is larger than `least`.
   double chance_above(double least) const;
 };

@@ -57,8 +57,8 @@ TEST(LineProcess, EachLineHasTheTimeOfItsArrival) {
 
 TEST(LineProcess, ErrorsAreKeptAndOutputWhereThereAreNone) {
   Arrived arrived;
-  EXPECT_EQ(run_shell("echo out; echo err >&2", arrived).printed, "err\n");
-  EXPECT_EQ(run_shell("echo out", arrived).printed, "out\n");
+  EXPECT_EQ(run_shell("echo out; echo err >&2", arrived).printed(), "err\n");
+  EXPECT_EQ(run_shell("echo out", arrived).printed(), "out\n");
 }
 
 TEST(LineProcess, ALineMayEndTheProgram) {

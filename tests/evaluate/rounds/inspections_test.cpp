@@ -16,7 +16,7 @@ bool is_outer(int sample) {
   return sample == 0 || sample == 3;
 }
 
-TEST(RoundLooks, AreAtOneTimedCallOfEachSlotInTwoBlocks) {
+TEST(RoundInspections, AreAtOneTimedCallOfEachSlotInTwoBlocks) {
   std::set<int> blocks;
   std::set<int> samples;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -36,13 +36,13 @@ TEST(RoundLooks, AreAtOneTimedCallOfEachSlotInTwoBlocks) {
   EXPECT_EQ(samples, (std::set{0, 1, 2, 3}));
 }
 
-TEST(RoundLooks, BothAreInTheOnlyBlockOfARound) {
+TEST(RoundInspections, BothAreInTheOnlyBlockOfARound) {
   const Inspections inspections = draw_inspections(1, 1, 0, false);
   EXPECT_EQ(inspections.at_timed[0].block, 0);
   EXPECT_EQ(inspections.at_timed[1].block, 0);
 }
 
-TEST(RoundLooks, FreshInputsAreSpreadOverTheRoundAndTheLastComeBehindItsEnd) {
+TEST(RoundInspections, FreshInputsAreSpreadOverTheRoundAndTheLastComeBehindItsEnd) {
   std::set<int> first;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Inspections inspections = draw_inspections(seed, kBlocks, 3, false);
@@ -55,7 +55,7 @@ TEST(RoundLooks, FreshInputsAreSpreadOverTheRoundAndTheLastComeBehindItsEnd) {
   EXPECT_EQ(first, (std::set{0, 1, 2, 3}));
 }
 
-TEST(RoundLooks, ARoundWhereTheyCostMuchHasEitherKind) {
+TEST(RoundInspections, ARoundWhereTheyCostMuchHasEitherKind) {
   int timed = 0;
   std::set<int> fresh;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

@@ -32,13 +32,13 @@ Failure failed(Outcome outcome, int slot) {
   return {.outcome = outcome, .evidence = "y[3] is nan", .slot = slot};
 }
 
-TEST(TakeRound, ARoundThatSucceedsIsTakenOnce) {
+TEST(RetryRound, ARoundThatSucceedsIsTakenOnce) {
   Attempts attempts{.failures = {std::nullopt}, .indices = {}};
   EXPECT_EQ(attempts.take()->index, 3);
   EXPECT_EQ(attempts.indices, std::set<int>{3});
 }
 
-TEST(TakeRound, AnArmThatFailsTwiceIsBlamed) {
+TEST(RetryRound, AnArmThatFailsTwiceIsBlamed) {
   for (const int slot : {0, 1}) {
     Attempts attempts{.failures = {failed(Outcome::incorrect, slot), failed(Outcome::faulted, slot)}, .indices = {}};
     const auto round = attempts.take();
@@ -49,7 +49,7 @@ TEST(TakeRound, AnArmThatFailsTwiceIsBlamed) {
   }
 }
 
-TEST(TakeRound, AFailureThatDoesNotComeBackBlamesNobodyAndGivesNoRound) {
+TEST(RetryRound, AFailureThatDoesNotComeBackBlamesNobodyAndGivesNoRound) {
   Attempts attempts{.failures = {failed(Outcome::incorrect, 1), std::nullopt}, .indices = {}};
   const auto round = attempts.take();
   ASSERT_FALSE(round);
@@ -57,7 +57,7 @@ TEST(TakeRound, AFailureThatDoesNotComeBackBlamesNobodyAndGivesNoRound) {
   EXPECT_EQ(round.failure().evidence, "y[3] is nan; the round that was taken again did not fail");
 }
 
-TEST(TakeRound, FailuresOfDifferentArmsOrOfNoneBlameNobody) {
+TEST(RetryRound, FailuresOfDifferentArmsOrOfNoneBlameNobody) {
   for (const auto& [first, second] : std::vector<std::pair<int, int>>{{0, 1}, {1, 0}, {-1, 1}, {1, -1}, {-1, -1}}) {
     Attempts attempts{.failures = {failed(Outcome::timed_out, first), failed(Outcome::timed_out, second)},
                       .indices = {}};
@@ -65,7 +65,7 @@ TEST(TakeRound, FailuresOfDifferentArmsOrOfNoneBlameNobody) {
   }
 }
 
-TEST(TakeRound, AnUnstableClockIsMeasuredAgainAndNeverTheCandidates) {
+TEST(RetryRound, AnUnstableClockIsMeasuredAgainAndNeverTheCandidates) {
   Attempts once{.failures = {failed(Outcome::unstable_clock, 1), std::nullopt}, .indices = {}};
   const auto round = once.take();
   ASSERT_TRUE(round);
