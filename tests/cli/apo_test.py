@@ -31,7 +31,9 @@ EIGHT_COPIES = (COPY_HEAD + " for (int k = 0; k < 8; ++k) { for (long i = 0; i <
 
 
 def binary(name):
-    return os.path.join(BINARY, "bin", name)
+    """A program or library of the tests."""
+    built = glob.glob(os.path.join(BINARY, "bin", name)) + glob.glob(os.path.join(BINARY, "tests", "*", name))
+    return built[0] if built else os.path.join(BINARY, "bin", name)
 
 
 def source_path(*names):
