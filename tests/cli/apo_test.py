@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -30,7 +31,9 @@ EIGHT_COPIES = (COPY_HEAD + " for (int k = 0; k < 8; ++k) { for (long i = 0; i <
 
 
 def binary(name):
-    return os.path.join(BINARY, "bin", name)
+    """A program or library of the tests."""
+    built = glob.glob(os.path.join(BINARY, "bin", name)) + glob.glob(os.path.join(BINARY, "tests", "*", name))
+    return built[0] if built else os.path.join(BINARY, "bin", name)
 
 
 def source_path(*names):
@@ -55,6 +58,15 @@ def wait_until(condition, what="it comes about"):
     while not condition():
         assert time.monotonic() < until, f"waited in vain until {what}"
         time.sleep(0.01)
+
+
+def harm(journal, sql):
+    """Past the guards of a journal, or of another database."""
+    database = sqlite3.connect(journal)
+    for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        database.execute(f"DROP TRIGGER {name}")
+    database.executescript(sql)
+    database.close()
 
 
 def running_processes(of=""):

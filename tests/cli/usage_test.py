@@ -4,7 +4,7 @@ import shlex
 import subprocess
 import unittest
 
-from apo_test import HAS_GPU, PROGRAM, SOURCE, CommandTest, main, read_file, replaced, source_path
+from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, source_path
 
 GROUPS = {
     "Improve a kernel": "run try compare",
@@ -230,10 +230,9 @@ class TroubleOfTheEnvironment(CommandTest):
             self.said(ran.err, "set TMPDIR to a folder with another name")
 
     def sh(self, command):
-        ran = subprocess.run(["sh", "-c", command], cwd=self.place.folder, env={**os.environ, "APO_HOME": SOURCE},
-                             capture_output=True, text=True, check=False)
-        self.assertEqual(ran.returncode, 2, ran.stderr)
-        return ran.stderr
+        ran = self.place.run(["sh", "-c", command])
+        self.assertEqual(ran.code, 2, ran.both)
+        return ran.err
 
     def test_benchmarks_that_could_not_be_printed(self):
         self.said(self.sh(PROGRAM + " bench copy/simple --workload n1001 --benchmark_min_time=0.001 >/dev/full"),

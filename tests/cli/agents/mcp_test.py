@@ -302,8 +302,9 @@ class McpJobs(McpTest):
         self.assertEqual(client.request("ping")["result"], {}, "others are served")
         # Progress is of the wait that asks for it.
         client.others.clear()
-        client.request("tools/call", {"name": "wait", "arguments": {"job": job, "seconds": 2},
-                                      "_meta": {"progressToken": "tok"}})
+        while not client.others:
+            client.request("tools/call", {"name": "wait", "arguments": {"job": job, "seconds": 2},
+                                          "_meta": {"progressToken": "tok"}})
         self.assertEqual({note["method"] for note in client.others}, {"notifications/progress"})
         self.assertEqual({note["params"]["progressToken"] for note in client.others}, {"tok"})
         progress = [note["params"]["progress"] for note in client.others]

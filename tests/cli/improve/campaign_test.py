@@ -4,12 +4,12 @@ import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from apo_test import (BINARY, COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, main, read_file,
-                      replaced, running_processes, source_path, variant, wait_until)
+from apo_test import (COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, binary, main,
+                      read_file, replaced, running_processes, source_path, variant, wait_until)
 
 VERDICTS = ("accepted", "reverted", "inconclusive")
 RUN = "run {} --workload {} --iterations 1 --candidates 1 --judge standard --solo-run 10ms --json"
-NVTX_TOOL = os.path.join(BINARY, "tests", "cli", "libnvtx_injection.so")  # writes down a program's ranges
+NVTX_TOOL = binary("libnvtx_injection.so")  # writes down a program's ranges
 
 
 def nested_ranges(lines):

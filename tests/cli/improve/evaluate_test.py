@@ -207,11 +207,12 @@ class Adapters(CommandTest):
     """The evaluators for other programs' searches, called as those call them."""
     FOLDER = source_path("examples", "adapters")
 
-    def setUp(self):
-        super().setUp()
-        self.place.write("right.cpp", EIGHT_COPIES)
-        self.place.write("wrong.cpp", COPY_HEAD + " y[0] = 1; }\n")
-        self.place.write("block.cpp", "// apo:targett host\n" + COPY_HEAD + "}\n")
+    @classmethod
+    def setUpClass(cls):
+        cls.share_place()
+        cls.place.write("right.cpp", EIGHT_COPIES)
+        cls.place.write("wrong.cpp", COPY_HEAD + " y[0] = 1; }\n")
+        cls.place.write("block.cpp", "// apo:targett host\n" + COPY_HEAD + "}\n")
 
     def python(self, *words):
         ran = self.place.program("env", "APO_FAMILY=copy", "APO_WORKLOAD=n4k", "APO_JUDGE=quick", "python3", "-B",

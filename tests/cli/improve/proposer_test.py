@@ -100,7 +100,8 @@ class Proposers(CommandTest):
                   "refused: line 2: no JSON from byte 16 on", "refused: line 3, 'copy/paralel': unknown variant")
         self.said(first.out, "\nproposals: 3: 1 judged (0 accepted, 0 not accepted, 1 wrong), 0 not judged, "
                   "0 repeated, 2 refused\n")
-        run(f"cat >'{self.place.path('brief')}'")
+        self.place.write("second", json.dumps({"source": replaced(WRONG_COPY, "+ 1", "+ 2")}) + "\n")
+        run(f"cat >'{self.place.path('brief')}'; cat '{self.place.path('second')}'")
         request = json.loads(self.place.read("brief"))["request"]
         self.assertEqual(request["campaign"], 2)
         [answer] = request["earlier_answers"]

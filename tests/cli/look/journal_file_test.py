@@ -2,10 +2,9 @@
 import fcntl
 import os
 import shutil
-import sqlite3
 import unittest
 
-from apo_test import CommandTest, main, source_path
+from apo_test import CommandTest, harm, main, source_path
 
 READERS = ("query", "show 1", "report", "lessons")
 WRITERS = ("run copy", "compare copy/simple copy/memcpy --judge standard")
@@ -48,22 +47,19 @@ class JournalFile(JournalTest):
 
     def test_a_newer_schema_asks_for_a_newer_program(self):
         self.empty_journal()
-        with sqlite3.connect(self.place.path("journal.db")) as database:
-            database.execute("PRAGMA user_version = 9999")
-        database.close()
+        harm(self.place.path("journal.db"), "PRAGMA user_version = 9999")
         self.refused("journal.db", "update apo")
 
     def test_another_programs_database_is_refused(self):
-        with sqlite3.connect(self.place.path("bookmarks.db")) as database:
-            database.execute("CREATE TABLE bookmark (url TEXT)")
-        database.close()
+        harm(self.place.path("bookmarks.db"), "CREATE TABLE bookmark (url TEXT)")
         self.refused("bookmarks.db", "bookmarks.db", ["query"])
         self.refused("bookmarks.db", "of another program", ["run copy"])
 
     def test_one_that_an_older_program_has_locked_names_the_process_and_stays_readable(self):
         self.empty_journal()
-        with open(self.place.path("journal.db.lock"), "r+b") as lock:
+        with open(self.place.path("journal.db.lock"), "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the whole of it, from before journals could be shared
+            print(os.getpid(), file=lock, flush=True)
             self.refused("journal.db", f"process {os.getpid()}", WRITERS)
             for word in ("query", "lessons", "list"):
                 self.on("journal.db", word)

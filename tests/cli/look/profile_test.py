@@ -3,10 +3,10 @@ import json
 import os
 import shutil
 
-from apo_test import BINARY, CommandTest, binary, main, read_file, source_path
+from apo_test import CommandTest, binary, main, read_file, source_path
 
 GUEST = binary("guest_program")
-FAKE_CUPTI = {"APO_CUPTI_LIBRARY": os.path.join(BINARY, "tests", "injection", "libfake_cupti.so")}
+FAKE_CUPTI = {"APO_CUPTI_LIBRARY": binary("libfake_cupti.so")}
 OWN_OUTPUT = "the guest's own output\n"
 DISTINCT = "SELECT name, category, calls, total_ns FROM application_work ORDER BY name"
 RANGES = ("SELECT r.path, r.entered, r.calls, r.total_ns, r.own_ns, sum(c.calls) FROM application_range r"

@@ -1,17 +1,15 @@
 # tests/cli/trust/replay_test.py - a small real journal, and its verdicts measured again without the checkout's sources.
 import re
 import shutil
-import sqlite3
 import unittest
 
-from apo_test import CommandTest, Workplace, main, replaced, slow_variant, variant
+from apo_test import CommandTest, Workplace, harm, main, replaced, slow_variant, variant
 
 SCALED = ("// apo:family scaled\n// apo:axis n 1..64\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
           "// apo:workload w small n=8\ntemplate <class Real>\n"
           "void reference(int64_t n, const Real* x, Real* y) {\n"
           "  for (int64_t i = 0; i < n; ++i) y[i] = Real(2) * x[i];\n}\n")
-ANOTHER_MACHINE = ("DROP TRIGGER machine_no_UPDATE;"
-                   " UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'")
+ANOTHER_MACHINE = "UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'"
 
 
 def compare(place, incumbent, candidate, layout="random", code=0):
@@ -97,10 +95,7 @@ class Replays(CommandTest):
         return super().apo(*words, "--journal", "journal.db", "-q", code=code)
 
     def harm(self, sql):
-        """Past the journal's guards."""
-        with sqlite3.connect(self.place.path("journal.db")) as database:
-            database.executescript(sql)
-        database.close()
+        harm(self.place.path("journal.db"), sql)
 
     def test_all_reproduces_the_outcomes_of_what_was_never_timed(self):
         document = self.json("replay", "--all")
@@ -123,7 +118,7 @@ class Replays(CommandTest):
         compare(self.place, "simple", "headed", code=3)
         shutil.rmtree(self.place.path("variants"))
         self.said(self.apo("replay", "3").out, "reproduced: not timed, for the same outcome 'incorrect'")
-        self.harm("DROP TRIGGER blob_no_UPDATE; UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
+        self.harm("UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
                   " (SELECT file FROM variant_file WHERE name = 'inner.h')")
         self.mistake(["replay", "3"], "has lost the source of copy/headed")
 
@@ -139,7 +134,7 @@ class Replays(CommandTest):
                      "the family scaled has changed since scaled/wrong was judged")
 
     def test_a_verdict_that_does_not_come_back_exits_with_three(self):
-        self.harm("DROP TRIGGER judgement_no_UPDATE; UPDATE judgement SET outcome = 'faulted' WHERE experiment = 1")
+        self.harm("UPDATE judgement SET outcome = 'faulted' WHERE experiment = 1")
         self.said(self.apo("replay", "1", code=3).out,
                   "not reproduced: the outcome was 'faulted' and is 'incorrect'")
 
@@ -150,7 +145,7 @@ class Replays(CommandTest):
         self.not_said(line, "experiment")  # it holds for all of them
 
     def test_of_all_name_the_experiments_whose_builds_differ(self):
-        self.harm("DROP TRIGGER build_no_UPDATE; UPDATE build SET flags = '[\"-O0\"]'"
+        self.harm("UPDATE build SET flags = '[\"-O0\"]'"
                   " WHERE experiment = 2 AND role = 'candidate'")
         self.assertRegex(self.apo("replay", "--all").out,
                          r"changed since: flags of the candidate: -O0 then.*\(experiment 2\)")
@@ -162,11 +157,11 @@ class Replays(CommandTest):
             self.mistake(line.split(), said)
         self.apo("replay", "1")
         self.mistake(["replay", "3"], "is itself a replay of experiment 1")
-        self.harm("DROP TRIGGER judgement_no_DELETE; DELETE FROM judgement WHERE experiment = 2")
+        self.harm("DELETE FROM judgement WHERE experiment = 2")
         self.mistake(["replay", "2"], "was never judged")
 
     def test_a_lost_or_changed_source_is_named_and_the_others_still_run(self):
-        self.harm("DROP TRIGGER blob_no_UPDATE; UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
+        self.harm("UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
                   " (SELECT f.file FROM variant_file f JOIN experiment e ON e.candidate_source = f.source_hash"
                   " WHERE e.id = 1 AND f.position = 0)")
         self.mistake(["replay", "1"], "has lost the source of copy/wrong")

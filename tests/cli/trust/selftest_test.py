@@ -1,8 +1,7 @@
 # tests/cli/trust/selftest_test.py - a small selftest for real, and what its result keeps other commands from claiming.
 import shutil
-import sqlite3
 
-from apo_test import CommandTest, main, replaced, variant
+from apo_test import CommandTest, harm, main, replaced, variant
 
 
 class Selftest(CommandTest):
@@ -31,10 +30,7 @@ class Selftest(CommandTest):
     def noisy_machine(self):
         """The journal of a machine on which identical code once seemed to differ by a factor of e^6."""
         shutil.copy(self.place.path(".apo/journal.db"), self.place.path("journal.db"))
-        with sqlite3.connect(self.place.path("journal.db")) as database:
-            database.executescript("DROP TRIGGER selftest_kernel_no_UPDATE;"
-                                   " UPDATE selftest_kernel SET smallest_claim = 6")
-        database.close()
+        harm(self.place.path("journal.db"), "UPDATE selftest_kernel SET smallest_claim = 6")
         self.place.write("variants/copy/slow.cpp", replaced(
             variant("slow"), "y[i] = x[i];", "for (volatile int k = 0; k < 4; k = k + 1) {}\n    y[i] = x[i];"))
 
