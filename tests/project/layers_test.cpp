@@ -36,10 +36,14 @@ const std::map<std::string, Names> kAllowed = {
     {"harness/loop",
      {"harness/profile", "harness/research", "harness/implement", "harness/families", "harness/evaluate",
       "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
+    {"harness/exchange",
+     {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/core",
+      "journal", "kernels"}},
     {"harness/mcp", {"journal", "harness/core", "kernels"}},
     {"harness/cli",
-     {"harness/mcp", "harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/families",
-      "harness/evaluate", "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
+     {"harness/exchange", "harness/mcp", "harness/loop", "harness/profile", "harness/research", "harness/implement",
+      "harness/families", "harness/evaluate", "harness/runtime", "harness/worker", "harness/core", "journal", "reports",
+      "kernels"}},
 };
 
 // External headers that only one folder may include.
