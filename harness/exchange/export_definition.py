@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from conversion import Mistake, TORCH_NAMES, as_written, extents_of, main, number, python_of, read
-from import_definition import NotUnderstood, Translation
+from translation import NotUnderstood, Translation
 
 DRAW = "draw_inputs"  # the custom_inputs_entrypoint of a family that was not imported
 

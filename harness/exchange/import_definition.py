@@ -4,7 +4,6 @@ Reads {"definition": PATH, "workloads": PATH or "", "name": FAMILY or "", "pytho
 Writes NAME.h, NAME_reference.py, NAME_definition.py and, where values were recorded, NAME_recorded.safetensors; prints
 {"family", "workloads": how many, "remarks": what was left out, and why}.
 """
-import ast
 import json
 import math
 import re
@@ -12,89 +11,14 @@ from pathlib import Path
 
 from conversion import DTYPES, Mistake, evaluate, is_identifier, main, number
 from definition import read_definition, read_workloads
+from safetensors import STORED, read_safetensor, safetensors_text
+from translation import NotUnderstood, Translation
 
 OWN = {torch: own for own, torch, _ in DTYPES}
-STORED = {stored: own for own, _, stored in DTYPES}
-BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i16": 2}  # of the others 1
 MOST_RECORDED = 256 << 20  # bytes
-MOST_POWER = 8
 
 
-# ---------------------------------------------------------------- expressions
-
-
-class NotUnderstood(Exception):
-    pass
-
-
-BINARY = {ast.Add: ("+", 4), ast.Sub: ("-", 4), ast.Mult: ("*", 5), ast.Div: ("/", 5), ast.FloorDiv: ("/", 5), ast.Mod: ("%", 5)}
-COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-
-
-class Translation:
-    """Python over the axes as an expression of a block. `conditions` are those under which / and // are the same."""
-
-    def __init__(self, axes):
-        self.axes, self.conditions, self.open = axes, [], []
-
-    def translate(self, python):
-        try:
-            return self.text(ast.parse(python.strip(), mode="eval").body)[0]
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise NotUnderstood(f"'{python[:200]}' is not understood") from error
-
-    def axis(self, name):
-        if name not in self.axes:
-            raise NotUnderstood(f"'{name}' is no axis")
-        if self.axes[name]["type"] != "expr":
-            return name
-        if name in self.open:
-            raise NotUnderstood(f"the axis '{name}' depends on itself")
-        self.open.append(name)
-        text = f"({self.translate(self.axes[name]['expression'])})"
-        self.open.remove(name)
-        return text
-
-    def within(self, node, level):
-        """In parentheses where it binds less than the operator round it."""
-        text, own = self.text(node)
-        return text if own >= level else f"({text})"
-
-    def text(self, node):
-        """And how tightly it binds."""
-        kind = type(node)
-        if kind is ast.Name:
-            return self.axis(node.id), 9
-        if kind is ast.Constant and type(node.value) is int:
-            return str(node.value), 9
-        if kind is ast.BoolOp:
-            word, level = (" || ", 1) if type(node.op) is ast.Or else (" && ", 2)
-            return word.join(self.within(value, level + 1) for value in node.values), level
-        if kind is ast.Compare and type(node.ops[0]) in COMPARISONS:
-            if len(node.ops) > 1:
-                raise NotUnderstood("a chain of comparisons is not understood")
-            return f"{self.within(node.left, 4)} {COMPARISONS[type(node.ops[0])]} {self.within(node.comparators[0], 4)}", 3
-        if kind is ast.BinOp and type(node.op) in BINARY:
-            word, level = BINARY[type(node.op)]
-            left, right = self.within(node.left, level), self.within(node.right, level + 1)
-            if type(node.op) is ast.Div:
-                self.conditions.append(f"{left}%{right} == 0")
-            return left + word + right, level
-        if kind is ast.BinOp and type(node.op) is ast.Pow:
-            exponent = getattr(node.right, "value", None)
-            if type(exponent) is not int or not 1 <= exponent <= MOST_POWER:
-                raise NotUnderstood(f"'**' is understood with a literal of 1 to {MOST_POWER}")
-            return "(" + "*".join([self.within(node.left, 9)] * exponent) + ")", 9
-        if kind is ast.UnaryOp and type(node.op) is ast.Not:
-            return f"!({self.text(node.operand)[0]})", 9
-        if kind is ast.UnaryOp and type(node.op) is ast.USub:
-            return "-" + self.within(node.operand, 6), 6
-        if kind is ast.UnaryOp and type(node.op) is ast.UAdd:
-            return self.text(node.operand)
-        raise NotUnderstood(f"'{ast.unparse(node)}' is not understood")
-
-
-# ---------------------------------------------------------------- values that were recorded
+# ---------------------------------------------------------------- the problem in the words of a family
 
 
 def find_recorded(folder, path):
@@ -103,48 +27,6 @@ def find_recorded(folder, path):
         if (place / path).is_file():
             return place / path
     raise Mistake(f"no file '{path}'")
-
-
-def read_safetensor(path, key):
-    """The entry of the header, and the bytes. The format: github.com/huggingface/safetensors, README.md."""
-
-    def fail(why):
-        raise Mistake(f"'{path}' is not a usable .safetensors file: {why}")
-
-    data = path.read_bytes()
-    begin = 8 + int.from_bytes(data[:8], "little")
-    if len(data) < 8 or begin > len(data):
-        fail("its header is cut off")
-    try:
-        header = json.loads(data[8:begin])
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or key not in header:
-        fail(f"it has no tensor '{key}'" if isinstance(header, dict) else "its header is no JSON object")
-    try:
-        entry = header[key]
-        dtype, shape, (first, last) = STORED.get(entry["dtype"]), entry["shape"], entry["data_offsets"]
-        if dtype is None:
-            fail(f"the dtype of '{key}' is {entry['dtype']}")
-        whole = all(type(size) is int and size >= 0 for size in [*shape, first, last])
-        if not whole or last > len(data) - begin or last - first != math.prod(shape) * BYTES.get(dtype, 1):
-            fail(f"the offsets of '{key}' do not fit its shape and the file")
-    except (KeyError, TypeError, ValueError):
-        fail(f"the entry of '{key}' has no dtype, shape and data_offsets")
-    return {"dtype": entry["dtype"], "shape": shape}, data[begin + first : begin + last]
-
-
-def safetensors_text(tensors):
-    header, data = {}, b""
-    for key, (entry, contents) in tensors.items():
-        header[key] = {**entry, "data_offsets": [len(data), len(data) + len(contents)]}
-        data += contents
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # so that the data are aligned
-    return len(text).to_bytes(8, "little") + text + data
-
-
-# ---------------------------------------------------------------- the problem in the words of a family
 
 
 class Problem:

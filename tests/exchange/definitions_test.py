@@ -14,7 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "harness" / "exchange"))
 from conversion import Mistake, evaluate, extents_of, python_of  # noqa: E402
-from import_definition import NotUnderstood, Translation, import_definition, read_safetensor, safetensors_text  # noqa: E402
+from import_definition import import_definition  # noqa: E402
+from safetensors import read_safetensor, safetensors_text  # noqa: E402
+from translation import NotUnderstood, Translation  # noqa: E402
 
 PROBLEMS = ROOT / "tests" / "definitions"
 EXAMPLES = sorted(problem for problem in PROBLEMS.iterdir() if problem.name != "page_gather")  # its values are not kept

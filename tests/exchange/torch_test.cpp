@@ -110,7 +110,7 @@ TEST(TorchOp, AnExportedPairIsDifferentiableAndTrainsTheExample) {
   if (!has_torch()) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
   }
-  const Exported exported(host_fallback("e88_forward/column_vectorised"));
+  const Exported exported(host_fallback("e88_forward/simple[COLUMN_VECTORISED=1]"));
   exported.add(host_fallback("e88_backward/column_vectorised"));
   const ProcessResult tested = exported.run_test();
   EXPECT_TRUE(tested.ok()) << tested.error;

@@ -207,7 +207,7 @@ class Errors(unittest.TestCase):
 
     def refuse(self, first, pattern):
         with self.assertRaisesRegex(RuntimeError, pattern):
-            @FAMILY@(first, *self.inputs[1:], **self.arguments_of(case))
+            @FAMILY@(first, *self.inputs[1:], **arguments_of(self.case))
 
     def test_mistakes_name_the_fix(self):
         first = self.inputs[0]
