@@ -279,13 +279,8 @@ std::string Statement::text() {
                           : std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
-Transaction::Transaction(Database& database, Durable durable)
-    : database_(database),
-      outermost_(sqlite3_get_autocommit(database.handle()) != 0),
-      relaxed_(outermost_ && durable == Durable::with_the_next && database.waits_for_disk()) {
-  if (relaxed_) {
-    database_.execute("PRAGMA synchronous = NORMAL;");
-  }
+Transaction::Transaction(Database& database)
+    : database_(database), outermost_(sqlite3_get_autocommit(database.handle()) != 0) {
   database_.execute(outermost_ ? "BEGIN IMMEDIATE" : "SAVEPOINT step");
 }
 
@@ -294,9 +289,6 @@ Transaction::~Transaction() {
     // A failed write may have rolled back by itself; then there is nothing left to undo.
     sqlite3_exec(database_.handle(), outermost_ ? "ROLLBACK" : "ROLLBACK TO step; RELEASE step", nullptr, nullptr,
                  nullptr);
-  }
-  if (relaxed_) {
-    sqlite3_exec(database_.handle(), "PRAGMA synchronous = FULL;", nullptr, nullptr, nullptr);
   }
 }
 

@@ -12,7 +12,6 @@
 #include <variant>
 #include <vector>
 
-#include "journal/durable.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -102,7 +101,6 @@ class Database {
   [[noreturn]] void fail();  // throws what the last SQLite error means to a person
   sqlite3* handle() { return handle_; }
   const std::filesystem::path& path() const { return path_; }
-  bool waits_for_disk() const { return mode_ == Mode::create || mode_ == Mode::write; }
 
  private:
   friend class Statement;
@@ -124,7 +122,7 @@ sqlite3* open_read_only(const std::filesystem::path& path);
 // All or nothing: rolls back unless committed. Inside another one it is a savepoint.
 class Transaction {
  public:
-  explicit Transaction(Database& database, Durable durable = Durable::at_once);
+  explicit Transaction(Database& database);
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction();
@@ -133,7 +131,6 @@ class Transaction {
  private:
   Database& database_;
   bool outermost_;
-  bool relaxed_;
   bool open_ = true;
 };
 

@@ -175,8 +175,7 @@ struct Journal::Batch::Hidden {
   Transaction transaction;
 };
 
-Journal::Batch::Batch(Journal& journal, Durable durable)
-    : hidden_(new Hidden{Transaction(journal.self_->database, durable)}) {}
+Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal.self_->database)}) {}
 Journal::Batch::~Batch() = default;
 void Journal::Batch::commit() {
   hidden_->transaction.commit();

@@ -107,11 +107,6 @@ constexpr Invariant kInvariants[] = {
      "SELECT p.id FROM placement p JOIN iteration_end z ON z.iteration = p.iteration WHERE p.id NOT IN"
      " (SELECT placement FROM placement_end)"},
     {"a job that is done has a document", "SELECT job FROM job_end WHERE state = 'done' AND NOT json_valid(document)"},
-    {"the rows of a hand-kept journal are numbered from 0 without a hole",
-     "SELECT journal FROM hand_kept_row GROUP BY journal HAVING max(position) <> count(*) - 1 OR min(position) <> 0"},
-    {"a line that supersedes another one of a hand-kept journal is there",
-     "SELECT r.journal FROM hand_kept_row r WHERE r.superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
-     " hand_kept_row s WHERE s.journal = r.journal AND s.line = r.superseded_by AND s.line <> r.line)"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
     {"a variant with headers has its own file, and all of them",

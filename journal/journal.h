@@ -14,11 +14,9 @@
 
 #include "harness/core/applications/application_comparison.h"
 #include "harness/core/commands/command_comparison.h"
-#include "harness/core/hand_kept/hand_kept.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
-#include "journal/durable.h"
 #include "journal/rows.h"
 #include "journal/workers.h"
 
@@ -60,7 +58,7 @@ class Journal {
   // undoes them.
   class Batch {
    public:
-    explicit Batch(Journal& journal, Durable durable = Durable::at_once);
+    explicit Batch(Journal& journal);
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
     ~Batch();
@@ -171,10 +169,6 @@ class Journal {
 
   std::int64_t add_lesson(const Lesson& lesson);
   std::vector<Lesson> lessons(const LessonFilter& filter = {});
-
-  // ---- journals that people kept by hand, apart from everything that was judged
-  std::int64_t add_hand_kept(const HandKeptJournal& journal);  // replaces an earlier import of the same title
-  std::vector<HandKeptJournal> hand_kept();                    // the newest import of each title, in that order
 
   // ---- what keeps the judge honest
   std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {},

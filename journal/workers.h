@@ -11,9 +11,9 @@
 
 namespace apo {
 
-// Why a worker judges no more.
+// Why a worker has ended.
 enum class WorkerEnd : std::uint8_t {
-  dismissed,      // the campaign needs it no more
+  dismissed,      // the iterations are over
   not_started,    // its command ended before it said anything that this program understands
   died,           // its process ended
   silent,         // its heartbeats stopped
@@ -52,7 +52,7 @@ struct WorkerRow {
 enum class PlacementState : std::uint8_t {
   answered,     // its experiment is in the journal
   given_back,   // its worker ended; another one gets the candidate
-  rebased,      // another candidate was accepted meanwhile: its incumbent is none any more
+  rebased,      // another candidate was accepted meanwhile: its incumbent is outdated
   interrupted,  // the driver ended
 };
 std::string_view to_string(PlacementState state);

@@ -49,14 +49,24 @@ inline std::vector<std::string> own_children() {
   return found;
 }
 
+// One that has ended and that nobody has waited for yet counts as ended.
+inline bool is_running(int pid) {
+  const std::string stat = process_file(pid, "stat");
+  const std::size_t end = stat.rfind(") ");
+  return end != std::string::npos && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
+}
+
 inline bool has_child_with(const std::string& words) {
   return std::ranges::any_of(own_children(), [&](const auto& line) { return line.find(words) != std::string::npos; });
 }
 
+// How long a test waits for what comes about on every machine, however slow or busy.
+inline constexpr std::chrono::minutes kPatience{10};
+
 // Looks every ten milliseconds. False where it has not come about in that time.
 template <class Condition>
-bool comes_about(const Condition& condition, std::chrono::seconds patience = std::chrono::minutes(2)) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+bool comes_about(const Condition& condition) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > until) {
       return false;
@@ -64,6 +74,18 @@ bool comes_about(const Condition& condition, std::chrono::seconds patience = std
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return true;
+}
+
+// The result of `run`, which takes a time limit in seconds. That is doubled until what it runs has come as far as
+// writing `file`: how long this takes is a matter of the machine.
+template <class Run>
+auto within_a_limit_that_suffices_for(const std::filesystem::path& file, const Run& run) {
+  for (double limit_s = 0.5;; limit_s *= 2) {
+    auto result = run(limit_s);
+    if (std::filesystem::exists(file)) {
+      return result;
+    }
+  }
 }
 
 }  // namespace apo::testing

@@ -49,8 +49,6 @@ constexpr std::array kCommands = {
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
-    Command{"space", kImprove, "Verify and time every configuration of a variant once, for searches to be tried on",
-            define_space},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
     Command{"init", kBring, "Write what coding agents need in this folder: AGENTS.md, a skill, MCP configurations",
@@ -64,13 +62,12 @@ constexpr std::array kCommands = {
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
-    Command{"list", kLook, "List families, workloads and variants", define_list},
+    Command{"list", kLook, "List families, workloads and variants, or the workers of campaigns", define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},
     Command{"query", kLook, "Find past experiments", define_query},
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", kLook, "List what past experiments taught", define_lessons},
-    Command{"research", kLook, "Show what to try next and why, or score such foresight on recorded journals",
-            define_research},
+    Command{"research", kLook, "Show what to try next and why", define_research},
     Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
     Command{"explain", kLook, "Explain why one variant is faster than another", define_explain},
@@ -91,7 +88,6 @@ constexpr std::array kCommands = {
     Command{"evaluate", kAgents, "Judge one candidate, with one document as the answer", define_evaluate},
     Command{"mcp", kAgents, "Serve the Model Context Protocol on standard input and output", define_mcp},
 
-    Command{"status", kScale, "Show the workers of campaigns: devices, what each judges, failures", define_status},
     Command{"worker", kScale, "Hold one device and judge for a driver: worker --serve, which apo run --workers starts",
             define_worker},
 };
@@ -231,13 +227,13 @@ void load_families(const Globals& globals) {
     return;
   }
   const Paths paths = make_paths(globals.journal);
-  for (const FamilyProblem& problem : add_known_families(paths.families, speaking_oracle(paths))) {
+  for (const FamilyProblem& problem : add_known_families(paths.families, oracle_with_notice(paths))) {
     spdlog::warn("family left out: {}; {}", problem.what, problem.hint);
   }
   for (const fs::path file : globals.families) {
     const std::string extension = file.extension().string();
     if (extension == ".h") {
-      add_family_file(file.string(), speaking_oracle(paths));
+      add_family_file(file.string(), oracle_with_notice(paths));
       continue;
     }
     if (fs::exists(file) && (extension == ".cpp" || extension == ".cc" || extension == ".cxx")) {

@@ -68,8 +68,6 @@ Action define_report(CLI::App& app, Globals& globals);
 Action define_run(CLI::App& app, Globals& globals);
 Action define_selftest(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);
-Action define_space(CLI::App& app, Globals& globals);
-Action define_status(CLI::App& app, Globals& globals);
 Action define_try(CLI::App& app, Globals& globals);
 Action define_unregister(CLI::App& app, Globals& globals);
 Action define_verify(CLI::App& app, Globals& globals);

@@ -224,7 +224,7 @@ void print_json_line(const nlohmann::ordered_json& document) {
   print(dumped(marked(document), -1));
 }
 
-OracleOptions speaking_oracle(const Paths& paths) {
+OracleOptions oracle_with_notice(const Paths& paths) {
   OracleOptions options = oracle_options(paths);
   options.on_wait = [](const std::string& text) { std::fprintf(stderr, "apo: %s\n", text.c_str()); };
   return options;

@@ -56,7 +56,7 @@ class InterruptNote {
 };
 
 // For references that say on stderr when one runs for long.
-OracleOptions speaking_oracle(const Paths& paths);
+OracleOptions oracle_with_notice(const Paths& paths);
 
 // Whether the file is a terminal, and NO_COLOR is not set.
 bool has_colours(int file);

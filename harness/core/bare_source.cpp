@@ -1,4 +1,4 @@
-// harness/core/bare_source.cpp - one pass over the letters, which knows strings and comments.
+// harness/core/bare_source.cpp - makes one pass over the letters, aware of strings and comments.
 #include "harness/core/bare_source.h"
 
 #include <cctype>
@@ -74,7 +74,7 @@ class Reader {
     at_ = end;
   }
 
-  // Of the preprocessor and of Python a line's end means something.
+  // Line ends are significant for the preprocessor and for Python.
   void end_line() {
     ++at_;
     if ((python_ || directive_) && !bare_.empty() && bare_.back() != '\n') {

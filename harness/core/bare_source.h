@@ -1,4 +1,4 @@
-// harness/core/bare_source.h - a source without what no compiler sees, to tell whether two texts are the same program.
+// harness/core/bare_source.h - strips a source of comments and layout, to compare two texts as programs.
 #pragma once
 
 #include <string>

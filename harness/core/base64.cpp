@@ -1,4 +1,4 @@
-// harness/core/base64.cpp - three bytes are four letters.
+// harness/core/base64.cpp - writes three bytes as four letters.
 #include "harness/core/base64.h"
 
 #include <array>

@@ -35,7 +35,7 @@ class DeviceLost : public EnvironmentError {
   using EnvironmentError::EnvironmentError;
 };
 
-// Thrown by work that was asked to stop because nobody needs its result any more.
+// Thrown by work that was asked to stop because its result is no longer needed.
 class Cancelled : public std::runtime_error {
  public:
   Cancelled() : std::runtime_error("cancelled") {}

@@ -1,7 +1,7 @@
 // harness/core/guards.h - the guards of the judge by name, with a switch for each for experiments.
 //
-// docs/guards.md says what each one stops. Guards are switched off to measure their value: a program with a guard off
-// writes to no journal and adds no variant, so that its findings cannot become an incumbent.
+// docs/guards.md has the attacks that each one stops. Guards are switched off to measure their value: a program with a
+// guard off writes to no journal and adds no variant, so that its findings cannot become an incumbent.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct GuardRow {
   Guard guard;
   const char* name;
   const char* rule;  // what it insists on, in one line
-  // False where switching it off would endanger the machine, or where the guard is a whole stage.
+  // False if switching it off would endanger the machine, or if the guard is a whole stage.
   bool can_be_off;
 };
 

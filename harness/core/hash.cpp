@@ -43,12 +43,6 @@ std::string sha256(std::string_view bytes) {
   return digest.hex();
 }
 
-std::string sha256(std::span<const std::byte> bytes) {
-  Digest digest;
-  digest.add(bytes.data(), bytes.size());
-  return digest.hex();
-}
-
 std::string sha256_of_parts(std::span<const std::string> parts) {
   Digest digest;
   for (const std::string& part : parts) {

@@ -8,7 +8,6 @@
 namespace apo {
 
 std::string sha256(std::string_view bytes);  // 64 lower-case hex digits
-std::string sha256(std::span<const std::byte> bytes);
 // For lists: each part is preceded by its length, so that ("ab","c") and ("a","bc") differ.
 std::string sha256_of_parts(std::span<const std::string> parts);
 

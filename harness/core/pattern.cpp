@@ -1,4 +1,4 @@
-// harness/core/pattern.cpp - std::regex over text that anyone holds.
+// harness/core/pattern.cpp - wraps std::regex.
 #include "harness/core/pattern.h"
 
 #include <iterator>

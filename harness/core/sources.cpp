@@ -182,7 +182,7 @@ void check_source_size(std::size_t bytes, const std::string& name) {
 
 std::string candidate_text(const std::string& file) {
   const std::string name = "'" + file + "'";
-  std::error_code error;  // what cannot be looked at cannot be read either, which says why
+  std::error_code error;  // ignored: reading the file fails later with the reason
   if (const auto bytes = std::filesystem::file_size(file, error); !error) {
     check_source_size(bytes, name);
   }

@@ -13,7 +13,7 @@ namespace apo {
 // Returns one line "SHA256  NAME" per file, as sha256sum prints it. The variant's own file comes first and is called
 // "-"; the contract of its family comes last, where there is one.
 std::string source_manifest(const Variant& variant);
-// Is the variant no more than its own file? Then it has no manifest.
+// Returns whether the variant is a single file, which has no manifest.
 bool is_one_file(const Variant& variant);
 // Returns what Variant::source_hash has to be: the sha256 of the one file, or of the manifest.
 std::string source_identity(const Variant& variant);
@@ -21,7 +21,7 @@ std::string source_identity(const Variant& variant);
 // Names the contract among the files of a variant; no header can have this name.
 inline constexpr const char* kContractName = "contract";
 
-// The largest source that somebody outside may hand in, in bytes.
+// The largest source from outside, in bytes.
 inline constexpr std::size_t kLongestCandidate = std::size_t{1} << 20;
 // Throws UserError, which calls the source `name`, when it is empty or longer.
 void check_source_size(std::size_t bytes, const std::string& name);
@@ -30,13 +30,13 @@ std::string candidate_text(const std::string& file);
 
 // Returns ".cpp", ".cu" or ".py".
 std::string source_extension(const Variant& variant);
-// The same of a text without a name, by what only a source of that language has.
+// Returns the same for a text without a name, by elements that only this language has.
 std::string guessed_extension(std::string_view source);
 bool is_source_extension(std::string_view extension);  // one of these three
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);
-// Is it Python, whose metadata block has '#' in place of '//'? The first line of that block tells.
+// Returns whether it is Python, whose metadata block has '#' in place of '//', by the first line of that block.
 bool is_python(std::string_view source);
 bool is_binary(std::string_view text);
 // Returns the text of a file for people; of a binary one its size and hash.

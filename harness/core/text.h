@@ -28,7 +28,7 @@ std::size_t control_length(std::string_view text);
 std::string one_line(std::string_view text);  // with a space in place of each of them
 // The same of each line of a text; tabs stay, and bytes that are not UTF-8 become '?'.
 std::string clean_lines(std::string_view text);
-// Each line of a text behind two blanks, so that nobody takes the words of a candidate for ours.
+// Indents each line of a text by two blanks, so that a candidate's words are not taken for ours.
 std::string as_quotation(std::string_view text);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 

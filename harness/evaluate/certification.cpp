@@ -23,7 +23,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
-  options.rounds_per_process = 1;  // what is published owes nothing to a process that was shared
+  options.rounds_per_process = 1;  // a published number must not depend on a shared process
   const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, incumbent, plan, seed, observer);
   SoloRunPlan alone{.coins = {.campaign_seed = seed, .comparison = incumbent.label()},
                     .preset = plan.preset,

@@ -82,15 +82,15 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   return add_gate(evaluation, std::move(gate));
 }
 
-// Of the inputs of large workloads that the correctness gates of several experiments share.
+// Returns the seed of inputs of large workloads that the correctness gates of several experiments share.
 std::uint64_t shared_seed(const Evaluation& evaluation) {
   const Axes& axes = evaluation.plan.workloads.front()->axes;
   return derive_seed(evaluation.plan.seed, "shared",
                      inputs_group(*evaluation.runtime.family, axes, evaluation.experiment.id));
 }
 
-// What the CPU says stands before what the GPU says: it has the line of a race or a stray access.
-bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
+// The CPU's findings precede the GPU's: they have the line of a race or a stray access.
+bool pass_correctness(const Evaluation& evaluation, BackgroundGates& on_cpu) {
   const Runtime& runtime = evaluation.runtime;
   const Experiment& experiment = evaluation.experiment;
   const EvaluatePlan& plan = evaluation.plan;
@@ -98,12 +98,11 @@ bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
   if (plan.trusted) {
     return true;
   }
-  // What a wrong candidate is told of its inputs must not tell the next one what it will get.
+  // The reported inputs of a wrong candidate must not reveal the inputs of the next one.
   const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
   const std::vector<std::string> workloads = names_of(plan.workloads);
   const std::uint64_t shared = shared_seed(evaluation);
-  const auto cases = plan.own_shapes_only ? own_plan(runtime, candidate, workloads, seed, shared)
-                                          : correctness_plan(runtime, candidate, workloads, seed, shared);
+  const auto cases = correctness_plan(runtime, candidate, workloads, seed, shared);
   std::vector<GateResult> on_device;
   run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
     on_device.push_back(std::move(gate));
@@ -115,7 +114,7 @@ bool pass_correctness(const Evaluation& evaluation, GatesBeside& on_cpu) {
 }
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
-  GatesBeside on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
+  BackgroundGates on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }
@@ -141,7 +140,7 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   }
 }
 
-// So many cases at once as have room in a quarter of the memory, with their tensors in double and in their own dtypes.
+// Returns how many cases fit into a quarter of the memory, with their tensors in double and in their own dtypes.
 std::size_t cases_at_once(const Family& family, const CheckCase& one) {
   constexpr double kBytesOfElement = 16;
   const double bytes = kBytesOfElement * static_cast<double>(element_count(family, one.axes));
@@ -173,7 +172,7 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
   return gate;
 }
 
-// What is wrong in a rare regime passes the gates before the timing as often as they draw others.
+// The untimed gates sample two regimes and can miss a rare one.
 void check_every_regime(const Evaluation& evaluation) {
   Experiment& experiment = evaluation.experiment;
   const std::vector<CheckCase> cases =

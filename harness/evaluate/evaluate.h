@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {

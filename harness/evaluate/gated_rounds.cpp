@@ -1,4 +1,4 @@
-// harness/evaluate/gated_rounds.cpp - takes rounds look by look and turns the rule's answer into a verdict.
+// harness/evaluate/gated_rounds.cpp - takes rounds up to each look and turns the rule's answer into a verdict.
 #include "harness/evaluate/gated_rounds.h"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ void leave_undecided(std::string sentence, RegressionResult& result) {
 
 }  // namespace
 
-bool add_gate(RegressionResult& result, GateResult gate) {
+bool record_gate(RegressionResult& result, GateResult gate) {
   const bool passed = gate.outcome == Outcome::valid;
   if (!passed) {
     result.verdict = GateVerdict::failed;
@@ -120,10 +120,10 @@ std::optional<Failure> run_gated_rounds(const GatedRounds& plan, RegressionResul
     }
   }
   conclude(plan, static_cast<int>(effects.front().size()), result);
-  add_gate(result, {.gate = "timing",
-                    .evidence = fmt::format("{} rounds in {} processes; {}", result.rounds.size(),
-                                            processes_of(result.rounds), result.sentence),
-                    .seconds = seconds_since(start) - waited_s});
+  record_gate(result, {.gate = "timing",
+                       .evidence = fmt::format("{} rounds in {} processes; {}", result.rounds.size(),
+                                               processes_of(result.rounds), result.sentence),
+                       .seconds = seconds_since(start) - waited_s});
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// harness/evaluate/gated_rounds.h - runs rounds until the rule of the regression gate decides, and says what it found.
+// harness/evaluate/gated_rounds.h - runs rounds until the rule of the regression gate decides.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/gate_decision.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 
 namespace apo {
 
@@ -36,7 +36,7 @@ struct GatedRounds {
 // Fills all but `seconds`; a Failure leaves what was measured until then.
 std::optional<Failure> run_gated_rounds(const GatedRounds& plan, RegressionResult& result);
 
-// True when it was passed; else the result says where the candidate failed.
-bool add_gate(RegressionResult& result, GateResult gate);
+// Records a gate. Returns whether it was passed; if not, the result says where the candidate failed.
+bool record_gate(RegressionResult& result, GateResult gate);
 
 }  // namespace apo

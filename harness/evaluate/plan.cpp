@@ -1,5 +1,7 @@
-// harness/evaluate/plan.cpp - decides which rounds of a plan need a process of their own.
+// harness/evaluate/plan.cpp - decides which rounds need a process of their own, and passes gates to their hook.
 #include "harness/evaluate/plan.h"
+
+#include <utility>
 
 namespace apo {
 
@@ -9,6 +11,16 @@ RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWork
     options.rounds_per_process = 1;
   }
   return options;
+}
+
+bool add_gate(const Evaluation& evaluation, GateResult gate) {
+  const bool passed = gate.outcome == Outcome::valid;
+  evaluation.experiment.outcome = gate.outcome;
+  if (evaluation.hooks.on_gate) {
+    evaluation.hooks.on_gate(gate);
+  }
+  evaluation.experiment.gates.push_back(std::move(gate));
+  return passed;
 }
 
 }  // namespace apo

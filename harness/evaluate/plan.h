@@ -1,4 +1,4 @@
-// harness/evaluate/plan.h - the plan of an evaluation: workloads, seed, judge preset, and the layout of rounds.
+// harness/evaluate/plan.h - the plan of an evaluation, and the inputs that all of its gates share.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/gates_beside.h"
+#include "harness/evaluate/background_gates.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
+#include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
@@ -23,24 +25,41 @@ struct EvaluatePlan {
   std::uint64_t seed = 0;                  // of the campaign; the comparison's name keeps experiments apart
   bool sanitize = true;                    // run the sanitizer gate
   bool trusted = false;                    // skip correctness and sanitizers: both arms have passed them before
-  bool own_shapes_only = false;            // check correctness on own_plan(), not on all small shapes of the family
   int confirm_rounds = 0;                  // > 0: the confirmation stage alone, over so many rounds
   bool time_same_code = false;             // do not stop at identical machine code: an A/A run
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
   RoundOptions rounds = {};                // how rounds are laid out
   double solo_run_s =
-      kSoloRunSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
-  std::string trial = {};  // keeps comparisons apart that share an experiment's number
-  // Says of the first workload's machine code, candidate and incumbent, what an earlier experiment made of the two:
-  // then there is nothing to time. "" where none did.
+      kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
+  std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
+  // Returns the earlier verdict on the same two binaries of the first workload, which are then not timed, or "".
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
-  // What a CPU says of a candidate for a GPU. It is asked on cores that the GPU leaves idle, and has answered before
-  // anything is timed. A candidate that fails before the gate of correctness is not kept waiting for it.
-  GatesBeside::Run check_on_cpu = {};
+  // Checks a candidate for a GPU on idle cores of the CPU, and finishes before anything is timed. A candidate that
+  // fails before the gate of correctness does not wait for it.
+  BackgroundGates::Run check_on_cpu = {};
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns
 // in a round and where host code could carry knowledge from one round to the next.
 RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed);
+
+// Receives each fact as soon as it is known, so that a crash loses no finished work.
+struct EvaluateHooks {
+  std::function<void(const Build&, bool candidate)> on_build;
+  std::function<void(const GateResult&)> on_gate;
+  std::function<void(const Round&)> on_round;
+};
+
+// The inputs of every gate of one experiment.
+struct Evaluation {
+  const Runtime& runtime;
+  Experiment& experiment;
+  const EvaluatePlan& plan;
+  Observer& observer;
+  const EvaluateHooks& hooks;
+};
+
+// Adds a finished gate to the experiment. Returns true when it was passed.
+bool add_gate(const Evaluation& evaluation, GateResult gate);
 
 }  // namespace apo

@@ -11,7 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/evaluate/untimed_gates.h"
 #include "kernels/random.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Pairs = std::vector<TimedWorkload>;
 
-// What every step of one gate is given.
+// The inputs of every step of one gate.
 struct GatedPair {
   const Runtime& runtime;
   const Configuration& baseline;
@@ -50,15 +50,15 @@ GateResult check_correctness(const GatedPair& comparison) {
   return correctness_gate(comparison.runtime, candidate, cases, seed, report);
 }
 
-// Both arms built for every workload; nullopt when the result stands without a timing.
+// Builds both arms for every workload; nullopt if the result needs no timing.
 std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionResult& result) {
   check_baseline_supports(comparison);
-  if (!add_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
+  if (!record_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
     return std::nullopt;
   }
   BuildGate built = build_gate(comparison.runtime, comparison.baseline, comparison.candidate, comparison.plan.workloads,
                                "the stored", comparison.observer);
-  if (!add_gate(result, std::move(built.gate))) {
+  if (!record_gate(result, std::move(built.gate))) {
     return std::nullopt;
   }
   if (have_same_code(built.pairs)) {
@@ -66,7 +66,7 @@ std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionR
     result.sentence = "machine code identical to the baseline's: nothing to time";
     return std::nullopt;
   }
-  if (!add_gate(result, check_correctness(comparison))) {
+  if (!record_gate(result, check_correctness(comparison))) {
     return std::nullopt;
   }
   return std::move(built.pairs);
@@ -78,7 +78,7 @@ void fail_timing(const GatedPair& comparison, const Failure& failure, Regression
     throw EnvironmentError(
         fmt::format("the stored {} failed while it was timed: {}", comparison.baseline.label(), what));
   }
-  add_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
+  record_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
   if (failure.slot != 1) {
     result.verdict = GateVerdict::undecided;
     result.sentence = "a round failed while both were timed: " + what;

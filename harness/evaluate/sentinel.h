@@ -1,4 +1,4 @@
-// harness/evaluate/sentinel.h - runs A/A rounds, whose arms are the same, to check machine and judge.
+// harness/evaluate/sentinel.h - runs A/A rounds of identical arms to check machine and judge.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/plan.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
@@ -30,7 +30,7 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
-// Identical code seemed to differ: then nothing may be judged.
+// Identical code seemed to differ: the machine cannot judge.
 class SentinelAlarm : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

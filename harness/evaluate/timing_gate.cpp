@@ -17,10 +17,10 @@
 namespace apo {
 namespace {
 
-// For the coins: no other comparison of the campaign has this name.
-std::string comparison_name(const Experiment& experiment, const std::string& trial) {
+// Returns a name for the coins that no other comparison of the campaign has.
+std::string comparison_name(const Experiment& experiment, const std::string& tag) {
   return fmt::format("{} {} {}{}{}", experiment.id, experiment.incumbent.label(), experiment.candidate.label(),
-                     trial.empty() ? "" : " ", trial);
+                     tag.empty() ? "" : " ", tag);
 }
 
 void keep_round(const Evaluation& evaluation, const Round& round) {
@@ -30,8 +30,8 @@ void keep_round(const Evaluation& evaluation, const Round& round) {
   }
 }
 
-// A candidate that misbehaves only when it is timed, in two looks. The incumbent's own failure is no verdict on the
-// candidate, nor is what happened once, or in no arm.
+// Handles a candidate that misbehaves only when it is timed, in two attempts. A failure of the incumbent, a single
+// failure and a failure of neither arm are no verdict on the candidate.
 void fail_timing(const Evaluation& evaluation, const Judge& judge, const Failure& failure, double seconds) {
   Judgement judgement = judge.judgement();
   const bool candidate = failure.slot == 1;
@@ -79,7 +79,7 @@ void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> ti
   const EvaluatePlan& plan = evaluation.plan;
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(evaluation.runtime, std::move(timed), plan.preset, plan.seed,
-                     comparison_name(evaluation.experiment, plan.trial), plan.cache, options);
+                     comparison_name(evaluation.experiment, plan.comparison_tag), plan.cache, options);
   Judge judge(
       {.preset = plan.preset, .index = plan.index, .cache_policy = plan.cache, .confirm_rounds = plan.confirm_rounds});
   Spent spent;

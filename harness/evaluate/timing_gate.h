@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {

@@ -1,4 +1,4 @@
-// harness/evaluate/untimed_gates.cpp - asks apo:requires, builds both arms for each workload, checks the results.
+// harness/evaluate/untimed_gates.cpp - evaluates apo:requires, builds both arms for each workload, checks the results.
 #include "harness/evaluate/untimed_gates.h"
 
 #include <algorithm>

@@ -33,7 +33,7 @@ BuildGate build_gate(const Runtime& runtime, const Configuration& incumbent, con
                      const std::vector<const Workload*>& workloads, const std::string& incumbent_name,
                      Observer& observer);
 
-// True when both arms have the same machine code for every workload.
+// Returns whether both arms have the same machine code for every workload.
 bool have_same_code(const std::vector<TimedWorkload>& pairs);
 
 // Checks the results on `cases`, and then under the sanitizers when `sanitize` is set, which start beside it. `add`

@@ -117,7 +117,7 @@ void Block::leave() {
   next();
 }
 
-// Goes on with another thread; back to the caller of run() when there is none.
+// Switches to another thread; to the caller of run() if there is none.
 void Block::next() {
   Fiber& old = fibers_[running_];
   Context target = scheduler_;

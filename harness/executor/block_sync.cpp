@@ -119,7 +119,7 @@ void Block::collective(Collective& collective) {
         fmt::format("lane {} calls {} with mask {}, which leaves it out", lane, collective.name, hex(collective.mask)),
         name_of(collective.line));
   }
-  // Those who wait agree already: it is enough to ask one of them.
+  // The waiting lanes agree already: asking one of them is enough.
   if (const unsigned waiting = in_warp_[warp] & collective.mask; waiting != 0) {
     const unsigned other = warp * kWarp + static_cast<unsigned>(__builtin_ctz(waiting));
     const Collective& theirs = *fibers_[other].collective;
@@ -185,7 +185,7 @@ void Block::lanes_left(unsigned warp) {
   }
 }
 
-// Why nobody can go on.
+// Returns why no thread can continue.
 Finding Block::stuck() const {
   for (unsigned i = 0; i < fibers_.size(); ++i) {
     if (fibers_[i].state != State::in_warp) {

@@ -114,7 +114,7 @@ ModulePlace Module::place() const {
 }
 
 SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
-  // Asking for a variable of this thread makes the system set them all aside.
+  // The first access to a thread-local variable allocates all of this thread's.
   const auto static_end = find<std::uintptr_t>("apo_cpu_static_end");
   const auto dynamic = find<std::uintptr_t>("apo_cpu_dynamic_shared");
   const auto end = find<std::uintptr_t>("apo_cpu_shared_end");

@@ -1,4 +1,4 @@
-// harness/executor/order.cpp - what each kind of synchronisation orders between threads.
+// harness/executor/order.cpp - implements the order that each kind of synchronisation creates.
 #include "harness/executor/order.h"
 
 #include <algorithm>

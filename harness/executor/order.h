@@ -1,4 +1,4 @@
-// harness/executor/order.h - which accesses of a block's threads are ordered by the barriers they passed.
+// harness/executor/order.h - decides which accesses of a block's threads are ordered by barriers.
 //
 // A thread's accesses carry its stamp: the number of the last synchronisation it took part in. An access with stamp c
 // is before everything that a thread does after a synchronisation of both with a number above c. Knowledge is kept for
@@ -26,7 +26,7 @@ class Order {
   bool begin_block();
   Stamp begin() const { return begin_; }
   Stamp stamp(unsigned thread) const { return stamps_[thread]; }
-  // True when an access of `other` with this stamp is before the current step of `thread`.
+  // Returns whether an access of `other` with this stamp precedes the current step of `thread`.
   bool before(unsigned thread, unsigned other, Stamp stamp) const {
     if (thread == other || stamp < block_) {
       return true;

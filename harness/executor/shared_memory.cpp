@@ -101,14 +101,14 @@ void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
   cell.reader_code[at] = visit.code;
 }
 
-// Keeps the mistake, unless it is only a write that may turn out to be of the same value; says whether to stop.
+// Keeps the mistake and returns whether to stop; a write that may turn out to be of the same value does not stop.
 bool SharedMemory::report(const SharedMistake& mistake) {
   mistake_ = mistake;
   wrong_ = true;
   return !mistake.unless_same();
 }
 
-// True when the access is wrong, however it goes on.
+// Returns whether the access is wrong in any case.
 bool SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
   const bool written = cell.written >= visit.begin;
   if (!written && reads(visit.kind)) {

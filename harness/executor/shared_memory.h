@@ -1,4 +1,4 @@
-// harness/executor/shared_memory.h - the shadow of a block's shared memory: who accessed what after which barrier.
+// harness/executor/shared_memory.h - the shadow of a block's shared memory: the accesses of each word and their order.
 #pragma once
 
 #include <array>
@@ -51,9 +51,9 @@ class SharedMemory {
   std::string sentence(const SharedMistake& mistake) const;
 
  private:
-  // Of four bytes, or of one where single bytes are accessed. Stamps before the block's first one are empty. Of many
-  // readers two are kept, of different warps if possible: a later writer that is ordered after both of them, but not
-  // after a third, goes unnoticed.
+  // The shadow of four bytes, or of one if single bytes are accessed. Stamps before the block's first one are empty. Of
+  // many readers two are kept, of different warps if possible: a later writer that is ordered after both of them, but
+  // not after a third, goes unnoticed.
   struct Cell {
     Stamp written = 0;
     std::array<Stamp, 2> read{};

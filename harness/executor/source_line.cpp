@@ -7,7 +7,7 @@
 
 #include "harness/executor/finding.h"
 
-// Of libbacktrace, whose header lies in a folder that only GCC looks into.
+// Declares libbacktrace, whose header lies in a folder that only GCC searches.
 extern "C" {
 struct backtrace_state;
 using backtrace_error_callback = void (*)(void* data, const char* message, int error);

@@ -33,7 +33,7 @@ constexpr int kMovedRuns = 2;
 // that as noise allows for it: an element may be off by 16 times the noise (file_family.cpp).
 constexpr double kOfRounding = 1.0 / 16;
 
-// What one family needs of its program.
+// The program of one family.
 struct CommandReference {
   FamilyFile file;
   Family contract;  // without the functions that add_command_reference() sets

@@ -122,7 +122,7 @@ struct Draw {
     return 0;
   }
 
-  // What the regime says of an element's place: in its row, and of rows that are drawn by `zero_row`.
+  // Applies the regime to an element by its place in the row, and to rows that `zero_row` draws.
   double placed(double value, std::size_t in_row, bool zero_row) const {
     if (regime == Regime::zero_rows && zero_row && has_zero()) {
       return 0;

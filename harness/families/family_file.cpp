@@ -57,7 +57,7 @@ FamilyFile parse_family(std::string_view text, const std::string& path) {
     read_family_line(file, line);
   }
   if (!file.reference_command.empty() && !seen.contains("regimes")) {
-    std::erase(file.regimes, "denormal");  // the error of a command says nothing of hardware that flushes them
+    std::erase(file.regimes, "denormal");  // a command's error does not cover hardware that flushes them
   }
   check_family_file(file);
   file.headers = file.reference_command.empty() ? find_headers(text, path, file.name, {}) : read_scripts(file);

@@ -9,12 +9,12 @@
 
 namespace apo {
 
-// Throws UserError naming path:line, what is wrong and how to fix it.
+// Throws UserError with path:line, the mistake and its fix.
 FamilyFile parse_family(std::string_view text, const std::string& path);
 // The same from a regular file; its path becomes absolute.
 FamilyFile load_family_file(const std::string& path);
 
-// Does the block of the file begin a family (true), or a variant?
+// Returns whether the block of the file begins a family, else it begins a variant.
 bool is_family_file(std::string_view text);
 
 // Returns the file's text, then the name and text of each header.

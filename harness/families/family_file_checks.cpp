@@ -38,7 +38,7 @@ void check_extents(const FamilyFile& file, const FileTensor& tensor) {
   }
 }
 
-// Is the axis a whole word of the extent?
+// Returns whether the axis is a whole word of the extent.
 bool mentions(const std::string& extent, const std::string& axis) {
   const auto in_word = [&](std::size_t i) {
     return i < extent.size() && (std::isalnum(static_cast<unsigned char>(extent[i])) != 0 || extent[i] == '_');

@@ -89,7 +89,7 @@ std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes
   return units;
 }
 
-// A block and what is left over of each unit axis: the sizes that units have.
+// Returns the sizes of units: a whole block and the remainder of each unit axis.
 Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
   for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     std::int64_t& extent = axes.at(unit.axis);
@@ -98,7 +98,7 @@ Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
   return axes;
 }
 
-// How many units of `axes` have the size of this one of axes_of_each_size().
+// Counts the units of `axes` that have the size of this entry of axes_of_each_size().
 double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
   double count = 1;
   for (const FileUnitAxis& unit : units_of_work(file, axes)) {
@@ -170,11 +170,11 @@ Work count(const OracleProgram& program, const Axes& axes) {
 
 // Counted once for each size.
 std::function<Work(const Axes&)> counted(Program program) {
-  struct Known {
+  struct CountedWork {
     std::mutex mutex;
     std::map<Axes, Work> by_axes;
   };
-  return [program = std::move(program), known = std::make_shared<Known>()](const Axes& axes) {
+  return [program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
     const std::lock_guard lock(known->mutex);
     const auto found = known->by_axes.find(axes);
     return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);

@@ -18,7 +18,7 @@ std::map<std::string, FamilyFile, std::less<>>& known_files() {
   return files;
 }
 
-// Of the folder and those within.
+// Lists the files of the folder and of its subfolders.
 std::vector<fs::path> headers_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;

@@ -24,7 +24,7 @@ struct OracleOptions {
   double timeout_s = 300;  // of one run
   double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
   std::function<void(const std::string&)> on_wait = nullptr;
-  std::shared_ptr<CommandUse> command_use = nullptr;  // filled where somebody asks for it
+  std::shared_ptr<CommandUse> command_use = nullptr;  // filled on request
 };
 
 // Calls `options.on_wait` where the result still lives after `options.patience_s`. `what`: "the reference of family

@@ -78,7 +78,7 @@ bool computes(Mode mode, const FileTensor& tensor, const std::string& only) {
   }
 }
 
-// What the program reads: nothing of the outputs, but for the noise round them.
+// Returns the tensors that the program reads: outputs only for the noise around them.
 bool is_given(Mode mode, const FileTensor& tensor) {
   return mode == Mode::noise || (mode == Mode::fill ? false : tensor.role == Role::input) ||
          (mode != Mode::derive && mode != Mode::fill && tensor.role == Role::derived_input);

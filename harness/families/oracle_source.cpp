@@ -48,7 +48,7 @@ std::string call(const FamilyFile& file, const std::string& function, Role last)
   return fmt::format("{}({});", function, join(arguments, ", "));
 }
 
-// Without the text of the block, so that a workload or a tolerance that changes builds nothing anew.
+// Leaves out the block's text, so that a changed workload or tolerance needs no new build.
 std::string code_of(const FamilyFile& file) {
   std::string code;
   for (const std::string& line : split(file.text, '\n')) {
@@ -80,7 +80,7 @@ std::string oracle_source(const FamilyFile& file) {
   text += fmt::format("#line 1 \"{}\"\n{}\n", name_in_source(file), code_of(file));
   text += "#line 1 \"calls of " + file.name + "\"\n";
   text += "#include \"kernels/oracle/call.h\"\nnamespace {\nstruct Functions {\n";
-  // What is computed in double needs a reference that is more precise.
+  // Double outputs need a more precise reference.
   text += fmt::format("  using Exact = {};\n  using Honest = {};\n  using Noisy = apo::oracle::Perturbed<{}>;\n",
                       doubles ? "long double" : "double", doubles ? "double" : "float",
                       doubles ? "53, long double" : "24, double");

@@ -10,7 +10,7 @@ namespace apo {
 std::string oracle_source(const FamilyFile& file);
 
 // The source does not know the folder of the family's file, so that a copy of it elsewhere is the same program. Returns
-// what a compiler, a sanitizer or the program said with the file's own path.
+// messages of a compiler, a sanitizer or the program with the file's own path.
 std::string in_familys_words(std::string said, const FamilyFile& file);
 
 }  // namespace apo

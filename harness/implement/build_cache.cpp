@@ -92,7 +92,7 @@ BuildCache::BuildCache(fs::path folder) : folder_(std::move(folder)) {
   sweep();
 }
 
-// A draft that nobody locks was left by a killed process. The minute's grace is for one that is just being created.
+// An unlocked draft was left by a killed process. The minute's grace is for one that is just being created.
 void BuildCache::sweep() const {
   const auto now = fs::file_time_type::clock::now();
   std::error_code error;
@@ -118,7 +118,7 @@ std::optional<CacheEntry> BuildCache::find(const std::string& key) const {
   }
 }
 
-// Each key has a byte of one file, so that nothing is left to be removed.
+// Each key locks a byte of one file, so that no lock files need removal.
 LockFile BuildCache::turn_to_build(const std::string& key) const {
   constexpr std::size_t kDigits = 15;  // 60 of the 63 bits of an offset
   LockFile turn((folder_ / kTurns).string());

@@ -310,7 +310,7 @@ std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& 
 // The object of `base`, linked within `folder` in the order that the seed draws.
 CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs::path& folder) const {
   const fs::path object = fs::path(base.object_path).parent_path() / kObject;
-  // Not synced to the disk: a round waits for this, and who keeps it syncs it.
+  // Not synced to the disk: a round waits for this, and its keeper syncs it.
   std::ofstream(folder / kLayout) << layout_script(read_object(read_file(object)), layout_seed);
   const Words others = ffi_link_flags(object.parent_path());
   const Words flags = joined(joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}), others);

@@ -33,7 +33,7 @@ struct BuildOptions {
   std::stop_token stop = {};  // with `executor`: ends the compiler, and build() throws Cancelled
 };
 
-// Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.
+// Asks the compiler for its version and the meaning of -march=native once for many builds.
 class Builder {
  public:
   // Throws EnvironmentError when there is no working compiler, no kernels/abi.h under `home`, or no writable cache.

@@ -107,7 +107,7 @@ Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Com
   const std::string info = to_text(built, recipe.built_for);
   const CacheEntry entry = cache.publish(draft, key, joined(joined(sources, {recipe.object, kLog}), recipe.more), info);
   if (entry.info != info) {
-    // Somebody who built the same was faster: those files are the ones that stay.
+    // Another process built the same first: its files stay.
     built = from_entry(entry, key, recipe.object);
     built.build.from_cache = false;
   }

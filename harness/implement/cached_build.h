@@ -31,12 +31,12 @@ struct BuildRecipe {
   std::vector<SourceFile> files;  // put into the draft, and kept
   std::string object;             // the file that Build::object_path names
   Words more;                     // other files of the draft that are kept
-  std::string built_for;          // for people who look into the cache
-  Build known;                    // what is known of the build before it is compiled: toolchain, flags
+  std::string built_for;          // for readers of the cache
+  Build known;                    // the fields that are known before compiling: toolchain, flags
 };
 
-// Makes the object and whatever else the recipe keeps in `folder`, where the recipe's files are. Fills the fields that
-// only the result tells: code_hash, resources, kernels. A step that is not ok is a failed build with its evidence.
+// Makes the object and the recipe's other results in `folder`, where the recipe's files are. Fills the fields that
+// follow from the result: code_hash, resources, kernels. A step that is not ok is a failed build with its evidence.
 using Compile = std::function<CompileStep(const std::filesystem::path& folder, Built& built)>;
 
 Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Compile& compile);

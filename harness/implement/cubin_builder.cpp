@@ -63,7 +63,7 @@ std::string arch_number(const std::string& arch) {
   return number.substr(0, number.find_first_not_of("0123456789"));
 }
 
-// The linker says what is missing before the compiler says that the linker failed.
+// The linker names the missing symbol before the compiler reports that linking failed.
 std::string first_cuda_error(const std::string& log) {
   const std::vector<std::string> lines = split(log, '\n');
   for (const std::vector<std::string_view>& words :

@@ -32,7 +32,8 @@ std::size_t join_length(std::string_view text) {
   return at < text.size() && text[at] == '\n' ? at + 1 : 0;
 }
 
-// Where '\\', '%' or '?' comes next. A loop of its own, because find_first_of calls memchr for each letter.
+// Returns the place of the next '\\', '%' or '?'. A loop of its own, because find_first_of calls memchr for each
+// letter.
 std::size_t next_special(std::string_view source, std::size_t at) {
   const char* const letters = source.data();
   while (at < source.size() && letters[at] != '\\' && letters[at] != '%' && letters[at] != '?') {
@@ -93,7 +94,7 @@ bool leads_elsewhere(const std::string& name) {
   return path.is_absolute();
 }
 
-// "<NAME>" or "\"NAME\"" at `at`, else what stands up to the end of the line.
+// Returns "<NAME>" or "\"NAME\"" at `at`, else the rest of the line.
 std::string operand_at(std::string_view text, std::size_t at) {
   if (at >= text.size()) {
     return "";
@@ -108,7 +109,7 @@ bool is_plain_name(const std::string& operand) {
          !leads_elsewhere(operand.substr(1, operand.size() - 2));
 }
 
-// The end of the next '#', or of a comment that may stand behind one; npos: there is none.
+// Returns the end of the next '#', or of a comment behind one; npos if there is none.
 std::size_t next_hash(std::string_view text, std::size_t at) {
   const std::size_t hash = text.find('#', at);
   const std::size_t comment = text.substr(0, std::min(hash, text.size())).find("*/", at);

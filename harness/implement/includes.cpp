@@ -29,7 +29,7 @@ IncludeLine read_include(std::string_view line) {
                                     : IncludeLine{.name = text.substr(open + 1, close - open - 1), .quoted = quoted};
 }
 
-// Does a block comment that is (or is not) open at the start of the line stay open at its end?
+// Returns whether a block comment is open at the end of the line, given the state at its start.
 bool leaves_comment_open(std::string_view line, bool open) {
   if (line.find('/') == std::string_view::npos) {  // most lines, and letters are found fastest
     return open;

@@ -19,9 +19,9 @@ struct IncludeLine {
 // Returns the include lines outside of comments; conditions are not evaluated.
 std::vector<IncludeLine> include_lines(std::string_view source);
 
-// Path and contents of every file under `home` or one of `others` (or named by an absolute path) that `files` include,
-// directly or not, sorted by path as seen from `home`: part of what is built. It may name more than the compiler reads.
-// System headers belong to the toolchain and are left out.
+// Returns path and contents of every file under `home` or one of `others` (or named by an absolute path) that `files`
+// include, directly or not, sorted by path as seen from `home`: part of what is built. It may name more than the
+// compiler reads. System headers belong to the toolchain and are left out.
 std::vector<std::string> included_files(const std::vector<SourceFile>& files, const std::filesystem::path& home,
                                         const std::vector<std::filesystem::path>& others = {});
 

@@ -160,7 +160,7 @@ NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
     try {
       code = getppid() == parent ? compile_here(functions_, request) : 1;
     } catch (const std::exception&) {
-      code = 1;  // out of memory or of disk: the parent finds no cubin and says so
+      code = 1;  // out of memory or of disk: the parent reports the missing cubin
     }
     _exit(code);
   }

@@ -14,8 +14,8 @@ namespace apo {
 std::string plain_signature(const Family& family, const Variant& variant);
 
 // A file that includes the variant's own and exports the C ABI of kernels/abi.h by calling its function. The function
-// is named like the family; it takes the arguments of plain_signature() or `const <family>_args&`, and after them, when
-// it wants, `int threads` (on cuda `cudaStream_t stream`). What it returns as an int is apo_launch's answer.
+// is named like the family; it takes the arguments of plain_signature() or `const <family>_args&`, and after them,
+// optionally, `int threads` (on cuda `cudaStream_t stream`). An int that it returns is apo_launch's answer.
 SourceFile plain_source(const Family& family, const Variant& variant);
 
 // Compiles a file of the draft's folder into kObject; `what` is its name, after a flag perhaps.
@@ -27,7 +27,7 @@ struct CompiledSource {
 };
 
 // Compiles plain_source(), or the variant's own file where that exports the C ABI itself: two definitions of apo_launch
-// are one too many for the compiler, so that nobody has to say which form a file has.
+// are an error of the compiler, so that a file need not declare its form.
 CompiledSource compile_library_source(const Family& family, const Variant& variant, const std::filesystem::path& folder,
                                       const CompileFile& compile);
 

@@ -1,8 +1,8 @@
-// harness/implement/read_files.h - which files a compilation read: a variant is a file with its headers, and
-// nothing else of a machine.
+// harness/implement/read_files.h - finds files that a compilation must not read: a variant is a file with its
+// headers, and nothing else of a machine.
 //
-// The build's key and the journal know a variant by the text of its files. What it takes in besides, by a name that
-// only the preprocessor puts together or by .incbin, could be another thing tomorrow, or somebody's secret.
+// The build's key and the journal know a variant by the text of its files. Another input, by a name that
+// only the preprocessor puts together or by .incbin, could change or be a secret.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +27,8 @@ struct ReadableFolders {
 // draft.
 std::string foreign_file(const std::vector<std::string>& files, const ReadableFolders& readable);
 
-// Returns what a compiler and an assembler said without the text of files outside of the draft. A compiler shows the
-// line of whatever file `#line` names, and an assembler quotes what it cannot read of a file that `.include` names.
+// Returns the messages of a compiler and an assembler without the text of files outside of the draft. A compiler shows
+// the line of any file that `#line` names, and an assembler quotes lines of a file that `.include` names.
 std::string without_foreign_text(const std::string& log, const std::filesystem::path& draft);
 
 }  // namespace apo

@@ -1,8 +1,8 @@
-// harness/implement/tvm_ffi.h - what a build makes of a shared object with a function of the TVM-FFI ABI: a library
-// variant that calls it.
+// harness/implement/tvm_ffi.h - turns a shared object with a function of the TVM-FFI ABI into a library variant that
+// calls it.
 //
-// The object is linked by a name of its own, that of its content, whatever it calls itself: two objects of one name may
-// meet in a process. The linker sees a stub with this name and nothing but the function.
+// The object is linked by the hash of its content, not by its own name: two objects of one name may meet in a process.
+// The linker sees a stub with this name and nothing but the function.
 #pragma once
 
 #include <filesystem>

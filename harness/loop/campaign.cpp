@@ -13,7 +13,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/certify.h"
-#include "harness/loop/fleet/campaign_fleet.h"
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/starting_point.h"
@@ -151,21 +150,20 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   if (!frame.proposers.commands.empty()) {
     take_waiting_proposals(workspace, frame.family, observer);
   }
-  std::optional<CampaignFleet> fleet;
-  if (!request.fleet.options.commands.empty()) {
-    fleet.emplace(request.fleet, workspace.machine(), journal, observer, frame.campaign);
-    frame.fleet = &*fleet;
-  }
+  const std::unique_ptr<RemoteJudge> remote = request.start_remote ? request.start_remote(frame) : nullptr;
+  frame.remote = remote.get();
   CampaignProgress state = make_state(frame);
   if (has_candidates(frame, state.incumbent)) {
     check_machine(frame, state);
   }
   iterate(frame, state, opened, started, summary);
-  if (fleet) {
-    fleet->dismiss();
+  if (remote != nullptr) {
+    remote->finish();
   }
   certify_incumbent(frame, state, summary.certifications);
-  summary.application = judge_campaign_by_application(frame, state.incumbent);
+  if (request.judge_by_application) {
+    summary.application = request.judge_by_application(frame, state.incumbent);
+  }
   summary.untried = untried(frame, state, summary.iterations);
   journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);
   report_campaign(frame, summary);

@@ -8,9 +8,9 @@
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/loop/applications/campaign_application.h"
 #include "harness/loop/iteration.h"
 #include "harness/loop/resume.h"
+#include "harness/loop/satellites.h"
 #include "harness/loop/untried.h"
 #include "harness/loop/workspace/workspace.h"
 #include "reports/proposals.h"

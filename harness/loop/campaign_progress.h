@@ -17,7 +17,7 @@
 
 namespace apo {
 
-class CampaignFleet;
+class RemoteJudge;
 
 // Stays the same while the campaign runs.
 struct CampaignFrame {
@@ -34,7 +34,7 @@ struct CampaignFrame {
   ProposerOptions proposers = {};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::optional<ClaimFloor> given_floor = {};  // by a driver, whose journal has the selftests; else the journal's
-  CampaignFleet* fleet = nullptr;              // judges the candidates; else this process does
+  RemoteJudge* remote = nullptr;               // judges the candidates; else this process does
 };
 
 struct CampaignProgress {

@@ -83,7 +83,7 @@ void say_known_incorrect(const Workspace& workspace, std::optional<Journal>& kep
   }
 }
 
-// Only what the candidate lacks is its own failure.
+// An unsupported incumbent is the user's mistake.
 void check_supported(const Runtime& runtime, const Configuration& incumbent,
                      const std::vector<const Workload*>& workloads) {
   for (const Workload* workload : workloads) {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
 #include "journal/journal.h"
 
 namespace apo {

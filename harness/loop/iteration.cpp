@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "harness/core/error.h"
@@ -15,10 +14,10 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/experiment.h"
-#include "harness/loop/fleet/placed_experiments.h"
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/propose.h"
 #include "harness/loop/research/research_inputs.h"
+#include "harness/loop/satellites.h"
 #include "harness/loop/work_ahead.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
@@ -104,73 +103,20 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
   iteration.unwritten = brief.unwritten;
 }
 
-// The best that this iteration has not tried.
-std::optional<Candidate> next_candidate(const std::vector<Candidate>& ranked, const std::set<std::string>& tried) {
-  const auto found = std::ranges::find_if(
-      ranked, [&](const Candidate& candidate) { return !tried.contains(candidate.configuration.label()); });
-  return found == ranked.end() ? std::nullopt : std::optional(*found);
-}
-
-// A verdict moves the predictions of its neighbours, so that the rest is ranked anew. An accepted one is the last: the
-// profile was about the old incumbent.
-std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
-                                        const IterationSummary& iteration) {
+// Until one is accepted: the profile was about the old incumbent.
+std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
+                                        RankedCandidates& candidates) {
   std::vector<Experiment> experiments;
-  std::set<std::string> tried;
-  std::vector<Candidate> ranked = iteration.ranked;
-  const auto most = static_cast<std::size_t>(frame.policy.candidates_per_iteration);
   WorkAhead ahead = work_ahead(frame, state);
-  while (experiments.size() < most) {
-    if (!experiments.empty()) {
-      ranked = research(inputs_of(frame, state, profile, iteration.index)).ranked;
-    }
-    const auto candidate = next_candidate(ranked, tried);
-    if (!candidate) {
-      break;
-    }
-    tried.insert(candidate->configuration.label());
-    const auto next = tried.size() < most ? next_candidate(ranked, tried) : std::nullopt;
+  while (const auto candidate = candidates.take()) {
+    const auto next = candidates.best();
     ahead.expect(next ? std::optional(next->configuration) : std::nullopt);
-    experiments.push_back(run_experiment(frame, state, iteration.id, *candidate, "", &ahead));
+    experiments.push_back(run_experiment(frame, state, iteration, *candidate, "", &ahead));
     experiments.back().rounds.clear();
     if (experiments.back().judgement->verdict == Verdict::accepted) {
       break;
     }
-  }
-  return experiments;
-}
-
-// The same on workers: as many candidates at once as they can take.
-std::vector<Experiment> place_experiments(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
-                                          const IterationSummary& iteration) {
-  std::vector<Experiment> experiments;
-  std::set<std::string> tried;
-  std::vector<Candidate> ranked = iteration.ranked;
-  PlacedExperiments placed(frame, state, iteration.id);
-  const auto next = [&] {
-    return tried.size() < static_cast<std::size_t>(frame.policy.candidates_per_iteration)
-               ? next_candidate(ranked, tried)
-               : std::nullopt;
-  };
-  for (auto candidate = next(); candidate || !placed.is_empty(); candidate = next()) {
-    if (candidate && placed.can_take()) {
-      tried.insert(candidate->configuration.label());
-      placed.place(*candidate);
-      continue;
-    }
-    if (auto experiment = placed.wait()) {
-      experiment->rounds.clear();
-      experiments.push_back(std::move(*experiment));
-      if (experiments.back().judgement->verdict == Verdict::accepted) {
-        break;
-      }
-      ranked = research(inputs_of(frame, state, profile, iteration.index)).ranked;
-    }
-  }
-  placed.stop();
-  if (experiments.empty() && !placed.given_up().empty()) {
-    throw EnvironmentError("no candidate of this iteration could be judged: " + placed.given_up(),
-                           "the same command goes on with the campaign once its workers can judge them");
+    candidates.rank_anew();
   }
   return experiments;
 }
@@ -191,8 +137,10 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   research_incumbent(frame, state, profiles, summary);
   summary.time_ns = geometric_mean_time(profiles);
   if (summary.nothing_left.empty()) {
-    const auto judge_all = frame.fleet != nullptr ? place_experiments : run_experiments;
-    summary.experiments = judge_all(frame, state, profiles.front(), summary);
+    RankedCandidates candidates(summary.ranked, frame.policy.candidates_per_iteration,
+                                [&] { return research(inputs_of(frame, state, profiles.front(), index)).ranked; });
+    summary.experiments = frame.remote != nullptr ? frame.remote->judge(state, summary.id, candidates)
+                                                 : run_experiments(frame, state, summary.id, candidates);
   }
   frame.journal.finish_iteration(summary.id);
   return summary;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/loop/fleet/campaign_fleet.h"
 #include "harness/loop/proposers/ask_proposers.h"
+#include "harness/loop/satellites.h"
 
 namespace apo {
 
@@ -30,7 +30,8 @@ struct CampaignRequest {
   bool begin_anew = false;           // although an interrupted campaign could go on
   bool remeasure_roofs = false;      // although the journal has them
   ProposerOptions proposers = {};
-  FleetRequest fleet = {};  // without workers this process judges
+  StartRemoteJudge start_remote = {};  // without it this process judges
+  JudgeByApplication judge_by_application = {};
 };
 
 // Returns the policy of the interrupted campaign with the iterations, candidates and budget that were typed. `baseline`

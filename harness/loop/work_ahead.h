@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/gates_beside.h"
+#include "harness/evaluate/background_gates.h"
 #include "harness/loop/campaign_progress.h"
 
 namespace apo {
@@ -17,7 +17,7 @@ namespace apo {
 // built again when it is asked for, and gates or an error of the check come out of take().
 struct AheadSteps {
   std::function<void()> build;
-  GatesBeside::Run check;  // the executor's gate; empty: the candidate does not take it
+  BackgroundGates::Run check;  // the executor's gate; empty: the candidate does not take it
 };
 
 class WorkAhead {
@@ -36,7 +36,7 @@ class WorkAhead {
  private:
   std::function<AheadSteps(const Configuration&)> steps_of_;
   std::optional<Configuration> next_;
-  std::map<std::string, GatesBeside> begun_;  // by label
+  std::map<std::string, BackgroundGates> begun_;  // by label
 };
 
 // Whether the machine has cores that no timing needs: a host times on its idle cores, a GPU does not.

@@ -17,7 +17,7 @@ std::string arrow(const std::string& before, const std::string& after) {
   return before + " -> " + after;
 }
 
-// A share of the time in which a unit works or is idle, whatever the others do.
+// A share of the time in which a unit works or is idle, independent of other units.
 struct TimedShare {
   const char* metric;
   const char* words;
@@ -153,7 +153,7 @@ void Comparison::add_stalls() {
   }
 }
 
-// "; 6.1 -> 0.9 barriers a step", of a call where the work has no steps; "" where one of them was not counted.
+// Returns "; 6.1 -> 0.9 barriers a step", or a call if the work has no steps; "" if one of them was not counted.
 std::string Comparison::barriers() const {
   for (const auto& [metric, of] :
        {std::pair{"barriers_per_step", " barriers a step"}, std::pair{"barriers_per_warp", " barriers a call"}}) {
@@ -178,7 +178,7 @@ void Comparison::add_shares() {
   }
 }
 
-// At A's rate of instructions, and what the other rate makes of the rest.
+// The time at A's rate of instructions, then the rest, which the other rate explains.
 void Comparison::add_host_instructions() {
   const double before = a_.metric("instructions");
   const double after = b_.metric("instructions");
@@ -226,7 +226,7 @@ std::vector<Difference> Comparison::ranked() {
   return differences_;
 }
 
-// Only where both have an interval.
+// Returns nullopt unless both have an interval.
 bool intervals_overlap(const Profile& a, const Profile& b) {
   const auto of_a = std::ranges::find(a.metrics, "time", &Metric::name);
   const auto of_b = std::ranges::find(b.metrics, "time", &Metric::name);

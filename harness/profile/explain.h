@@ -31,7 +31,7 @@ struct Explanation {
   std::vector<Difference> differences;
 };
 
-// Both profiles are of one workload under the same state of the caches; only what both have is compared. The resources
+// Both profiles are of one workload under the same state of the caches; metrics of both are compared. The resources
 // are those of their builds. Differences below 5 % of a quantity, or below 1 % of A's time, are left out.
 Explanation explain(const Profile& a, const Profile& b, const std::map<std::string, std::int64_t>& resources_of_a,
                     const std::map<std::string, std::int64_t>& resources_of_b);

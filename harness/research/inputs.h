@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/hand_kept/hand_kept.h"
 #include "harness/core/records/records.h"
 #include "harness/research/diagnosis/diagnosis.h"
 
@@ -18,13 +17,13 @@ namespace apo {
 struct RegisteredVariant {
   Variant variant;
   bool supported = true;
-  std::string why_not;                          // when it is not: its apo:requires, its target, ...
+  std::string why_not;                          // if unsupported: its apo:requires, its target, ...
   LeftOutKind kind = LeftOutKind::unsupported;  // of why_not
-  std::string author;                           // who proposed it; empty: nobody did, it was there
-  bool waits = false;                           // a proposal, of any campaign, that was not judged yet
+  std::string author;                           // of the proposal; empty: it is none
+  bool waits = false;                           // an unjudged proposal of any campaign
 };
 
-// What a proposer of this campaign asked for: settings of a registered variant, or the defaults of a new one.
+// Settings that a proposer of this campaign asked for: of a registered variant, or the defaults of a new one.
 struct ProposedSettings {
   Configuration configuration;
   std::optional<Prediction> prediction;  // over the incumbent; that of a new variant is in its source
@@ -54,7 +53,6 @@ struct PastResult {
   double upper = 0;
   std::string evidence;  // of the gate that stopped it
   std::string sentence;  // of the verdict
-  double seconds = 0;    // that judging it took
 };
 
 PastResult past_result(const Experiment& experiment, const Machine& machine);
@@ -71,27 +69,35 @@ struct ResearchInputs {
   std::vector<ProposedSettings> proposed;
   std::vector<PastResult> past;  // of this family, the weightiest last
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
-  std::vector<HandKeptJournal> hand_kept = {};
-  // Why a variant does not support settings on the workload; "": it does. Empty: all settings are supported.
+  // Returns why a variant does not support settings on the workload, else "". Empty: all settings are supported.
   std::function<std::string(const Variant&, const Settings&)> unsupported;
-  // The blocks that a call on the workload of this name launches, 0 where that is not known. Empty on a host.
+  // Returns the blocks that a call on the named workload launches, 0 if unknown. Empty on a host.
   std::function<std::int64_t(const std::string&, const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;
   double share = 1.0;                 // of the application's time that this kernel takes
   double minimum_detectable = 0.003;  // log effect that this machine resolves
   std::uint64_t seed = 0;             // orders candidates of equal score
 
-  // nullptr where no registered variant has this name.
+  // Returns nullptr if no registered variant has this name.
   const RegisteredVariant* registered(std::string_view id) const;
 };
 
-// The part of the GPU's multiprocessors that work on the workload while the busiest of them does, 0..1: blocks over
-// rounds times multiprocessors. 1 where the blocks are not known.
+// Returns the part of the GPU's multiprocessors that work while the busiest one does, 0..1: blocks over rounds times
+// multiprocessors. 1 if the blocks are unknown.
 double busy_part(const ResearchInputs& inputs, const std::string& workload, const Variant& variant,
                  const Settings& settings);
 
-// `configuration` with every tunable of `variant` stated, but for toggles that are off, so that "defaults left out" and
-// "defaults written" are equal.
+// Returns `configuration` with every tunable of `variant` stated, except toggles that are off: omitted defaults and
+// written ones are then equal.
 Configuration normalised(const Configuration& configuration, const Variant& variant);
+
+// Returns the techniques of `variant` that `base` does not have.
+std::vector<std::string> added_techniques(const Variant& variant, const Variant& base);
+// Counts the steps between two settings along all tunables, whose values are ordered by size.
+int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
+// Returns the tunables that are toggles.
+std::vector<Tunable> toggles_of(const Variant& variant);
+// Returns 1 if the toggle is turned on, -1 if off, 0 if neither.
+int turned(const Tunable& toggle, const Settings& from, const Settings& to);
 
 }  // namespace apo

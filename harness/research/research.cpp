@@ -16,12 +16,12 @@
 #include "harness/core/interval.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
-#include "harness/research/space_options.h"
+#include "harness/research/remedy.h"
+#include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -40,12 +40,12 @@ struct Knowledge {
   std::vector<Bottleneck> bottlenecks;
 };
 
-std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
-  const std::string target = attack.bottlenecks.empty()
+std::string sentence(const Option& option, const Remedy& remedy, const Prediction& prediction, bool tried) {
+  const std::string target = remedy.bottlenecks.empty()
                                  ? "attacks nothing that was found"
-                                 : fmt::format("attacks {}, worth {} {}{}", join(attack.bottlenecks, " and "),
-                                               attack.has_cause ? "about" : "at most", format_ratio(attack.bound),
-                                               attack.bottlenecks.size() > 1 ? " together" : "");
+                                 : fmt::format("attacks {}, worth {} {}{}", join(remedy.bottlenecks, " and "),
+                                               remedy.has_cause ? "about" : "at most", format_ratio(remedy.bound),
+                                               remedy.bottlenecks.size() > 1 ? " together" : "");
   const bool unknown = prediction.source == PredictionSource::nothing;
   return fmt::format("{} {}; {} ({}){}.", option.variant->name, target,
                      unknown ? "its effect is unknown" : "predicted " + format_band(prediction.low, prediction.high),
@@ -60,15 +60,15 @@ double rounded(double effect) {
 Candidate candidate_of(const Knowledge& known, const Option& option, const Forecast& forecast) {
   const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
-  const Attack attack = attack_of(known.inputs, known.bottlenecks, option);
+  const Remedy remedy = remedy_of(known.inputs, known.bottlenecks, option);
   const std::string expired =
       known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
           .techniques = techniques_of(*option.variant, option.configuration.settings),
           .prediction = unknown ? Prediction{.relative_to = "incumbent"} : forecast.band,
-          .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
+          .attacks = remedy.bottlenecks.empty() ? "" : remedy.bottlenecks.front(),
           .score = unknown ? std::numeric_limits<double>::quiet_NaN() : rounded(forecast.effect),
-          .why = sentence(option, attack, forecast.band, tried) + (expired.empty() ? "" : " Now " + expired + "."),
+          .why = sentence(option, remedy, forecast.band, tried) + (expired.empty() ? "" : " Now " + expired + "."),
           .origin = option.origin};
 }
 
@@ -229,7 +229,7 @@ std::vector<Option> tuning_options(const Knowledge& known, const Variant& varian
   return sorted;
 }
 
-// The best of the variant's space that are not listed yet.
+// Considers the best unlisted settings of the variant's space.
 void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBrief& brief) {
   std::set<std::string> listed;
   for (const Candidate& candidate : brief.ranked) {
@@ -246,8 +246,7 @@ void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBri
   }
 }
 
-// Whose turn it is: what this campaign's proposers asked for and nobody judged yet, then what waits from earlier
-// campaigns, then the rest.
+// The order of turns: unjudged proposals of this campaign, then those of earlier campaigns, then the rest.
 enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
 
 Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
@@ -366,37 +365,6 @@ std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const
     }
   }
   return sentences;
-}
-
-std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks) {
-  const Variant& incumbent = inputs.diagnosis.incumbent;
-  const auto written = [&](const std::string& name) {
-    const auto has = [&](const Variant& variant) {
-      return std::ranges::find(variant.techniques, name) != variant.techniques.end() ||
-             std::ranges::find(variant.tunables, name, &Tunable::technique) != variant.tunables.end();
-    };
-    return has(incumbent) || std::any_of(inputs.variants.begin(), inputs.variants.end(),
-                                         [&](const auto& one) { return one.supported && has(one.variant); });
-  };
-  std::vector<Idea> ideas;
-  for (const Technique& technique : technique_catalogue()) {
-    if (technique.target.value_or(incumbent.target) != incumbent.target || written(technique.name)) {
-      continue;
-    }
-    const auto found = std::find_if(bottlenecks.begin(), bottlenecks.end(),
-                                    [&](const Bottleneck& bottleneck) { return attacks(technique, bottleneck.name); });
-    if (found != bottlenecks.end()) {
-      const double middle = saving(std::sqrt(technique.low * technique.high));
-      ideas.push_back({.technique = technique,
-                       .attacks = found->name,
-                       .score = inputs.share * std::min(middle, saving(found->bound)) / technique.cost,
-                       .why_not = why_not_now(technique, inputs)});
-    }
-  }
-  std::stable_sort(ideas.begin(), ideas.end(), [](const Idea& a, const Idea& b) {
-    return std::pair(a.why_not.empty(), a.score) > std::pair(b.why_not.empty(), b.score);
-  });
-  return ideas;
 }
 
 }  // namespace apo

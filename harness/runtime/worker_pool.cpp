@@ -10,24 +10,16 @@
 namespace apo {
 
 void WorkerPool::keep(std::unique_ptr<Worker> worker) {
-  std::vector<std::unique_ptr<Worker>> replaced;  // ends behind the lock
-  const std::lock_guard lock(mutex_);
-  if (!shared_) {
-    replaced.swap(kept_);
+  {
+    const std::lock_guard lock(mutex_);
+    kept_.swap(worker);
   }
-  kept_.push_back(std::move(worker));
+  worker.reset();  // the earlier one ends behind the lock
 }
 
 std::unique_ptr<Worker> WorkerPool::take_kept(bool watched) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(
-      kept_, [&](const std::unique_ptr<Worker>& one) { return one->watches_modules() == watched; });
-  if (found == kept_.end()) {
-    return nullptr;
-  }
-  std::unique_ptr<Worker> worker = std::move(*found);
-  kept_.erase(found);
-  return worker;
+  return kept_ != nullptr && kept_->watches_modules() == watched ? std::move(kept_) : nullptr;
 }
 
 void WorkerPool::start_if_absent(WorkerOptions options) {
@@ -88,14 +80,14 @@ void WorkerPool::await_ends() {
 }
 
 void WorkerPool::clear() {
-  std::vector<std::unique_ptr<Worker>> kept;
+  std::unique_ptr<Worker> kept;
   std::deque<Started> next;
   {
     const std::lock_guard lock(mutex_);
-    kept = std::exchange(kept_, {});
+    kept = std::move(kept_);
     next = std::exchange(next_, {});
   }
-  kept.clear();
+  kept.reset();
   next.clear();
   await_ends();
 }

@@ -23,13 +23,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // From now on a worker of device variants serves one comparison after the other, as far as nothing in it failed: its
-  // modules are unloaded and its tensors freed in between. No verdict may use what is measured so.
-  void share() { shared_ = true; }
-  bool is_shared() const { return shared_; }
-
-  // Stores a worker into which nothing has been loaded yet, made with the options of the runtime; where workers are
-  // shared, any number, after each comparison.
+  // Stores a worker into which nothing has been loaded yet, made with the options of the runtime, in place of an earlier
+  // one.
   void keep(std::unique_ptr<Worker> worker);
   // Takes such a worker that watches modules as requested; else returns nullptr.
   std::unique_ptr<Worker> take_kept(bool watched);
@@ -57,8 +52,7 @@ class WorkerPool {
   void start_if_absent(WorkerOptions options);
 
   std::mutex mutex_;
-  bool shared_ = false;
-  std::vector<std::unique_ptr<Worker>> kept_;
+  std::unique_ptr<Worker> kept_;
   std::deque<Started> next_;  // in the order in which they were begun
   std::vector<std::future<void>> ending_;
 };

@@ -125,9 +125,8 @@ double Journal::answers_an_hour(std::int64_t campaign) {
   return hours > 0 ? answers / hours : 0;
 }
 
-// A placement that a loss of power takes away is judged again; one with an answer cannot be lost before the answer is.
 std::int64_t Journal::begin_placement(const Placement& placement) {
-  Transaction transaction(self_->database, Durable::with_the_next);
+  Transaction transaction(self_->database);
   const std::int64_t id = self_->database.insert(
       "INSERT INTO placement (worker, iteration, replicates, idx, candidate, incumbent, predicted_low, predicted_high,"
       " started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -20,7 +20,7 @@ struct Ran {
 class Workplace {
  public:
   Workplace() : folder_("apo-cli-test") {}
-  // A command that does not end within `timeout_s` has exit code -1.
+  // A command that hangs has exit code -1. `timeout_s`: what it takes at most on an idle machine.
   Ran apo(const std::vector<std::string>& words, double timeout_s = 60) const;
   Ran apo_with_environment(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                            double timeout_s = 60) const;

@@ -7,10 +7,10 @@
 #include <limits>
 #include <map>
 
+#include "harness/applications/run_application.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/profile/application/application_summary.h"
-#include "harness/profile/application/run_application.h"
 
 namespace apo {
 namespace {

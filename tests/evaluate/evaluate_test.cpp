@@ -17,8 +17,8 @@
 #include "harness/evaluate/certification.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/evaluate/rounds/solo_runs.h"
-#include "harness/evaluate/rounds/turn.h"
 #include "harness/evaluate/sentinel.h"
 #include "harness/families/file_family.h"
 #include "tests/evaluate/judge/rounds.h"
@@ -370,25 +370,6 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   EXPECT_EQ(longest % 64, 63) << longest;
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
-}
-
-TEST(CorrectnessPlan, OfItsOwnShapesNeedsNoBuildButThatOfTheWorkload) {
-  const Family& family = *find_family("e88_backward");
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const auto plan = own_plan(family, {"b8_t128_h83_n32"}, seed, 0, {});
-    ASSERT_EQ(plan.size(), 2U);
-    const Axes& small = plan.front().axes;
-    const Axes& own = find_workload(family, "b8_t128_h83_n32")->axes;
-    for (const AxisSpec& axis : family.axes) {
-      if (axis.specialised) {
-        EXPECT_EQ(small.at(axis.name), own.at(axis.name)) << axis.name;
-      }
-    }
-    EXPECT_LE(small.at("T"), 40) << "the longest of the small workloads";
-    EXPECT_EQ(plan.front().regimes.size(), 1U);
-    EXPECT_EQ(plan.back().workload, "b8_t128_h83_n32");
-    EXPECT_EQ(plan.back().regimes.size(), 2U);
-  }
 }
 
 // The work of attention grows with the square of its sequence, and all of it is one unit.

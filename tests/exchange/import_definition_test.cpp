@@ -15,14 +15,14 @@ TEST(ImportDefinition, AReferenceThatHangsCrashesOrGivesNoNumberIsOneError) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
   }
   const std::string softmax = APO_SOURCE_FOLDER "/tests/definitions/softmax_rows/";
-  const auto error_of = [&](const std::string& statement) -> std::string {
+  const auto error_of = [&](const std::string& statement, double timeout_s = 1000) -> std::string {
     const TemporaryFolder folder;
     const TemporaryFolder scratch;
     write_file_atomically(folder.path() / "workload.jsonl", read_file(softmax + "workload.jsonl"));
     write_file_atomically(folder.path() / "definition.json",
                           replaced(read_file(softmax + "definition.json"), "return shifted", statement));
     OracleOptions options = test_oracle();
-    options.timeout_s = 6;
+    options.timeout_s = timeout_s;
     try {
       import_definition({.definition = folder.path(), .python = "/usr/bin/python3"}, options, scratch.path());
     } catch (const UserError& error) {
@@ -30,7 +30,7 @@ TEST(ImportDefinition, AReferenceThatHangsCrashesOrGivesNoNumberIsOneError) {
     }
     return "";
   };
-  EXPECT_NE(error_of("while True: pass\\n    return shifted").find("did not finish in 6.0 s"), std::string::npos);
+  EXPECT_NE(error_of("while True: pass\\n    return shifted", 6).find("did not finish in 6.0 s"), std::string::npos);
   EXPECT_NE(error_of("import os; os.abort()\\n    return shifted").find("crashed with SIGABRT"), std::string::npos);
   EXPECT_NE(error_of("return shifted * float('nan')").find("gives nan in element 0 of y"), std::string::npos);
   EXPECT_NE(

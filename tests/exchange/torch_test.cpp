@@ -45,7 +45,7 @@ class Exported {
   ProcessResult run(const std::vector<std::string>& words) const {
     std::vector<std::string> argv = {kPython};
     argv.insert(argv.end(), words.begin(), words.end());
-    return run_process(argv, {.timeout_s = 200,
+    return run_process(argv, {.timeout_s = 1000,
                               .working_folder = path().string(),
                               .environment = {"APO_DISPATCH=" + path().string(), "PYTHONDONTWRITEBYTECODE=1"}});
   }

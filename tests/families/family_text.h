@@ -35,7 +35,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
 
 // One cache for all tests: each reference is compiled once.
 inline OracleOptions test_oracle() {
-  return {.cache = std::string(APO_BINARY_FOLDER) + "/test-cache/builds", .home = APO_SOURCE_FOLDER, .timeout_s = 60};
+  return {.cache = std::string(APO_BINARY_FOLDER) + "/test-cache/builds", .home = APO_SOURCE_FOLDER, .timeout_s = 1000};
 }
 
 }  // namespace apo

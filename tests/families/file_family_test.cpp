@@ -149,7 +149,6 @@ constexpr const char* kFaults =
 
 TEST(FileFamily, AFaultyReferenceIsOneErrorThatNamesTheFile) {
   OracleOptions options = test_oracle();
-  options.timeout_s = 20;
   const OracleProgram program(parse_family(kFaults, "from/here/faults.h"), options);
   options.timeout_s = 0.5;
   const OracleProgram hasty(parse_family(kFaults, "faults.h"), options);
@@ -188,7 +187,7 @@ TEST(FileFamily, AReferenceThatRunsForLongIsSaidOnceAndAnotherNot) {
   EXPECT_EQ(
       said.front(),
       "waiting for the reference of family faults (n=11): it has been running for 500 ms and is ended after 2.0 s");
-  options.timeout_s = options.patience_s = 60;
+  options.timeout_s = options.patience_s = 1000;
   const OracleProgram patient(parse_family(kFaults, "faults.h"), options);
   const TensorMap values = {{"x", std::vector<double>(3, 1.0)}};
   patient.ask({.axes = {{"n", 3}}, .units = {}, .values = &values});
@@ -246,9 +245,7 @@ TEST(CommandReference, ItsFaultsAreOneErrorEach) {
     const FamilyFile file =
         parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
                      (folder.path() / "s.h").string());
-    OracleOptions options = test_oracle();
-    options.timeout_s = 10;
-    const Family family = family_of(file, options);
+    const Family family = family_of(file, test_oracle());
     try {
       family.reference(kAxes, make_inputs(family, kAxes, 1, "typical", 1).values, {}, 1);
     } catch (const UserError& error) {

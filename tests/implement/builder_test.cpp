@@ -63,7 +63,7 @@ std::string body_with(const std::string& expression) {
 class BuilderTest : public ::testing::Test {
  protected:
   BuildOptions options() const {
-    return {.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 60};
+    return {.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 1000};
   }
   static Build build_with(const BuildOptions& options, const Variant& variant, const Settings& settings = {}) {
     return Builder(options).build(*find_family("copy"), variant, {{"n", 1024}}, settings);
@@ -332,7 +332,7 @@ TEST_F(BuilderTest, DamagedEntryIsBuiltAgain) {
 
 TEST_F(BuilderTest, KilledBuildLeavesNoEntryAndItsDraftIsSwept) {
   BuildOptions slow = options();
-  slow.compiler = scripted_compiler("touch " + (root() / "started").string() + "; sleep 60");
+  slow.compiler = scripted_compiler("touch " + (root() / "started").string() + "; sleep 100000");
   const pid_t child = in_child([&] { build_with(slow, variant()); });
   while (!fs::exists(root() / "started")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -408,12 +408,11 @@ TEST_F(BuilderTest, WhereNothingCanBeLockedAllThatBuildTheSameSucceed) {
 
 TEST_F(BuilderTest, CompilerThatDoesNotFinishIsAFailedBuild) {
   BuildOptions slow = options();
-  slow.compiler = scripted_compiler("sleep 60");
+  slow.compiler = scripted_compiler("sleep 100000");
   slow.timeout_s = 0.3;
   const Build built = build_with(slow, variant());
   EXPECT_EQ(built.outcome, Outcome::build_failed);
   expect_contains(built.evidence, "the compiler did not finish in");
-  EXPECT_LT(built.seconds, 10);
   EXPECT_TRUE(cached().empty());
 }
 

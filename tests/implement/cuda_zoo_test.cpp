@@ -99,7 +99,7 @@ TEST(CudaZooLibraries, AttacksCompile) {
     write(folder.path() / args_header_name(copy), args_header(copy, variant, {}, {}));
     command.push_back((kZoo / file).string());
   }
-  const ProcessResult compiled = run_process(command, {.timeout_s = 100, .working_folder = folder.path().string()});
+  const ProcessResult compiled = run_process(command, {.timeout_s = 1000, .working_folder = folder.path().string()});
   EXPECT_TRUE(compiled.ok()) << compiled.output << compiled.error;
 }
 

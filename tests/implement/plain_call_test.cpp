@@ -18,7 +18,7 @@ using namespace test;
 class PlainFunction : public ::testing::Test {
  protected:
   Build build(const std::string& code, const std::string& more = "") const {
-    const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 60});
+    const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 1000});
     return builder.build(*find_family("copy"), parse_variant(source("plain", more, code), "/home/me/plain.cpp"),
                          {{"n", 3}}, {});
   }
@@ -101,7 +101,7 @@ TEST_F(PlainFunction, AnAnswerOtherThanZeroRefusesTheCall) {
 TEST_F(PlainFunction, AScalarInTheWrongPlaceIsThatErrorToo) {
   Family family = *find_family("copy");
   family.scalars = {{.name = "scale", .dtype = DType::f32, .value = 0.5, .meaning = ""}};
-  const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 60});
+  const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 1000});
   const auto evidence = [&](const std::string& parameters) {
     const std::string code = "void copy(const float* x, float* y, " + parameters + ") { y[n - 1] = scale * x[0]; }\n";
     return builder.build(family, parse_variant(source("plain", "", code), "/home/me/plain.cpp"), {{"n", 3}}, {})

@@ -43,7 +43,7 @@ class TvmFfi : public ::testing::Test {
     return y;
   }
   TemporaryFolder folder_;
-  Builder builder_{{.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 60}};
+  Builder builder_{{.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 1000}};
 };
 
 TEST_F(TvmFfi, FunctionGetsDenseTensorsOfTheContract) {

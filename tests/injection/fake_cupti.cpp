@@ -29,9 +29,11 @@ Buffer current;
 RequestBuffer request_buffer = nullptr;
 CompleteBuffer complete_buffer = nullptr;
 std::size_t next_offset = 0;
+int flushes = 0;
+bool holds_back = false;
 
 void hand_over() {
-  if (current.bytes != nullptr) {
+  if (current.bytes != nullptr && !holds_back) {
     complete_buffer(nullptr, 0, current.bytes, current.size, current.used);
     current = {};
   }
@@ -107,6 +109,7 @@ APO_EXPORTED Result cuptiActivityGetNumDroppedRecords(Context, std::uint32_t, st
 APO_EXPORTED Result cuptiActivityFlushAll(std::uint32_t) {
   const std::lock_guard lock(mutex);
   hand_over();
+  ++flushes;
   return kSuccess;
 }
 
@@ -122,6 +125,16 @@ APO_EXPORTED void fake_kernel(const char* name, std::uint64_t start, std::uint64
     }
   }
   add(KernelRecord{.kind = kConcurrentKernel, .start = start, .end = end, .correlation = correlation, .name = name});
+}
+// How often what had run was handed over.
+APO_EXPORTED int fake_flushes() {
+  const std::lock_guard lock(mutex);
+  return flushes;
+}
+// What is launched from now on runs until the process ends.
+APO_EXPORTED void fake_hold_back() {
+  const std::lock_guard lock(mutex);
+  holds_back = true;
 }
 APO_EXPORTED void fake_copy(std::uint8_t direction, std::uint64_t bytes, std::uint64_t start, std::uint64_t end) {
   add(CopyRecord{.kind = kMemcpy, .direction = direction, .bytes = bytes, .start = start, .end = end});

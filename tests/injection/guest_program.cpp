@@ -40,17 +40,25 @@ void start_cuda() {
   }
 }
 
+void* fake(const char* name) {
+  return must(dlsym(must(dlopen(std::getenv("APO_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL)), name));
+}
+
 void launch(int count) {
-  void* const cupti = must(dlopen(std::getenv("APO_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL));
-  const auto kernel = reinterpret_cast<Kernel>(must(dlsym(cupti, "fake_kernel")));
+  const auto kernel = reinterpret_cast<Kernel>(fake("fake_kernel"));
   for (int i = 0; i < count; ++i) {
     const auto start = 1'000 + 1'000 * static_cast<std::uint64_t>(i);
     kernel(i % 2 == 0 ? "_Z5scalePf" : "sgemm", start, start + 100);
   }
 }
 
+// The first flush from now on may be under way; when the third one comes, what the second one gave is written.
 void wait_for_the_writer() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto flushes = reinterpret_cast<int (*)()>(fake("fake_flushes"));
+  const int before = flushes();
+  while (flushes() < before + 3) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 int fork_and_launch() {
@@ -132,6 +140,7 @@ int main(int argc, char** argv) {
   launch(argc > 2 ? std::atoi(argv[2]) : 10);
   if (mode == "_exit" || mode == "crash") {
     wait_for_the_writer();
+    reinterpret_cast<void (*)()>(fake("fake_hold_back"))();
     launch(1);
     mode == "_exit" ? _exit(4) : std::abort();
   }

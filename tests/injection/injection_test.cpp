@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "harness/applications/run_application.h"
 #include "harness/core/recording/recording_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/profile/application/run_application.h"
 
 namespace apo {
 namespace {
@@ -16,7 +16,7 @@ class Injection : public ::testing::Test {
   ProcessResult run(const std::vector<std::string>& words, const std::vector<std::string>& environment = {}) {
     std::vector<std::string> argv = {APO_GUEST_PROGRAM};
     argv.insert(argv.end(), words.begin(), words.end());
-    ProcessOptions options{.timeout_s = 60, .environment = environment};  // the first of two of a name counts
+    ProcessOptions options{.timeout_s = 1000, .environment = environment};  // the first of two of a name counts
     options.environment.insert(options.environment.end(),
                                {"CUDA_INJECTION64_PATH=" APO_INJECTION, "APO_CUPTI_LIBRARY=" APO_FAKE_CUPTI,
                                 "APO_RECORDINGS=" + folder_.path().string()});

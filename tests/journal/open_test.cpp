@@ -43,7 +43,6 @@ TEST(Open, CreatesFoldersAndFile) {
 
 // SQLite's numbers of PRAGMA synchronous.
 constexpr std::int64_t kOff = 0;
-constexpr std::int64_t kNormal = 1;
 constexpr std::int64_t kFull = 2;
 
 std::int64_t synchronous(Database& database) {
@@ -51,33 +50,13 @@ std::int64_t synchronous(Database& database) {
   return row.step() ? row.integer() : -1;
 }
 
-TEST(Open, WhatIsLeftToTheNextCommitDoesNotWaitForTheDiskAndTheNextOneDoes) {
+TEST(Open, ATemporaryDatabaseAloneDoesNotWaitForTheDisk) {
   Scratch scratch;
   scratch.create();
-  Database database(scratch.path, Database::Mode::write);
-  {
-    Transaction transaction(database, Durable::with_the_next);
-    EXPECT_EQ(synchronous(database), kNormal);
-    Transaction inner(database, Durable::with_the_next);
-    inner.commit();
-    transaction.commit();
-  }
-  EXPECT_EQ(synchronous(database), kFull);
-  const Transaction outer(database);
-  { Transaction(database, Durable::with_the_next).commit(); }
-  EXPECT_EQ(synchronous(database), kFull) << "the outer one decides";
-}
-
-TEST(Open, ATemporaryDatabaseNeverWaitsForTheDisk) {
-  Scratch scratch;
-  Database database(scratch.path, Database::Mode::temporary);
-  EXPECT_EQ(synchronous(database), kOff);
-  {
-    Transaction transaction(database, Durable::with_the_next);
-    EXPECT_EQ(synchronous(database), kOff);
-    transaction.commit();
-  }
-  EXPECT_EQ(synchronous(database), kOff);
+  Database written(scratch.path, Database::Mode::write);
+  EXPECT_EQ(synchronous(written), kFull);
+  Database temporary(scratch.path.string() + ".temporary", Database::Mode::temporary);
+  EXPECT_EQ(synchronous(temporary), kOff);
 }
 
 TEST(Open, ATemporaryJournalIsOneFileThatOthersCanRead) {

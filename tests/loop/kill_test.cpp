@@ -14,6 +14,7 @@
 #include "harness/core/system/process.h"
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -52,6 +53,11 @@ pid_t start(const std::filesystem::path& folder, const std::vector<std::string>&
     _exit(127);
   }
   return child;
+}
+
+// The A/A sentinel stops a campaign on a machine that is too restless to judge on.
+bool too_restless(const ProcessResult& ran) {
+  return ran.exit_code == 2 && ran.error.find("A/A sentinel") != std::string::npos;
 }
 
 std::size_t finished_experiments(Journal& journal) {
@@ -96,10 +102,13 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
   }
   const std::string temporary = "TMPDIR=" + folder.path().string();
   const ProcessResult last =
-      run_process(kRun, {.timeout_s = 240,
+      run_process(kRun, {.timeout_s = 100000,
                          .working_folder = folder.path(),
                          .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_CACHE=" APO_BINARY_FOLDER "/test-cache",
                                          temporary, "XDG_RUNTIME_DIR=" + own_turns(folder.path())}});
+  if (too_restless(last)) {
+    GTEST_SKIP() << last.error;
+  }
   EXPECT_EQ(last.exit_code, 0) << last.error;
   EXPECT_EQ(temporary_folders(folder.path()), 0U) << "the next program removes them";
   Journal journal = Journal::open(journal_path, Access::read_write);
@@ -127,13 +136,11 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
                                     "--judge",   "standard",   "--cache",     "warm",         "--candidates",
                                     "1",         "--baseline", "copy/simple", "--iterations", "6"};
   const pid_t child = start(folder.path(), words);
-  for (int i = 0; i < 3000 && iterations(journal).empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(testing::comes_about([&] { return !iterations(journal).empty(); }));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   const ProcessOptions options{
-      .timeout_s = 120,
+      .timeout_s = 100000,
       .working_folder = folder.path(),
       .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_CACHE=" APO_BINARY_FOLDER "/test-cache",
                       "XDG_RUNTIME_DIR=" + own_turns(folder.path())}};
@@ -145,6 +152,9 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
   words.at(12) = "copy/simple";
   words.back() = "1";
   const ProcessResult again = run_process(words, options);
+  if (too_restless(again)) {
+    GTEST_SKIP() << again.error;
+  }
   EXPECT_EQ(again.exit_code, 0) << again.error;
   EXPECT_NE(again.error.find("resuming campaign 1 at iteration 2 of 2"), std::string::npos) << again.error;
   const std::vector<IterationRow> rows = iterations(journal);
@@ -175,9 +185,7 @@ TEST(Kill, AfterCtrlCATrialSaysWhatIsKeptAndReadersThatItsExperimentWasInterrupt
                         "#include <unistd.h>\nvoid copy(const float* x, float* y, long n) {\n"
                         "  for (;;) sleep(1);\n  for (long i = 0; i < n; ++i) y[i] = x[i];\n}\n");
   const pid_t child = start(folder.path(), {APO_PROGRAM, "try", "copy", "hangs.cpp", "--workload", "n4k"});
-  for (int i = 0; i < 6000 && open_experiments(journal, false) == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(testing::comes_about([&] { return open_experiments(journal, false) > 0; }));
   EXPECT_EQ(open_experiments(journal, true), 0U) << "it runs";
   kill(child, SIGINT);
   int status = 0;
@@ -188,11 +196,20 @@ TEST(Kill, AfterCtrlCATrialSaysWhatIsKeptAndReadersThatItsExperimentWasInterrupt
   EXPECT_NE(said.find("try again with: apo try copy hangs.cpp --workload n4k"), std::string::npos) << said;
   ASSERT_EQ(open_experiments(journal, true), 1U);
   const ProcessOptions options{
-      .timeout_s = 60, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}};
+      .timeout_s = 100000, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}};
   const ProcessResult shown = run_process({APO_PROGRAM, "show", "1"}, options);
   EXPECT_NE(shown.output.find("never: the run that measured it was interrupted"), std::string::npos) << shown.output;
   const ProcessResult found = run_process({APO_PROGRAM, "query"}, options);
   EXPECT_NE(found.error.find("running no longer, but interrupted: 1;"), std::string::npos) << found.error;
+}
+
+// Whether a reference runs that a program in this folder has started.
+bool runs_a_reference(const std::filesystem::path& folder) {
+  return std::ranges::any_of(testing::all_processes(), [&](int pid) {
+    const std::string words = testing::process_file(pid, "cmdline");
+    return words.substr(0, words.find('\0')).ends_with("/oracle") &&
+           testing::process_file(pid, "environ").find(folder.string()) != std::string::npos;
+  });
 }
 
 TEST(Kill, AfterCtrlCAReferenceThatNeverEndsIsNotRegistered) {
@@ -203,7 +220,7 @@ TEST(Kill, AfterCtrlCAReferenceThatNeverEndsIsNotRegistered) {
                         "void reference(int64_t n, const Real* x, Real* y) {\n"
                         "  for (volatile int go = 1; go != 0;) y[n - 1] = x[0];\n}\n");
   const pid_t child = start(folder.path(), {APO_PROGRAM, "register", "endless.h"});
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  ASSERT_TRUE(testing::comes_about([&] { return runs_a_reference(folder.path()); }));
   kill(child, SIGINT);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   const std::string said = read_file(folder.path() / "said");
@@ -218,9 +235,7 @@ TEST(Kill, NobodyResumesAnInterruptedTrial) {
   write_file_atomically(folder.path() / "mine.cpp",
                         "void copy(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = x[i]; }\n");
   const pid_t child = start(folder.path(), {APO_PROGRAM, "try", "copy", "mine.cpp", "--workload", "n4k"});
-  for (int i = 0; i < 3000 && iterations(journal_path).empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(testing::comes_about([&] { return !iterations(journal_path).empty(); }));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   Journal journal = Journal::open(journal_path, Access::read_write);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "harness/core/expression/expression.h"
-#include "harness/core/techniques/requirement_facts.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/research/catalogue/requirements.h"
 #include "tests/shipped_families.h"

@@ -159,7 +159,7 @@ TEST(WorkAhead, ACancelledCheckLeavesNoCompilerAndNoHalfOfABuild) {
   Variant variant = Workspace(paths).catalogue().get("copy/cuda_simple");
   variant.name = "new";
   variant.source_hash = "of new";
-  GatesBeside gates([&](const std::stop_token& stop) { return executor_gates(paths, variant, stop); });
+  BackgroundGates gates([&](const std::stop_token& stop) { return executor_gates(paths, variant, stop); });
   const auto compiles = [] { return testing::has_child_with("-fsanitize=thread"); };
   ASSERT_TRUE(testing::comes_about(compiles));
   std::stop_source stop;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@ const fs::path kRoot = APO_SOURCE_FOLDER;
 const std::map<std::string, Names> kAllowed = {
     {"kernels", {}},
     {"harness/core", {"kernels"}},
+    {"harness/exchange", 2632},
     {"harness/executor", {}},
     {"harness/worker", {"harness/core", "harness/executor", "kernels"}},
     {"harness/runtime", {"harness/worker", "harness/core", "kernels"}},
@@ -36,14 +38,21 @@ const std::map<std::string, Names> kAllowed = {
     {"harness/loop",
      {"harness/profile", "harness/research", "harness/implement", "harness/families", "harness/evaluate",
       "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
+    // The satellites may include the harness, and only the command line includes them.
+    {"harness/applications",
+     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/runtime",
+      "harness/worker", "harness/core", "journal", "kernels"}},
     {"harness/exchange",
      {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/core",
       "journal", "kernels"}},
+    {"harness/fleet",
+     {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/core", "journal",
+      "kernels"}},
     {"harness/mcp", {"journal", "harness/core", "kernels"}},
     {"harness/cli",
-     {"harness/exchange", "harness/mcp", "harness/loop", "harness/profile", "harness/research", "harness/implement",
-      "harness/families", "harness/evaluate", "harness/runtime", "harness/worker", "harness/core", "journal", "reports",
-      "kernels"}},
+     {"harness/applications", "harness/exchange", "harness/fleet", "harness/mcp", "harness/loop", "harness/profile",
+      "harness/research", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime",
+      "harness/worker", "harness/core", "journal", "reports", "kernels"}},
 };
 
 // External headers that only one folder may include.
@@ -104,6 +113,17 @@ std::vector<std::string> violations(const std::string& folder, const Names& allo
 TEST(Layers, EveryFolderIncludesOnlyWhatIsBelowIt) {
   for (const auto& [folder, allowed] : kAllowed) {
     EXPECT_EQ(violations(folder, allowed), std::vector<std::string>()) << "in " << folder;
+  }
+}
+
+// Rooms beside the harness, which only the command line includes.
+const Names kSatellites = {"harness/applications", "harness/fleet", "harness/mcp"};
+
+TEST(Layers, OnlyTheCommandLineIncludesASatellite) {
+  for (const auto& [folder, allowed] : kAllowed) {
+    for (const std::string& satellite : kSatellites) {
+      EXPECT_TRUE(folder == "harness/cli" || !allowed.contains(satellite)) << folder << " may include " << satellite;
+    }
   }
 }
 
@@ -173,6 +193,61 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
   for (const auto& [folder, units] : count) {
     EXPECT_LE(units, 15) << folder;
   }
+}
+
+// Lines of source that a room may have. A room that shrinks lowers its number.
+const std::map<std::string, std::size_t> kBudget = {{"harness/applications", 1941},
+                                                    {"harness/cli", 8793},
+                                                    {"harness/core", 9457},
+                                                    {"harness/evaluate", 9937},
+                                                    {"harness/exchange", 2632},
+                                                    {"harness/executor", 3340},
+                                                    {"harness/families", 2481},
+                                                    {"harness/fleet", 2484},
+                                                    {"harness/implement", 6901},
+                                                    {"harness/injection", 1026},
+                                                    {"harness/loop", 10119},
+                                                    {"harness/mcp", 3160},
+                                                    {"harness/profile", 4032},
+                                                    {"harness/research", 4455},
+                                                    {"harness/runtime", 1455},
+                                                    {"harness/worker", 11337},
+                                                    {"journal", 7587},
+                                                    {"kernels", 4236},
+                                                    {"reports", 5090},
+                                                    {"tests", 57948}};
+
+std::size_t lines_of(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return static_cast<std::size_t>(
+      std::count(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>(), '\n'));
+}
+
+std::size_t lines_below(const fs::path& folder) {
+  static const Names kCounted = {".cpp", ".h", ".cu", ".inl", ".cuh", ".py", ".sh"};
+  std::size_t lines = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && kCounted.contains(entry.path().extension())) {
+      lines += lines_of(entry.path());
+    }
+  }
+  return lines;
+}
+
+TEST(Layers, NoRoomIsLargerThanItsBudget) {
+  for (const auto& [room, budget] : kBudget) {
+    const std::size_t lines = lines_below(kRoot / room);
+    EXPECT_LE(lines, budget) << room << " has " << lines << " lines, " << budget
+                             << " are its budget: delete what it no longer needs, or raise its number in kBudget ("
+                             << "tests/project/layers_test.cpp) in a commit that says what the lines are for";
+  }
+}
+
+TEST(Layers, EveryRoomHasABudget) {
+  for (const auto& [folder, allowed] : kAllowed) {
+    EXPECT_TRUE(kBudget.contains(folder)) << folder;
+  }
+  EXPECT_TRUE(kBudget.contains("tests"));
 }
 
 TEST(Layers, VariantsIncludeOnlyTheirArgumentHeaderAndToolkitHeaders) {

@@ -86,7 +86,7 @@ Visit visit(const std::string& chromium, const std::string& page, Scheme scheme)
        "--window-size=1500,900", "--user-data-dir=" + (folder.path() / "profile").string(),
        fmt::format("--blink-settings=preferredColorScheme={}", static_cast<int>(scheme)), "--dump-dom",
        "file://" + (folder.path() / "driver.html").string()},
-      {.timeout_s = 100});
+      {.timeout_s = 1000});
   EXPECT_TRUE(result.ok()) << result.error;
   Visit visit;
   for (const std::string& line : split(result.error, '\n')) {

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/research/attack.h"
+#include "harness/research/catalogue/requirements.h"
 #include "harness/research/prediction/prediction.h"
+#include "harness/research/remedy.h"
 #include "harness/research/research.h"
 #include "tests/research/fixtures.h"
 
@@ -78,7 +79,7 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, worth at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
-  EXPECT_NEAR(attack_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);
+  EXPECT_NEAR(remedy_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);
 }
 
 TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {

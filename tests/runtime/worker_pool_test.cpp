@@ -165,24 +165,6 @@ TEST_F(CheckWorkersTest, TheFreshOneOfThePoolServesFirst) {
   EXPECT_EQ(pid_of(workers, true), pid);
 }
 
-TEST_F(CheckWorkersTest, OfASharedPoolServeTheNextComparisonUnlessTheyFailed) {
-  worker_pool.share();
-  int failed = 0;
-  int right = 0;
-  {
-    WorkerOptions watched = options(1);
-    watched.watch_modules = true;
-    CheckWorkers workers(watched, 2, 1, worker_pool);
-    failed = pid_of(workers, false);
-    right = pid_of(workers, true);
-  }
-  CheckWorkers next(options(1), 2, 1, worker_pool);
-  EXPECT_EQ(pid_of(next, false), right) << "the first has ended with what failed in it";
-  const int other = pid_of(next, true);
-  EXPECT_NE(other, right);
-  EXPECT_NE(other, failed);
-}
-
 TEST_F(CheckWorkersTest, NothingIsLeftOfAPoolThatWasCleared) {
   auto kept = std::make_unique<Worker>(options(3));
   auto ending = std::make_unique<Worker>(options(4));

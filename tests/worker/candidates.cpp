@@ -13,7 +13,6 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "kernels/random.h"
-#include "tests/processes.h"
 
 namespace apo::testing {
 namespace {
@@ -118,9 +117,13 @@ Compiled compile_launch(const std::string& body, const std::string& before) {
 }
 
 WorkerOptions worker_options() {
-  return {.program = APO_WORKER_PROGRAM,
-          .memory_limit_bytes = std::int64_t{192} << 20,
-          .deadline = std::chrono::milliseconds(700)};
+  return {.program = APO_WORKER_PROGRAM, .memory_limit_bytes = std::int64_t{192} << 20, .deadline = kPatience};
+}
+
+WorkerOptions impatient_options() {
+  WorkerOptions options = worker_options();
+  options.deadline = std::chrono::milliseconds(300);
+  return options;
 }
 
 SharedTensorsSpec copy_tensors(std::uint64_t layout_seed, int sets) {
@@ -147,10 +150,10 @@ std::optional<Failure> judge(const fs::path& object, const WorkerOptions& option
   const int group = worker.pid();
   SharedTensors shared_tensors(copy_tensors(7));
   const auto outcome = [&]() -> std::optional<Failure> {
-    if (const auto loaded = worker.load(0, object, std::chrono::seconds(5)); !loaded) {
+    if (const auto loaded = worker.load(0, object, kPatience); !loaded) {
       return loaded.failure();
     }
-    if (const auto attached = worker.attach(shared_tensors, std::chrono::seconds(5)); !attached) {
+    if (const auto attached = worker.attach(shared_tensors, kPatience); !attached) {
       return attached.failure();
     }
     for (int call = 0; call < 3; ++call) {
@@ -189,12 +192,6 @@ std::vector<int> group_members(int group) {
     }
   }
   return members;
-}
-
-bool is_running(int pid) {
-  const std::string line = process_file(pid, "stat");
-  const std::vector<std::string> fields = split_words(line.substr(std::min(line.rfind(')') + 1, line.size())));
-  return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
 }
 
 }  // namespace apo::testing

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/worker/parent/worker.h"
+#include "tests/processes.h"
 
 namespace apo::testing {
 
@@ -33,7 +34,10 @@ Compiled compile(const std::filesystem::path& source, const std::vector<std::str
 // The same for a body of apo_launch, which finds `args`.
 Compiled compile_launch(const std::string& body, const std::string& before = "");
 
+// A candidate that answers has all the time it needs.
 WorkerOptions worker_options();
+// For one that never answers, however fast the machine is.
+WorkerOptions impatient_options();
 
 // SharedTensors of the family `copy` for n floats, its inputs filled from a seed.
 inline constexpr int kElements = 5000;
@@ -46,6 +50,5 @@ std::optional<Failure> judge(const std::filesystem::path& object, const WorkerOp
 
 // Ids of the processes of a group that still run; zombies do not count.
 std::vector<int> group_members(int group);
-bool is_running(int pid);
 
 }  // namespace apo::testing

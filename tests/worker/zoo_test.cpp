@@ -41,7 +41,7 @@ TEST_P(Zoo, GetsItsOutcome) {
   const Compiled compiled = compile(zoo_source(GetParam()));
   std::optional<Failure> failure;
   if (compiled.ok) {
-    failure = judge(compiled.object);
+    failure = judge(compiled.object, expectation.outcome == "timed_out" ? impatient_options() : worker_options());
   } else {
     failure = Failure{Outcome::build_failed, compiled.log};
   }

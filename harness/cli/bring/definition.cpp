@@ -52,7 +52,7 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   const Paths paths = make_paths(globals.journal);
   const TemporaryFolder scratch("apo-import");
   const fs::path folder = options.output.empty() ? "." : options.output;
-  ImportResult result = import_definition(options.request, speaking_oracle(paths), scratch.path());
+  ImportResult result = import_definition(options.request, oracle_with_notice(paths), scratch.path());
   const FamilyFile file = load_family_file((scratch.path() / (result.family + ".h")).string());
   refuse_what_is_there(result, folder, file, paths, options.registers);
   const std::string checked = options.registers ? check(file, globals) : "";

@@ -115,7 +115,7 @@ FamilyCheck check_with_progress(const FamilyFile& file, const Globals& globals) 
   const Paths paths = make_paths(globals.journal);
   ConsoleObserver observer(globals);
   Workspace workspace(paths);
-  return check_family(file, speaking_oracle(paths), secret_seed(), workspace.machine().cores, observer);
+  return check_family(file, oracle_with_notice(paths), secret_seed(), workspace.machine().cores, observer);
 }
 
 struct FamilyOptions {
@@ -200,7 +200,7 @@ int check_against(const FamilyFile& file, const FamilyOptions& options, const Gl
     }
   }
   ConsoleObserver observer(globals);
-  const OracleComparison result = compare_oracles(file, speaking_oracle(make_paths(globals.journal)), other,
+  const OracleComparison result = compare_oracles(file, oracle_with_notice(make_paths(globals.journal)), other,
                                                   secret_seed(), workspace.machine().cores, observer);
   globals.json ? print_json(against_document(name, result)) : print(against_text(file, name, result));
   const bool any_missed =

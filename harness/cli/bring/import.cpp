@@ -1,5 +1,4 @@
-// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, definitions, and
-// journals that were kept by hand.
+// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and definitions.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
@@ -7,21 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "harness/applications/ncu_csv.h"
 #include "harness/cli/app.h"
 #include "harness/cli/bring/definition.h"
-#include "harness/cli/bring/hand_kept.h"
 #include "harness/cli/command.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/profile/application/ncu_csv.h"
 #include "journal/foreign_sqlite.h"
 
 namespace apo {
 namespace {
 
 constexpr const char* kDefinition = "definition";
-constexpr const char* kJournal = "journal";
 
 struct ImportOptions {
   std::vector<std::string> words;
@@ -60,16 +57,10 @@ ApplicationProfile read(const std::string& path) {
 
 int import_words(ImportOptions& options, const Globals& globals) {
   std::vector<std::string>& words = options.words;
-  if (words.front() == kJournal) {
-    if (words.size() < 2) {
-      throw UserError("'apo import journal' needs a file", "docs/journal.md has its format");
-    }
-    return import_hand_kept({words.begin() + 1, words.end()}, globals);
-  }
   if (words.front() != kDefinition) {
     if (words.size() > 1) {
       throw UserError("'" + words[1] + "' is one word too many",
-                      "one file, 'definition' and its files, or 'journal' and its files");
+                      "give one file, or 'definition' and its files");
     }
     return show_application(read(words.front()), options.application, globals);
   }
@@ -89,8 +80,7 @@ Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
   app.add_option("file", options->words,
                  "SQLite export of Nsight Systems, or the output of 'ncu --csv'; or the word 'definition', a "
-                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl; or the "
-                 "word 'journal' and tables of journals that were kept by hand (docs/journal.md)")
+                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl")
       ->required();
   add_application_options(app, options->application);
   DefinitionOptions& definition = options->definition;

@@ -6,19 +6,19 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/applications/campaign_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/improve/run_list.h"
 #include "harness/cli/improve/run_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/fleet/fleet_judge.h"
+#include "harness/fleet/worker_commands.h"
 #include "harness/loop/campaign.h"
-#include "harness/loop/fleet/slurm.h"
-#include "harness/loop/fleet/worker_commands.h"
 #include "harness/loop/policy.h"
 #include "harness/research/proposers/brief.h"
 
@@ -28,9 +28,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RunOptions {
-  std::vector<std::string> what;  // a family, or campaign files
   std::string family;
-  std::vector<std::string> campaign_files;
   std::string campaign_file;
   std::vector<std::string> workloads;
   std::string baseline;
@@ -47,32 +45,8 @@ struct RunOptions {
   ProposerOptions proposers;
   std::string proposer_time;
   std::vector<std::string> workers;
-  std::string slurm;
   int replicate = 1;
 };
-
-bool is_campaign_file(const std::string& word) {
-  return word.ends_with(".json");
-}
-
-// One file among the words is the same as --campaign.
-void sort_words(RunOptions& options) {
-  std::ranges::copy_if(options.what, std::back_inserter(options.campaign_files), is_campaign_file);
-  const std::size_t families = options.what.size() - options.campaign_files.size();
-  if (families > 1 || (families == 1 && !options.campaign_files.empty())) {
-    throw UserError("a family was given with " + std::string(families > 1 ? "another one" : "a campaign file"),
-                    "a campaign is of one family: give a campaign file (*.json) for each, as in apo run A.json B.json");
-  }
-  if (families == 1) {
-    options.family = options.what.front();
-  }
-  if (!options.campaign_file.empty() && !options.campaign_files.empty()) {
-    options.campaign_files.push_back(options.campaign_file);
-  }
-  if (options.campaign_files.size() == 1) {
-    options.campaign_file = options.campaign_files.front();
-  }
-}
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
   if (!options.campaign_file.empty() && !options.family.empty()) {
@@ -127,30 +101,11 @@ ProposerOptions proposers_of(const RunOptions& options) {
   return proposers;
 }
 
-// Those that were asked for; without a word about workers those of the Slurm job that this process is in. On host this
-// process has to keep to as many CPUs as each of them has.
-WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace, Observer& observer) {
-  const LocalWorkers local{.program = own_program(),
-                           .families = globals.families,
-                           .builds_folder = workspace.paths().builds,
-                           .target = workspace.target()};
-  std::vector<std::string> templates = options.workers;
-  if (!options.slurm.empty()) {
-    templates.push_back(slurm_template(options.slurm, local));
-  }
-  const auto job = templates.empty() ? slurm_allocation(local.target) : std::nullopt;
-  if (job) {
-    observer.say(
-        fmt::format("Slurm's job {} has room for {} workers, which are started in it; --workers local:1 judges "
-                    "without them",
-                    job->job, job->workers));
-    templates.push_back(allocation_template(*job, local));
-  }
-  WorkerCommands workers = worker_commands(templates, local);
-  if (job && local.target == Target::host) {
-    workers.cpus = usable_cpus();
-    workers.cpus.resize(std::min(workers.cpus.size(), static_cast<std::size_t>(job->cpus_each)));
-  }
+WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
+  WorkerCommands workers = worker_commands(options.workers, {.program = own_program(),
+                                                             .families = globals.families,
+                                                             .builds_folder = workspace.paths().builds,
+                                                             .target = workspace.target()});
   if (options.replicate > 1 && std::ssize(workers.commands) < options.replicate) {
     throw UserError(fmt::format("--replicate {} needs as many workers", options.replicate),
                     fmt::format("add --workers, for example --workers local:{}", options.replicate));
@@ -158,6 +113,7 @@ WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Wor
   return workers;
 }
 
+// On host this process has to keep to as many CPUs as each worker has.
 void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observer& observer) {
   if (workers.cpus.empty()) {
     return;
@@ -172,12 +128,14 @@ void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observ
   workspace.keep_to(workers.cpus);
 }
 
-FleetRequest fleet_of(const RunOptions& options, const WorkerCommands& workers) {
-  FleetRequest fleet{.options = {.commands = workers.commands, .program = {}}, .replicate = options.replicate};
-  if (!workers.commands.empty()) {
-    fleet.options.program = identity_of_program(APO_VERSION);
+// Without workers this process judges.
+StartRemoteJudge fleet_of(const RunOptions& options, const WorkerCommands& workers) {
+  if (workers.commands.empty()) {
+    return {};
   }
-  return fleet;
+  return [=, replicate = options.replicate](const CampaignFrame& frame) {
+    return start_fleet({.commands = workers.commands, .program = identity_of_program(APO_VERSION)}, replicate, frame);
+  };
 }
 
 // The same command goes on with what it was doing; with --new it would begin once more.
@@ -227,55 +185,8 @@ Json summary_document(const CampaignSummary& summary) {
           {"seconds", summary.seconds}};
 }
 
-// What workers share has one target. Without workers each campaign chooses its own.
-std::optional<Target> target_of_list(const RunOptions& options, const std::vector<Policy>& policies) {
-  std::optional<Target> target = asked_target(options.target);
-  for (std::size_t i = 0; i < policies.size(); ++i) {
-    if (policies[i].target_named && target.value_or(policies[i].target) != policies[i].target) {
-      throw UserError(fmt::format("'{}' is for target {}, and the workers are for {}", options.campaign_files[i],
-                                  to_string(policies[i].target), to_string(*target)),
-                      "give the files of each target to a command of their own");
-    }
-    target = policies[i].target_named ? policies[i].target : target;
-  }
-  return target;
-}
-
-int run_several(const RunOptions& options, const Globals& globals) {
-  if (!options.workloads.empty() || !options.baseline.empty()) {
-    throw UserError("--workload and --baseline are of one campaign, and several files were given",
-                    "write \"workloads\" and \"baseline\" into the files");
-  }
-  const Paths paths = make_paths(globals.journal);
-  std::vector<Policy> policies;
-  std::vector<ListedCampaign> campaigns;
-  for (const std::string& file : options.campaign_files) {
-    RunOptions one = options;
-    one.campaign_file = file;
-    policies.push_back(policy_of(one, paths));
-    campaigns.push_back({.file = file, .key = policies.back().family + " " + policies.back().workload_class});
-  }
-  Workspace workspace(paths);
-  ConsoleObserver observer(globals);
-  const InterruptNote note = note_of_run(globals.words);
-  const auto target = target_of_list(options, policies);
-  workspace.use(target ? *target : resolve_target("auto", workspace));
-  const WorkerCommands workers = workers_of(options, globals, workspace, observer);
-  keep_to_cpus_of(workers, workspace, observer);
-  return run_list({.campaigns = campaigns,
-                   .workers = workers,
-                   .target = workspace.target(),
-                   .replicate = options.replicate,
-                   .begin_anew = options.begin_anew},
-                  globals, observer);
-}
-
-int run(RunOptions options, const Globals& globals) {
+int run(const RunOptions& options, const Globals& globals) {
   static_cast<void>(asked_target(options.target));
-  sort_words(options);
-  if (options.campaign_files.size() > 1) {
-    return run_several(options, globals);
-  }
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);
@@ -283,9 +194,8 @@ int run(RunOptions options, const Globals& globals) {
   choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
                 observer);
   const InterruptNote note = note_of_run(globals.words);
-  const WorkerCommands workers = workers_of(options, globals, workspace, observer);
+  const WorkerCommands workers = workers_of(options, globals, workspace);
   keep_to_cpus_of(workers, workspace, observer);
-  const FleetRequest fleet = fleet_of(options, workers);
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,
                                                 .typed = typed_of(options),
@@ -293,7 +203,8 @@ int run(RunOptions options, const Globals& globals) {
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
                                                 .proposers = proposers_of(options),
-                                                .fleet = fleet},
+                                                .start_remote = fleet_of(options, workers),
+                                                .judge_by_application = judge_campaign_by_application},
                                                observer);
   if (globals.json) {
     print_json(summary_document(summary));
@@ -307,9 +218,7 @@ int run(RunOptions options, const Globals& globals) {
 
 Action define_run(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RunOptions>();
-  app.add_option("family", options->what,
-                 "kernel family, or campaign files (*.json), which share the workers (default: the campaign of "
-                 "experiments/default.json)");
+  app.add_option("family", options->family, "kernel family (default: the campaign of experiments/default.json)");
   app.add_option("--campaign", options->campaign_file, "campaign file (JSON); experiments/default.json is an example");
   app.add_option("--workload", options->workloads, "workload to improve; may repeat, all of one class")
       ->allow_extra_args(false);
@@ -338,8 +247,6 @@ Action define_run(CLI::App& app, Globals& globals) {
                  "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
                  "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
       ->allow_extra_args(false);
-  app.add_option("--slurm", options->slurm,
-                 "judge on workers that Slurm places, for example 'partition=gpu gres=gpu:1 n=8 time=2:00:00'");
   app.add_option("--replicate", options->replicate, "accept a candidate only where this many devices agree")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "harness/cli/app.h"
-#include "harness/cli/bring/hand_kept_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -19,8 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
-#include "harness/research/memory/contradictions.h"
-#include "harness/research/memory/lesson_condition.h"
+#include "harness/research/lesson_condition.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -76,12 +74,6 @@ void check_names(const LessonOptions& options, Workspace& workspace, Journal& jo
     names.insert(lesson.family);
     variants.insert(lesson.configuration.variant);
     techniques.insert(lesson.techniques.begin(), lesson.techniques.end());
-  }
-  for (const HandKeptJournal& hand_kept : journal.hand_kept()) {
-    for (const HandKeptRow& row : hand_kept.rows) {
-      names.insert(row.subject);
-      techniques.insert(row.techniques.begin(), row.techniques.end());
-    }
   }
   check_name("family", options.family, names, "'apo list' shows all families");
   check_name("technique", options.technique, techniques,
@@ -270,18 +262,6 @@ nlohmann::ordered_json condition_document(const Lesson& lesson) {
            condition.stall.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(condition.stall_share)}};
 }
 
-// Of a variant of ours no such journal tells.
-std::vector<HandKeptJournal> hand_kept_lessons(Journal& journal, const LessonOptions& options,
-                                               const std::optional<Verdict>& verdict) {
-  return only_rows(journal.hand_kept(), [&](const HandKeptRow& row) {
-    const bool teaches = !row.techniques.empty() && (measured_effect(row) || predicted_effect(row) || row.verdict);
-    return teaches && options.variant.empty() && (options.family.empty() || row.subject == options.family) &&
-           (options.technique.empty() ||
-            std::ranges::find(row.techniques, options.technique) != row.techniques.end()) &&
-           (!verdict || row.verdict == verdict);
-  });
-}
-
 int lessons(const LessonOptions& options, const Globals& globals) {
   const auto verdict = verdict_of(options.verdict);
   Workspace workspace(make_paths(globals.journal));
@@ -289,9 +269,6 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   check_names(options, workspace, journal);
   const std::vector<Lesson> found = journal.lessons(
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
-  const std::vector<HandKeptJournal> hand_kept = hand_kept_lessons(journal, options, verdict);
-  const bool all = options.family.empty() && options.technique.empty() && options.variant.empty() && !verdict;
-  const std::vector<Contradiction> contradictions = find_contradictions(all ? journal.hand_kept() : hand_kept);
   if (globals.json) {
     nlohmann::ordered_json documents = nlohmann::ordered_json::array();
     CurrentIncumbents incumbents(journal);
@@ -300,16 +277,11 @@ int lessons(const LessonOptions& options, const Globals& globals) {
       documents.back()["expired"] = expired(lesson, workspace, incumbents);
       documents.back()["condition"] = condition_document(lesson);
     }
-    print_json({{"lessons", documents},
-                {"hand_kept", hand_kept_documents(hand_kept)},
-                {"contradictions", to_documents(contradictions)}});
+    print_json({{"lessons", documents}});
     return kDone;
   }
-  const std::string judged = lessons_text(found, workspace, journal);
-  const std::string by_hand = hand_kept_text(hand_kept);
-  print(judged + (judged.empty() || by_hand.empty() ? "" : "\n") + by_hand +
-        (contradictions.empty() ? "" : "\n" + contradictions_text(contradictions)));
-  if (found.empty() && hand_kept.empty() && !globals.quiet) {
+  print(lessons_text(found, workspace, journal));
+  if (found.empty() && !globals.quiet) {
     std::fprintf(stderr, "no lesson matches\n");
   }
   return kDone;

@@ -1,4 +1,5 @@
-// harness/cli/look/list.cpp - `apo list`: families, workloads, variants and incumbents.
+// harness/cli/look/list.cpp - `apo list`: families, workloads, variants and incumbents; with --workers those of
+// campaigns.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
+#include "harness/cli/scale/list_workers.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
@@ -259,9 +261,21 @@ int list(const std::vector<std::string>& names, const Globals& globals) {
 }  // namespace
 
 Action define_list(CLI::App& app, Globals& globals) {
-  const auto names = std::make_shared<std::vector<std::string>>();
-  app.add_option("names", *names, "families (FAMILY) and variants (FAMILY/NAME) to show in full");
-  return [names, &globals] { return list(*names, globals); };
+  struct Options {
+    std::vector<std::string> names;
+    bool workers = false;
+    std::int64_t campaign = 0;
+  };
+  const auto options = std::make_shared<Options>();
+  auto* names = app.add_option("names", options->names, "families (FAMILY) and variants (FAMILY/NAME) to show in full");
+  auto* workers = app.add_flag("--workers", options->workers,
+                               "the workers of campaigns instead: device, what each judges, failures");
+  workers->excludes(names);
+  app.add_option("--campaign", options->campaign, "the workers of this campaign (default: those that are running)")
+      ->needs(workers);
+  return [options, &globals] {
+    return options->workers ? list_workers(options->campaign, globals) : list(options->names, globals);
+  };
 }
 
 }  // namespace apo

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/applications/run_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/application_text.h"
@@ -15,7 +16,6 @@
 #include "harness/core/system/process.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
-#include "harness/profile/application/run_application.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -32,7 +32,6 @@ struct QueryOptions {
   bool csv = false;
   bool profiles = false;
   bool commands = false;
-  bool hand_kept = false;
 };
 
 // The shortest text that reads back as the same number.
@@ -163,14 +162,6 @@ Table find(const QueryOptions& options, const Paths& paths) {
     throw UserError(std::string("--commands and ") + (options.profiles ? "--profiles" : "--sql") + " were both given",
                     "choose one; in SQL, comparisons of commands are in the view command_comparisons");
   }
-  if (options.hand_kept && (options.profiles || options.commands || !options.sql.empty())) {
-    throw UserError(std::string("--hand-kept and ") +
-                        (options.profiles   ? "--profiles"
-                         : options.commands ? "--commands"
-                                            : "--sql") +
-                        " were both given",
-                    "choose one; in SQL, rows of hand-kept journals are in the view hand_kept");
-  }
   // Parsed first: a typing mistake is told without a journal too.
   const Query query = options.sql.empty() ? parse_query(words) : Query{};
   Journal journal = Journal::open(paths.journal, Access::read_only);
@@ -179,9 +170,6 @@ Table find(const QueryOptions& options, const Paths& paths) {
   }
   if (options.commands) {
     return query_commands(journal, query);
-  }
-  if (options.hand_kept) {
-    return query_hand_kept(journal, query);
   }
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
@@ -198,7 +186,6 @@ constexpr std::array kHoldings = {
     Holding{"comparisons of selftests", "SELECT count(*) FROM selftest_comparison",
             "the view selftest_totals of apo query --sql"},
     Holding{"profiles", "SELECT count(*) FROM profile", "apo query --profiles"},
-    Holding{"rows of hand-kept journals", "SELECT count(*) FROM hand_kept", "apo query --hand-kept"},
 };
 
 std::int64_t count_of(const Paths& paths, const std::string& sql) {
@@ -246,7 +233,7 @@ std::string remarks_on(const QueryOptions& options, const Table& table, const Pa
                                  !table.more           ? ""
                                  : options.sql.empty() ? "; there are more, see --limit"
                                                        : "; there are more, which the limit of SQL results cut off");
-  const bool of_experiments = options.sql.empty() && !options.profiles && !options.commands && !options.hand_kept;
+  const bool of_experiments = options.sql.empty() && !options.profiles && !options.commands;
   if (of_experiments && table.rows.empty()) {
     text += other_holdings(paths);
   }
@@ -286,7 +273,6 @@ std::string help_on_keys() {
          "  apo query --commands verdict=accepted candidate~bench\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
-         "  apo query --hand-kept technique=fused-l2-norm\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
          "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
          "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
@@ -304,7 +290,6 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
   app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
   app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments");
-  app.add_flag("--hand-kept", options->hand_kept, "search journals that were kept by hand instead of experiments");
   app.add_option("--columns", options->columns, "columns to show, separated by commas");
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
   app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");

@@ -8,7 +8,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/system/files.h"
-#include "harness/loop/fleet/serve.h"
+#include "harness/fleet/serve.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/worker/child/worker_main.h"
 

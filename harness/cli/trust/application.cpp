@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/applications/compare_dispatches.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -11,7 +12,6 @@
 #include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/applications/application_document.h"
 #include "harness/core/json/records_json.h"
-#include "harness/loop/applications/compare_dispatches.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -9,9 +9,10 @@
 namespace apo {
 namespace {
 
-std::string view_words(ApplicationView view, const DeclaredApplication& application) {
+std::string view_words(ApplicationView view, const ApplicationComparison& comparison) {
+  const DeclaredApplication& application = comparison.application;
   return view == ApplicationView::fixed_steps
-             ? fmt::format("{} steps after {} of warm-up", application.steps, application.warmup_steps)
+             ? fmt::format("{} steps after {} of warm-up", comparison.runs.front().steps, application.warmup_steps)
              : "within " + format_seconds(application.fixed_time_s) + ", start-up included";
 }
 
@@ -66,9 +67,9 @@ std::string application_comparison_text(const ApplicationComparison& comparison)
   // Of one that was measured the sentence says what the lines say.
   std::string text = failed_arms(comparison).empty() ? "" : comparison.sentence + "\n";
   for (const SpeedEffect& speed : comparison.speeds) {
-    text += fmt::format("{}: {}; start-up {} -> {}\n", view_words(speed.view, comparison.application),
-                        speed_text(comparison, speed), format_seconds(speed.start_up_a_s),
-                        format_seconds(speed.start_up_b_s));
+    text +=
+        fmt::format("{}: {}; start-up {} -> {}\n", view_words(speed.view, comparison), speed_text(comparison, speed),
+                    format_seconds(speed.start_up_a_s), format_seconds(speed.start_up_b_s));
     for (const QualityChange& quality : comparison.qualities) {
       if (quality.view == speed.view) {
         text += "  " + quality_text(quality) + "\n";

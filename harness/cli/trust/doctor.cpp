@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/applications/replay_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -26,7 +27,7 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/judge/selftest_summary.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/audit.h"
+#include "harness/loop/replay/audit.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/host/perf_counters.h"
 #include "journal/database.h"
@@ -217,7 +218,10 @@ Check check_journal(const Paths& paths) {
       return {.name = "journal", .finding = "none yet at '" + paths.journal.string() + "'; 'apo run' writes it"};
     }
     Journal journal = Journal::open(paths.journal, Access::read_only);
-    const std::vector<std::string> damage = audit(journal);
+    std::vector<std::string> damage = audit(journal);
+    if (damage.empty()) {
+      damage = unfounded_application_verdicts(journal);
+    }
     if (!damage.empty()) {
       return broken(
           "journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/applications/replay_application.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
@@ -17,7 +18,6 @@
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/applications/replay_application.h"
 
 namespace apo {
 namespace {

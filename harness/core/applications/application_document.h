@@ -1,5 +1,5 @@
-// harness/core/applications/application_document.h - reads what a campaign file declares of an application, and writes
-// it.
+// harness/core/applications/application_document.h - reads the declaration of an application in a campaign file, and
+// writes it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

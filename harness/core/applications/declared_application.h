@@ -1,5 +1,5 @@
-// harness/core/applications/declared_application.h - what a campaign file declares of an application: how it runs with
-// a dispatch, and by which of its numbers it is judged.
+// harness/core/applications/declared_application.h - the declaration of an application in a campaign file: how it runs
+// with a dispatch, and by which of its numbers it is judged.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace apo {
 
 enum class MetricRole : std::uint8_t {
   speed,    // by apo's clock: the time of a step, or a rate
-  quality,  // what a step's line says, which may not get worse by more than a margin
+  quality,  // a value of each step's line, which may not get worse by more than a margin
 };
 std::string_view to_string(MetricRole role);
 std::optional<MetricRole> metric_role_from(std::string_view word);

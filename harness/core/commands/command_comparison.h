@@ -40,7 +40,7 @@ struct CommandComparison {
   Outcome outcome = Outcome::valid;    // of B
   std::optional<Judgement> judgement;  // absent while under way; of a gate without verdict and reason
   std::optional<GateVerdict> gate;     // of a gate, with the judgement
-  double value_a = 0;  // what the metric typically was, over the rounds that the effect is of; 0 where there is none
+  double value_a = 0;                  // the typical metric over the rounds of the effect; 0 if there is none
   double value_b = 0;
 };
 

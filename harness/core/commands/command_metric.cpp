@@ -32,7 +32,7 @@ MetricKind kind_of(const std::string& word, const std::string& text) {
   throw UserError("unknown metric '" + text + "'", (guess.empty() ? "" : guess + "\n") + kForms);
 }
 
-// "/a/0/b" as it is, "a.0.b" and "a[0].b" as that.
+// Turns "a.0.b" and "a[0].b" into "/a/0/b".
 std::string pointer_of(const std::string& path) {
   if (path.starts_with('/')) {
     return path;

@@ -1,4 +1,4 @@
-// harness/core/expression/expression.cpp - integer arithmetic that says where it has no value.
+// harness/core/expression/expression.cpp - evaluates integer expressions and reports undefined results.
 #include "harness/core/expression/expression.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/core/expression/expression_tree.h - parses the expressions of a metadata block, for whoever evaluates or
+// harness/core/expression/expression_tree.h - parses the expressions of a metadata block, to be evaluated or
 // translates them.
 #pragma once
 

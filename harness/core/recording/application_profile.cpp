@@ -9,15 +9,6 @@ const char* to_string(WorkKind kind) {
   return kind == WorkKind::kernel ? "kernel" : kind == WorkKind::copy ? "copy" : "fill";
 }
 
-std::optional<WorkKind> work_kind_from(std::string_view word) {
-  for (const WorkKind kind : {WorkKind::kernel, WorkKind::copy, WorkKind::fill}) {
-    if (word == to_string(kind)) {
-      return kind;
-    }
-  }
-  return std::nullopt;
-}
-
 const char* copy_name(std::int64_t direction) {
   static constexpr std::array<const char*, kDirections> kNames = {
       "memcpy",      "memcpy HtoD", "memcpy DtoH", "memcpy HtoA", "memcpy AtoH", "memcpy AtoA",

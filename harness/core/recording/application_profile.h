@@ -15,7 +15,6 @@ enum class WorkKind : std::uint8_t { kernel, copy, fill };
 
 // "kernel", "copy" or "fill".
 const char* to_string(WorkKind kind);
-std::optional<WorkKind> work_kind_from(std::string_view word);
 
 // Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
 // them; any other number is "memcpy of another kind".
@@ -81,7 +80,7 @@ struct ApplicationProfile {
   std::string device;  // the GPU's name, when known
   std::vector<ProcessRecording> processes;
   std::vector<KernelMetric> metrics;
-  std::vector<std::string> notes;  // what is missing from the numbers, and why
+  std::vector<std::string> notes;  // missing numbers with the reasons
 };
 
 // ---- what follows from a profile

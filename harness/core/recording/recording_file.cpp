@@ -11,7 +11,7 @@ namespace apo {
 namespace {
 
 constexpr std::string_view kHeader = "apo-recording\t1";
-// So that sums over all files of an application cannot overflow: 115 days of GPU time in one process.
+// Keeps sums over all files of an application from overflowing: 115 days of GPU time in one process.
 constexpr std::int64_t kMostNs = 10'000'000'000'000'000;
 constexpr std::int64_t kMostCount = std::int64_t{1} << 50;
 constexpr std::size_t kMostRangesOfAFile = 1024;

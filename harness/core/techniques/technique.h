@@ -1,4 +1,4 @@
-// harness/core/techniques/technique.h - one technique: what it attacks, what it costs, what it gave elsewhere.
+// harness/core/techniques/technique.h - a technique: the bottlenecks that it attacks, its cost, its effect elsewhere.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Technique {
   std::vector<std::string> attacks;   // names of bottlenecks (rules.h)
   std::vector<std::string> families;  // that it is known of, whose axes `requires` may name; empty: any
   std::string
-      requires_expression;    // over axes and the facts of requirement_facts.h; empty: nothing that can be computed
+      requires_expression;    // over axes and the facts of requirement_facts(); empty: nothing that can be computed
   std::string precondition;   // the rest of it, for people
   int cost = 1;               // effort to write it: 1 hours, 2 a day, 3 days
   bool tensor_cores = false;  // products run on tensor cores, and no longer on vectors

@@ -9,8 +9,6 @@
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
-#include "harness/core/techniques/bottlenecks.h"
-#include "harness/core/techniques/requirement_facts.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -142,7 +140,7 @@ Technique read(const Entry& entry) {
     entry.fail("has a cost that is not 1 (hours), 2 (a day) or 3 (days)");
   }
   if (!(technique.low > 0 && technique.low <= technique.high)) {
-    entry.fail("has a band that is none: 0 < low <= high is needed");
+    entry.fail("has an invalid band: need 0 < low <= high");
   }
   for (const std::string& bottleneck : technique.attacks) {
     if (std::ranges::find(bottleneck_names(), bottleneck) == bottleneck_names().end()) {
@@ -205,6 +203,26 @@ void check_relations(const std::vector<Technique>& all, const std::vector<Entry>
 }
 
 }  // namespace
+
+const std::vector<std::string>& bottleneck_names() {
+  static const std::vector<std::string> names = split(
+      "atomics bank-conflicts barrier-stalls constant-serialisation divergent-branches double-precision "
+      "dram-bound excess-dram-traffic fence-stalls fp32-bound fp32-pipe idle-cores idle-lanes idle-sms "
+      "instruction-fetch-stalls instruction-overhead integer-arithmetic issue-bound l2-bound latency-bound "
+      "launch-overhead libm-special-functions local-array low-occupancy memory-bound memory-latency-stalls "
+      "near-floor not-vectorised page-faults per-step-overhead recomputed-special-functions "
+      "register-spills segment-cache-traffic shared-bandwidth shared-memory-stalls shuffle-bound "
+      "sleeping-warps special-function-bound special-function-pipe tail-wave tensor-pipe thread-overhead "
+      "tiny-blocks uncoalesced-access uneven-blocks uneven-warps unused-occupancy",
+      ' ');
+  return names;
+}
+
+const std::vector<std::string>& requirement_facts() {
+  static const std::vector<std::string> facts = {"SM",      "SMS",    "UNITS",         "BYTES",     "L2",
+                                                 "SCRATCH", "BLOCKS", "BLOCK_THREADS", "REGISTERS", "SHARED"};
+  return facts;
+}
 
 std::vector<Technique> parse_techniques(const std::string& text, const std::string& file) {
   Parsed json;

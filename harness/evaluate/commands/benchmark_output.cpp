@@ -1,4 +1,4 @@
-// harness/evaluate/commands/benchmark_output.cpp - walks the two libraries' documents, trusting no field.
+// harness/evaluate/commands/benchmark_output.cpp - reads the two libraries' documents without trusting a field.
 #include "harness/evaluate/commands/benchmark_output.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ bool flag_of(const Json& object, const char* key) {
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
-// The objects of a list; nullptr where there is none.
+// Returns the objects of a list; nullptr if there is none.
 const Json* list_of(const Json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   return found != object.end() && found->is_array() ? &*found : nullptr;
@@ -45,7 +45,7 @@ std::string choices(const std::vector<std::string>& names) {
   return join(shown, ", ") + (names.size() > kNamesShown ? ", ..." : "");
 }
 
-// Why the choice of one among several fails.
+// Returns why the choice of one benchmark among several fails.
 Failure not_one(const std::string& library, const std::string& name, const std::vector<std::string>& names) {
   if (names.empty()) {
     return no_metric("the document of " + library + " has no benchmark");
@@ -89,7 +89,7 @@ std::vector<std::string> run_names(const Json& rows) {
   return each_once(names);
 }
 
-// What each repetition took, or the one aggregate that says what the median of them was.
+// Returns the time of each repetition, or the aggregate of their median.
 Result<std::vector<double>> times_of(const Json& rows, const std::string& name) {
   std::vector<double> repetitions;
   std::vector<double> medians;

@@ -1,4 +1,5 @@
-// harness/evaluate/commands/command_runner.cpp - `sh -c`, a deadline, a padded environment, and the metric.
+// harness/evaluate/commands/command_runner.cpp - runs `sh -c` with a deadline and a padded environment, and reads the
+// metric.
 #include "harness/evaluate/commands/command_runner.h"
 
 #include <fmt/format.h>

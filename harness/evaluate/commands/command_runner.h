@@ -1,4 +1,4 @@
-// harness/evaluate/commands/command_runner.h - runs one of two commands afresh, or both in drawn order: a round.
+// harness/evaluate/commands/command_runner.h - runs one of two commands afresh, or a round of both in drawn order.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Side : std::uint8_t { a, b };  // A is the incumbent and B the candid
 
 std::string_view to_string(Side side);  // "A"
 
-// An addition to the environment of a run, whose drawn length moves the stack, and with it what lies on it.
+// An addition to the environment of a run: its drawn length moves the stack.
 std::string drawn_padding(std::uint64_t seed);
 
 struct CommandPair {
@@ -30,22 +30,20 @@ struct CommandPair {
   double timeout_s = 0;  // of a run
 };
 
-// Nothing confines what it runs: the commands are the user's own. Each run is a process group of its own, which is
+// Commands are not confined: they are the user's own. Each run is a process group of its own, which is
 // ended with the run, at its deadline and when this process dies.
 class CommandRunner {
  public:
   CommandRunner(CommandPair pair, RoundCoins coins);
 
-  // One run whose metric counts for nothing. Failures have the side as their slot. Throws UserError
-  // where the shell finds no such command, or may not execute it.
+  // Makes a run whose metric no verdict uses. Failures have the side as their slot. Throws UserError if the shell does
+  // not find the command or may not execute it.
   Result<double> try_once(Side side) const;
-  // Fresh runs of each, A B B A and so on; what comes first is drawn. With random layout each run's environment has a
-  // size of its own.
+  // Makes fresh runs of each, A B B A and so on; the first side is drawn. With random layout the size of each run's
+  // environment is drawn.
   Result<Round> round(RoundStage stage, int index) const;
-  // Whether `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
+  // Succeeds if `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
   Result<Done> check(const std::string& check, Side side) const;
-
-  void set_timeout(double seconds) { pair_.timeout_s = seconds; }
 
  private:
   ProcessResult execute(Side side, std::uint64_t padding_seed, std::string& file_text) const;

@@ -1,4 +1,4 @@
-// harness/evaluate/commands/judge_commands.cpp - trial runs, correctness, the A/A run, then rounds under either rule.
+// harness/evaluate/commands/judge_commands.cpp - makes trial runs, correctness checks, the A/A run, then rounds.
 #include "harness/evaluate/commands/judge_commands.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 namespace apo {
 namespace {
 
-// How long the first run may take, and from then on: what A took, with room for a slower B and a busy machine.
+// Limits of the first run, and of later runs: the time of A, with room for a slower B and a busy machine.
 constexpr double kFirstTimeoutS = 600;
 constexpr double kLeastTimeoutS = 10;
 constexpr double kTimesTheTrial = 20;
@@ -43,7 +43,7 @@ Wording wording_of(const CommandComparison& comparison) {
   return {.better = time ? "faster" : "better", .worse = time ? "slower" : "worse", .runs = comparison.runs};
 }
 
-// What every step is given.
+// The inputs of every step.
 struct Judging {
   CommandComparison& comparison;
   std::uint64_t seed = 0;
@@ -58,7 +58,7 @@ std::string said(const Failure& failure) {
 
 enum class Beginning : std::uint8_t { sentence, clause };
 
-// Of a command, in two looks, or of none.
+// Attributes a failure to a command if it failed in two attempts, else to none.
 std::string failed_while_timed(const Failure& failure, Beginning beginning) {
   const bool capital = beginning == Beginning::sentence;
   if (failure.slot == -1) {
@@ -92,7 +92,7 @@ std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
   return b ? std::nullopt : std::optional(b.failure());
 }
 
-// Of B. However long a check takes, it is no run of a command.
+// Checks B. The time of a check does not count as that of a run.
 std::optional<Failure> check_both(const Judging& judging, CommandPair pair) {
   const std::string& check = judging.comparison.correct;
   if (check.empty()) {
@@ -321,7 +321,7 @@ void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shar
     note_typical(comparison);
   }
   comparison.judgement->seconds = seconds_since(start);
-  comparison.judgement->cache_policy.reset();  // what the caches hold is the commands' own affair
+  comparison.judgement->cache_policy.reset();  // the caches are the commands' own affair
   comparison.finished_at = utc_now();
 }
 

@@ -16,7 +16,7 @@
 namespace apo {
 
 struct CommandHooks {
-  std::function<void()> on_begin = {};              // A works, and there is a B
+  std::function<void()> on_begin = {};              // A works, and B exists
   std::function<void(const Round&)> on_round = {};  // as it is recorded
 };
 
@@ -30,8 +30,8 @@ void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shar
 GateRule command_gate_rule(const CommandComparison& comparison);
 RegressionResult regression_result(const CommandComparison& comparison);
 
-// Judges the recorded rounds again: "" where that gives the recorded numbers bit for bit, or where another version of
-// the rule made them, else a sentence. Pure.
+// Judges the recorded rounds again. Returns "" if the numbers equal the recorded ones bit for bit or another version of
+// the rule made those, else a sentence. Pure.
 std::string difference_on_replay(const CommandComparison& comparison);
 
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/evaluate/commands/read_metric.h - finds the one number in what a run printed, strictly.
+// harness/evaluate/commands/read_metric.h - finds the metric in the output of a run, strictly.
 #pragma once
 
 #include <filesystem>

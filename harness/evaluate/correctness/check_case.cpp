@@ -38,7 +38,7 @@ CheckResult failed(const Failure& failure, const std::string& where) {
   return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
 }
 
-// The last call on the first set once more: its outputs have to have the same bits.
+// Repeats the last call on the first set: its outputs must have the same bits.
 std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors) {
   const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
   shared_tensors.poison_outputs();
@@ -58,7 +58,7 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
   return std::nullopt;
 }
 
-// One call on inputs of a regime, which stand in `set`, and a look at all that it may have touched.
+// Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const CheckCase& one, std::size_t regime, int set, const CheckedInputs& inputs,
                                      CheckResult& result) {
@@ -117,7 +117,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   return result;
 }
 
-// After the calls: what the driver loaded for them, where the worker watches that.
+// Compares the code that the driver loaded for the calls, if the worker watches that.
 std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, const Build& build, CheckResult& result) {
   if (build.plan.launches.empty() || !guard_is_on(Guard::code)) {
     return std::nullopt;

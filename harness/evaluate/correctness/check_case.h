@@ -27,7 +27,7 @@ struct CheckResult {
   int calls = 0;
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};
-  std::string confinement;  // what held the candidate
+  std::string confinement;  // the means that held the candidate
   // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
   // watches modules.
   bool code_compared = false;
@@ -43,7 +43,8 @@ CheckResult check_case(const Runtime& runtime, const Configuration& configuratio
 CheckResult check_build(const Runtime& runtime, const Configuration& configuration, const Build& build,
                         const CheckCase& one, std::uint64_t seed, const WorkerOptions& options);
 
-// Parts of these functions. The inputs of every regime of a case, with the outputs of a correct call.
+// The parts of these functions.
+// Returns the inputs of every regime of a case, with the outputs of a correct call.
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed);
 // Describes the start of a case's process. Its layout is drawn from the seed.
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);

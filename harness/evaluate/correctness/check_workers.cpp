@@ -9,7 +9,7 @@ namespace apo {
 
 CheckWorkers::CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerPool& worker_pool)
     : worker_pool_(worker_pool), left_(count) {
-  for (auto kept = take_kept(count); kept != nullptr; kept = take_kept(count)) {
+  if (auto kept = count > 0 ? worker_pool_.take_kept(true) : nullptr) {
     idle_.push_back(std::move(kept));
   }
   while (static_cast<int>(idle_.size()) < count) {
@@ -23,12 +23,8 @@ CheckWorkers::CheckWorkers(const WorkerOptions& options, int count, std::uint64_
 
 CheckWorkers::~CheckWorkers() {
   for (std::unique_ptr<Worker>& worker : idle_) {
-    worker_pool_.is_shared() ? worker_pool_.keep(std::move(worker)) : worker_pool_.end(std::move(worker));
+    worker_pool_.end(std::move(worker));
   }
-}
-
-std::unique_ptr<Worker> CheckWorkers::take_kept(int count) {
-  return static_cast<int>(idle_.size()) < count ? worker_pool_.take_kept(true) : nullptr;
 }
 
 CheckWorkers::Lease CheckWorkers::take(bool wait) {

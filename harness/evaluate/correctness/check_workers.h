@@ -15,10 +15,10 @@ namespace apo {
 // A pool of workers. Code of a device variant does not run in the worker's process, so a case leaves nothing behind for
 // the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets
 // a process of its own for every case, and may take an unused one of these. They watch which machine code the driver
-// loads. A worker pool that shares its workers gets them back.
+// loads.
 class CheckWorkers {
  public:
-  // Begins to start `count` workers, the first from the worker pool as far as it has some. The calling thread has to
+  // Starts `count` workers without waiting, the first from the worker pool if it has one. The calling thread has to
   // outlive this.
   CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerPool& worker_pool);
   ~CheckWorkers();
@@ -45,8 +45,6 @@ class CheckWorkers {
   Lease take(bool wait);
 
  private:
-  // Nothing where `count` are idle, or none is kept.
-  std::unique_ptr<Worker> take_kept(int count);
   void give_back(std::unique_ptr<Worker> worker, bool keep);
 
   WorkerPool& worker_pool_;

@@ -33,7 +33,7 @@ struct Part {
   std::size_t first = 0;  // of their elements in the reference, which has those of compared units alone
 };
 
-// What was found of a part, with what the tensor's relative error needs.
+// The findings of a part, with its sums for the tensor's relative error.
 struct PartComparison {
   TensorComparison found;
   double error_square = 0;
@@ -122,7 +122,7 @@ class PartComparer {
     errors.max_relative = std::max(errors.max_relative, error / std::max(std::fabs(expected), kSmallReference));
   }
 
-  // The first element that is out of bounds; where the unit is so only as a whole, the worst.
+  // Returns the first element out of bounds; if only the unit as a whole is, the worst element.
   void explain(const Closeness& close, std::int64_t unit) {
     const std::vector<double> scales = error_scales(tolerance_, unit_.noise);
     auto at = static_cast<std::size_t>(close.worst_element);
@@ -166,7 +166,7 @@ class PartComparer {
   double reference_square_ = 0;
 };
 
-// Of parts in the order of their units; the first wrong one is told.
+// Merges parts in the order of their units; the first wrong one is reported.
 TensorComparison sum_of(const std::string& tensor, std::span<PartComparison> parts) {
   TensorComparison sum{.tensor = tensor, .evidence = tensor + " is right"};
   double error_square = 0;

@@ -2,17 +2,21 @@
 #include "harness/evaluate/correctness/correctness.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
-#include "harness/evaluate/correctness/builds_ahead.h"
 #include "harness/evaluate/correctness/check_workers.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/runtime/input_store.h"
@@ -21,6 +25,48 @@
 
 namespace apo {
 namespace {
+
+// Builds a configuration for later cases while earlier ones are checked. A compiler takes one core. The case that asks
+// for such a build finds it, or waits for it.
+class BuildsAhead {
+ public:
+  // Builds for these axes in this order, on as many threads as the runtime has. The runtime and the configuration have
+  // to outlive this.
+  BuildsAhead(const Runtime& runtime, const Configuration& configuration, std::vector<Axes> axes)
+      : runtime_(runtime), configuration_(configuration), axes_(std::move(axes)) {
+    for (int i = 0; i < runtime.threads; ++i) {
+      threads_.emplace_back([this] { build_all(); });
+    }
+  }
+  // Waits for the builds under way, and begins no other.
+  ~BuildsAhead() {
+    next_ = axes_.size();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+  BuildsAhead(const BuildsAhead&) = delete;
+  BuildsAhead& operator=(const BuildsAhead&) = delete;
+
+ private:
+  void build_all() {
+    constexpr int kYielding = 10;
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kYielding);  // what measures goes first; may be refused
+    for (std::size_t i = next_++; i < axes_.size(); i = next_++) {
+      try {
+        static_cast<void>(runtime_.build(configuration_, axes_[i], false));
+      } catch (const std::exception&) {
+        return;  // the case that needs this build meets the same error, and reports it
+      }
+    }
+  }
+
+  const Runtime& runtime_;
+  const Configuration& configuration_;
+  const std::vector<Axes> axes_;
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::thread> threads_;
+};
 
 // The cases of one plan. On target cuda and on the executor several are prepared at once: builds, inputs and references
 // side by side. Their calls then take turns in a few workers, as far as the variant has no host code: a process on a
@@ -39,7 +85,7 @@ class CaseChecks {
         results_(plan.size()),
         first_bad_(std::ssize(plan)) {}
 
-  // The result of every case that is supported; nothing behind the first that fails.
+  // Returns the result of every supported case up to the first that fails.
   std::vector<std::optional<CheckResult>> run() {
     constexpr int kExecutorsAtOnce = 6;
     constexpr std::int64_t kGpuWorkers = 2;
@@ -68,7 +114,7 @@ class CaseChecks {
   }
 
  private:
-  // False when a case before it has failed.
+  // Returns false if an earlier case has failed.
   bool begin(std::int64_t index) {
     const std::lock_guard lock(mutex_);
     if (index > first_bad_ || error_) {
@@ -81,11 +127,11 @@ class CaseChecks {
   }
 
   void build_ahead(const std::vector<std::int64_t>& supported) {
-    std::vector<BuildAhead> builds;
+    std::vector<Axes> axes;
     for (const std::int64_t index : supported) {
-      builds.push_back({configuration_, plan_[static_cast<std::size_t>(index)].axes});
+      axes.push_back(plan_[static_cast<std::size_t>(index)].axes);
     }
-    builds_.emplace(runtime_, std::move(builds), runtime_.threads);
+    builds_.emplace(runtime_, configuration_, std::move(axes));
   }
 
   void check(std::int64_t index) {

@@ -36,7 +36,7 @@ std::size_t regimes_in_use(const Family& family) {
   return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
 }
 
-// In a regime drawn at random. Nothing where the shape is not legal or not supported.
+// Returns a case in a regime drawn at random; nullopt if the shape is not legal or not supported.
 std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, Random& random,
                                        const Supported& supported) {
   if (!check_axes(family, axes).empty() || (supported && !supported(axes))) {
@@ -47,11 +47,9 @@ std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, R
                    .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
 }
 
-// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. `built` has the axes that a build knows; empty: they are those of the small workload.
-// Nothing where all draws are listed.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported,
-                                       const Axes& built = {}) {
+// Draws a small or ragged workload with smaller values of the axes that no build knows: it needs no build and costs no
+// more than that workload. Returns nullopt if all draws are listed workloads.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
   constexpr int kDraws = 64;
   const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
@@ -59,9 +57,6 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     Axes axes = small[random.below(small.size())]->axes;
     for (const AxisSpec& axis : family.axes) {
       std::int64_t& value = axes.at(axis.name);
-      if (axis.specialised && !built.empty()) {
-        value = built.at(axis.name);
-      }
       const std::int64_t below = axis.specialised ? 0 : value - axis.min;
       value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
     }
@@ -75,7 +70,7 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
   return std::nullopt;
 }
 
-// Of one check, which computes some of the units. 0 where the sizes are not legal.
+// Counts the operations of one check, which computes some of the units; 0 if the sizes are not legal.
 double checked_operations(const Family& family, const Axes& axes) {
   if (!check_axes(family, axes).empty()) {
     return 0;
@@ -86,7 +81,7 @@ double checked_operations(const Family& family, const Axes& axes) {
   return (work.flops + work.special_functions) * std::min(1.0, most / units);
 }
 
-// How long an axis may get before the tensors have more than `most_elements` together, the check more than
+// Returns how long an axis may get before the tensors have more than `most_elements` together, the check more than
 // kMostOperationsPerElement for each of these, or the contract ends. An axis that no tensor has counts work, and stays.
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
@@ -112,8 +107,8 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
   return value;
 }
 
-// As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
-// step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
+// Draws a small or ragged workload with one axis as long as fits, over 500 if possible, to catch errors behind step
+// 300. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
 std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
                                    std::uint64_t seed, const Supported& supported) {
   constexpr std::int64_t kBlock = 64;
@@ -137,7 +132,7 @@ std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, s
   return std::nullopt;
 }
 
-// The axes that no build knows and that can be long, at most three of them.
+// Returns at most three axes that no build knows and that can be long.
 std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   constexpr std::int64_t kLong = 256;
   constexpr std::size_t kMost = 3;
@@ -149,7 +144,7 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   return axes;
 }
 
-// False where a family vouches for its own sizes only.
+// Returns false for a family that vouches for its own sizes only.
 bool has_other_shapes(const Family& family) {
   return !family.legal.empty() && guard_is_on(Guard::shapes);
 }
@@ -176,7 +171,7 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   return cases;
 }
 
-// A campaign's workload with the typical and one more regime.
+// Returns a campaign's workload with the typical and one more regime.
 CheckCase case_of(const Family& family, const std::string& workload, std::uint64_t seed, std::uint64_t shared_seed) {
   const Axes& axes = find_workload(family, workload)->axes;
   const std::size_t regimes = regimes_in_use(family);
@@ -193,27 +188,6 @@ Supported supports(const Runtime& runtime, const Configuration& configuration) {
 }
 
 }  // namespace
-
-std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported) {
-  std::vector<CheckCase> plan;
-  for (const std::string& name : campaign_workloads) {
-    const Axes& axes = find_workload(family, name)->axes;
-    auto small = has_other_shapes(family) ? draw_held_out(family, derive_seed(seed, "small " + name), supported, axes)
-                                          : std::nullopt;
-    if (small) {
-      plan.push_back(std::move(*small));
-    }
-    plan.push_back(case_of(family, name, seed, shared_seed));
-  }
-  return plan;
-}
-
-std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
-                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
-                                std::uint64_t shared_seed) {
-  return own_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration));
-}
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported,

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/correctness_plan.h - which cases the gate "correctness" checks.
+// harness/evaluate/correctness/correctness_plan.h - plans the cases of the gate "correctness".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  
 // Monte-Carlo arithmetic takes 0.15 us for each operation of a reference: 5 s for all of them on one core.
 inline constexpr std::int64_t kMostOperationsPerElement = 64;
 
-// Says whether the candidate runs on these axes; one that is empty admits all.
+// Returns whether the candidate runs on these axes; an empty function admits all.
 using Supported = std::function<bool(const Axes&)>;
 
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,
@@ -27,17 +27,10 @@ using Supported = std::function<bool(const Axes&)>;
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed = 0,
                                         const Supported& supported = {}, std::int64_t most_elements = kMostElements);
-// The cases of the campaign's workloads alone, each behind one of a small shape in one regime that its build serves as
-// well: that has the axes of the workload that a build knows, and the others of a small or ragged workload, or less.
-std::vector<CheckCase> own_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported);
-// The same plans, with shapes that the configuration supports.
+// The same plan, with shapes that the configuration supports.
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed = 0);
-std::vector<CheckCase> own_plan(const Runtime& runtime, const Configuration& configuration,
-                                const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
-                                std::uint64_t shared_seed = 0);
 
 // The workloads in every regime, a case each: what a candidate goes through before it is accepted, since the plans
 // above show it two regimes of each. Without those whose tensors have more than kMostElementsOfEveryRegime together.

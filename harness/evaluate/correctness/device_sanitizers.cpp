@@ -32,7 +32,7 @@ std::vector<std::string> command_of(const std::string& program, const std::strin
                                       "60",
                                       "--kill",  // when the connection to the worker breaks: no report, no waiting
                                       "--check-exit-code",
-                                      "no",  // how a worker ends is for its parent to judge
+                                      "no",  // the parent judges how a worker ends
                                       "--print-limit",
                                       "20",
                                       "--show-backtrace",
@@ -80,13 +80,13 @@ SanitizerTools::SanitizerTools(const Runtime& runtime, std::uint64_t seed) : run
     try {
       tool->worker = std::make_unique<Worker>(std::move(options));
     } catch (const EnvironmentError& error) {
-      tool->failure = error.what();  // said when it is needed, with what the tool says itself
+      tool->failure = error.what();  // reported when it is needed, with the tool's own message
     }
     tools_.push_back(std::move(tool));
   }
 }
 
-// Those that nobody needed: the gate was not reached.
+// Ends tools that were not needed: the gate was not reached.
 SanitizerTools::~SanitizerTools() {
   for (const std::unique_ptr<Tool>& tool : tools_) {
     if (tool->worker != nullptr) {

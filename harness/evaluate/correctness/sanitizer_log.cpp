@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kPrefix = "=========";
 constexpr std::size_t kLongestLine = 400;
 
-// The tool's lines without their prefix; those of the program that it watched are left out.
+// Returns the tool's lines without their prefix; lines of the watched program are left out.
 std::vector<std::string> tool_lines(std::string_view text) {
   std::vector<std::string> lines;
   for (const std::string& line : split(text, '\n')) {
@@ -43,7 +43,7 @@ std::string readable_place(const std::string& place) {
   return kOffset.replace(place, "");
 }
 
-// What stands behind `start` in the details of the finding at `index`; nullopt when no line starts like that.
+// Returns the text behind `start` in the details of the finding at `index`; nullopt if no line starts with it.
 std::optional<std::string> detail(const std::vector<std::string>& lines, std::size_t index, std::string_view start) {
   for (std::size_t i = index + 1; i < lines.size() && is_detail(lines[i]); ++i) {
     if (const std::string text = trim(lines[i]); text.starts_with(start)) {
@@ -53,7 +53,7 @@ std::optional<std::string> detail(const std::vector<std::string>& lines, std::si
   return std::nullopt;
 }
 
-// The outermost device frame: the kernel that called the function which the finding is in.
+// Returns the outermost device frame: the kernel that called the function of the finding.
 std::string calling_kernel(const std::vector<std::string>& lines, std::size_t index) {
   constexpr std::string_view kFrame = "Device Frame:";
   std::string kernel;

@@ -30,7 +30,7 @@ double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t e
   return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
 }
 
-// Of `input` at the same indices; nothing where it has an axis that the element has not.
+// Returns `input` at the same indices; nullopt if it has an axis that the element lacks.
 std::optional<InputValue> input_at(const TensorSpec& input, const WrongElement& wrong, const InputSet& inputs) {
   const std::vector<std::int64_t> whole = input.shape(inputs.axes);
   const std::vector<std::int64_t> drawn = input.shape(inputs.drawn_axes);

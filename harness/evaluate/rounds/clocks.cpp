@@ -17,15 +17,15 @@ namespace {
 constexpr double kQuietStealPercent = 5;
 constexpr double kLookSeconds = 0.25;
 
-// Of the two clocks of a GPU. An event pair reads 4 to 5 us more than CUPTI's begin and end of the kernel between it:
-// 1.25 us for itself, the rest for the launch (measured on an H200).
+// Tolerances of the two clocks of a GPU. An event pair reads 4 to 5 us more than CUPTI's begin and end of the kernel
+// between it: 1.25 us for itself, the rest for the launch (measured on an H200).
 constexpr double kEventsLessNs = 1'000;
 constexpr double kEventsMoreNs = 10'000;
 constexpr double kEventsMorePerKernelNs = 200;
 constexpr double kEventsMoreShare = 0.05;
 constexpr double kOscillators = 0.001;  // they differ by some ten parts in a million
 
-// The median of several: whoever takes the CPU from us between the reading of one clock and the other spoils one.
+// The median of several readings: an interruption between the two clocks spoils one.
 double measure_ns_per_tick() {
   std::array<double, 9> ratios{};
   for (double& ratio : ratios) {

@@ -9,7 +9,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/plan.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
 

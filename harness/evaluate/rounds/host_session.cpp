@@ -67,7 +67,7 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
                                      static_cast<double>(preset.window_blocks_max)));
 }
 
-// A sum of many windows: a single one may show the CPU time of the one before, and one that waited says little.
+// Sums many windows: a single one may show the CPU time of the one before or of a wait.
 bool uses_several_cpus(std::span<const WindowTimes> windows) {
   double cpu_ns = 0, wall_ns = 0;
   for (const WindowTimes& window : windows) {
@@ -108,7 +108,7 @@ Result<Done> HostSession::lay_out_again(const SessionDraw& draw) {
   return load_and_attach();
 }
 
-// Both arms at once, while their processes start.
+// Prepares both arms at once, while their processes start.
 void HostSession::link() {
   const auto link_slot = [this](int slot) {
     const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
@@ -140,7 +140,7 @@ Result<Done> HostSession::load_and_attach() {
   return Done{};
 }
 
-// What a window takes without a call: the least of a few.
+// Measures a window without a call: the least of a few.
 Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   if (auto attached = arm(slot).attach(0, 0); !attached) {
     return attached.failure();

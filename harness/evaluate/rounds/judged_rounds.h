@@ -9,7 +9,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/comparison.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 
 namespace apo {
 
@@ -28,7 +28,7 @@ struct JudgedRounds {
   double budget_s = 0;                         // the judge gives up once this is spent; 0: none
 };
 
-// Until the judge has finished, else what made a round fail.
+// Runs rounds until the judge has finished; returns the failure of a round.
 std::optional<Failure> run_judged_rounds(Judge& judge, const JudgedRounds& plan, Spent& spent);
 
 }  // namespace apo

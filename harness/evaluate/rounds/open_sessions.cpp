@@ -86,13 +86,13 @@ Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
   }
   const Opening opened = opening(round, which);
   const SessionDraw draw = draw_session(opened);
-  std::unique_ptr<Worker> worker = kept && age_ != 0 ? kept->take_worker() : take_shared(timed);
+  std::unique_ptr<Worker> worker = kept && age_ != 0 ? kept->take_worker() : nullptr;
   const bool is_new = worker == nullptr;
   if (is_new) {  // it starts while the shared tensors is filled and the code is linked
     worker = workers_.take(RoundSession::options(runtime_, timed, draw.layout_seed));
   }
   kept.reset();  // before the next: they share the shared tensors' memory
-  if (is_new && !is_shared(timed)) {
+  if (is_new) {
     start_workers_ahead(opened);
   }
   {
@@ -103,19 +103,9 @@ Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
   if (auto ready = kept->prepare(); !ready) {
     return ready.failure();
   }
-  if (!is_shared(timed) || options_.rounds_per_layout < options_.rounds_per_process) {
-    const Opening next = after(opened, options_.rounds_per_layout);
-    tensors_.start(workloads_[workload_of(next)], draw_session(next));
-  }
+  const Opening next = after(opened, options_.rounds_per_layout);
+  tensors_.start(workloads_[workload_of(next)], draw_session(next));
   return kept.get();
-}
-
-bool OpenSessions::is_shared(const TimedWorkload& timed) const {
-  return runtime_.worker_pool->is_shared() && !timed.has_host_code();
-}
-
-std::unique_ptr<Worker> OpenSessions::take_shared(const TimedWorkload& timed) const {
-  return is_shared(timed) ? runtime_.worker_pool->take_kept(false) : nullptr;
 }
 
 // On a GPU, where a start takes a quarter of a second, as long as several short rounds.
@@ -131,9 +121,7 @@ void OpenSessions::start_workers_ahead(const Opening& opened) {
 void OpenSessions::close(std::size_t which) {
   const StageRange range("end of the worker");
   // Host code could still write to the shared tensors, which the next session uses, until its process is gone.
-  if (is_shared(workloads_[which])) {
-    runtime_.worker_pool->keep(sessions_[which]->take_worker());
-  } else if (!workloads_[which].has_host_code()) {
+  if (!workloads_[which].has_host_code()) {
     workers_.end(sessions_[which]->take_worker());
   }
   sessions_[which].reset();

@@ -1,5 +1,4 @@
-// harness/evaluate/rounds/open_sessions.h - the sessions of a comparison: those that are open, and what the next ones
-// need.
+// harness/evaluate/rounds/open_sessions.h - holds the open sessions of a comparison and prepares the next ones.
 #pragma once
 
 #include <cstddef>
@@ -46,14 +45,11 @@ class OpenSessions {
     std::size_t position = 0;
   };
   Opening opening(const Round& round, std::size_t which) const;
-  // Returns the place that comes next if the comparison goes on as it is; in another round, that many later.
+  // Returns the next place of the comparison; the next round is `rounds` later.
   Opening after(const Opening& opening, int rounds) const;
   std::size_t workload_of(const Opening& opening) const;
   void keep_inputs(const TimedWorkload& timed) const;
   SessionDraw draw_session(const Opening& opening) const;
-  // Whether the worker pool lends workers for this workload, and gets them back from close().
-  bool is_shared(const TimedWorkload& timed) const;
-  std::unique_ptr<Worker> take_shared(const TimedWorkload& timed) const;
   void start_workers_ahead(const Opening& opened);
 
   const Runtime& runtime_;

@@ -15,7 +15,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/rounds/looks.h"
+#include "harness/evaluate/rounds/inspections.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -29,7 +29,7 @@ constexpr double kEventResolutionNs = 2000;
 // On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
 constexpr double kShortCallNs = 50e3;
 
-// Of a GPU: what could make the round void.
+// Notes the state of a GPU that could make the round void.
 void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const std::optional<DeviceState>& state) {
   if (!state) {
     return;
@@ -40,7 +40,7 @@ void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const
   environment.watts = state->watts;
 }
 
-// One call of each arm on inputs of the pool that are new to the session.
+// Calls each arm once on inputs of the pool that are new to the session.
 Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
                               std::vector<std::size_t>& unseen) {
   if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
@@ -72,7 +72,7 @@ RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> work
                          std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options)
     : runtime_(runtime),
       workloads_(std::move(workloads)),
-      profile_(std::move(preset)),
+      preset_(std::move(preset)),
       coins_{.campaign_seed = campaign_seed, .comparison = std::move(comparison)},
       cache_(cache),
       repetitions_(workloads_.size(), 0),
@@ -80,11 +80,9 @@ RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> work
       sessions_(runtime_, workloads_, coins_, cache_, options_) {
   // SharedTensors that live at the same time cannot share their memory.
   APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
-  if (!runtime_.worker_pool->is_shared()) {
-    runtime_.worker_pool->clear();
-  }
+  runtime_.worker_pool->clear();
   if (runtime_.worker.target == Target::host) {
-    host_.emplace(runtime_, workloads_, profile_, coins_, cache_, options_);
+    host_.emplace(runtime_, workloads_, preset_, coins_, cache_, options_);
   }
 }
 
@@ -94,7 +92,7 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
   const auto begin = Clock::now();
   // The flushes between the samples keep the machine as busy as these do; short cold ones would else take seconds of
   // them.
-  while (!is_warm(result.warmup, profile_, seconds_since(begin))) {
+  while (!is_warm(result.warmup, preset_, seconds_since(begin))) {
     auto block = session.block(BlockKind::warmup, order_seed, static_cast<int>(which),
                                static_cast<int>(result.warmup.size()), repetitions, -1);
     if (!block) {
@@ -130,13 +128,13 @@ Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& roun
     return warm.failure();
   }
   note_clock(round.environment, round.environment.sm_mhz_before, session.worker().state());
-  const int blocks = block_count(result.warmup, profile_);
+  const int blocks = block_count(result.warmup, preset_);
   if (auto measured = measure_blocks(session, which, round, order_seed, blocks, result); !measured) {
     return measured.failure();
   }
   note_clock(round.environment, round.environment.sm_mhz_after, session.worker().state());
   const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
-  const bool recorded = last && !runtime_.worker_pool->is_shared() && second_clock_.is_due(round.seed, which);
+  const bool recorded = last && second_clock_.is_due(round.seed, which);
   if (auto agreed =
           recorded ? second_clock_.check(session, which, blocks, result, round, order_seed) : Result<Done>(Done{});
       !agreed) {
@@ -172,12 +170,12 @@ Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t whic
   // Of those that host code is called on, each arm gets its own.
   const int turns =
       session.workload().has_host_code() ? (static_cast<int>(unseen.size()) + 1) / 2 : static_cast<int>(unseen.size());
-  const Looks looks = draw_looks(derive_seed(round.seed, "verification", which), blocks, turns,
-                                 costly && guard_is_on(Guard::fresh_inputs));
+  const Inspections inspections = draw_inspections(derive_seed(round.seed, "verification", which), blocks, turns,
+                                                   costly && guard_is_on(Guard::fresh_inputs));
   for (int index = 0; index < blocks; ++index) {
     int verify = -1;
-    for (const Verification& one : looks.at_timed) {
-      verify = looks.timed && one.block == index ? one.sample : verify;
+    for (const Verification& one : inspections.at_timed) {
+      verify = inspections.timed && one.block == index ? one.sample : verify;
     }
     auto block =
         session.block(BlockKind::timed, order_seed, static_cast<int>(which), index, result.repetitions, verify);
@@ -185,7 +183,7 @@ Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t whic
       return block.failure();
     }
     result.blocks.push_back(*block);
-    if (std::ranges::find(looks.fresh_after, index) != looks.fresh_after.end()) {
+    if (std::ranges::find(inspections.fresh_after, index) != inspections.fresh_after.end()) {
       if (auto fresh = take_fresh_calls(session, which, index, round.seed, unseen); !fresh) {
         return fresh.failure();
       }

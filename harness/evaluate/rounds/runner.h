@@ -50,7 +50,7 @@ class RoundRunner {
 
   const Runtime& runtime_;
   std::vector<TimedWorkload> workloads_;
-  JudgePreset profile_;
+  JudgePreset preset_;
   RoundCoins coins_;
   CachePolicy cache_;
   std::vector<int> repetitions_;  // fixed in the first round, 0 before

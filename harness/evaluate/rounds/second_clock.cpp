@@ -1,5 +1,5 @@
-// harness/evaluate/rounds/second_clock.cpp - one more block under CUPTI Activity, a few times over before it counts as
-// a lie.
+// harness/evaluate/rounds/second_clock.cpp - runs one more block under CUPTI Activity, repeated before a disagreement
+// counts.
 #include "harness/evaluate/rounds/second_clock.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ bool SecondClock::is_due(std::uint64_t round_seed, std::size_t which) const {
   return recorded_samples_ == 0 || derive_seed(round_seed, "second clock", which) % kRecordedRounds == 0;
 }
 
-// A single disagreement may be another process that took the GPU between an event and a kernel; a lie stays.
+// Another process may take the GPU between an event and a kernel and cause one disagreement; a false clock causes all.
 Result<Done> SecondClock::check(RoundSession& session, std::size_t which, int block, RoundWorkload& workload,
                                 Round& round, std::uint64_t order_seed) {
   if (session.target() != Target::cuda || !guard_is_on(Guard::second_clock)) {

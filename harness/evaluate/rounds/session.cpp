@@ -229,7 +229,7 @@ Result<Done> RoundSession::calls_of_other_regime() {
   return Done{};
 }
 
-// Both slots see the same inputs: between the calls there is nobody who could look for them.
+// Both slots see the same inputs: no code runs between the calls that could search for them.
 Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write) {
   if (write) {
     write_fresh(inputs, set);

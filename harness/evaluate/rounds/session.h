@@ -17,7 +17,7 @@
 
 namespace apo {
 
-// Runs blocks of samples and calls on fresh inputs, and keeps what was measured. `runtime` and `workload` have to
+// Runs blocks of samples and calls on fresh inputs, and keeps the measurements. `runtime` and `workload` have to
 // outlive it.
 class RoundSession {
  public:

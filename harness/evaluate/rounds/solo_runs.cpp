@@ -14,7 +14,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "harness/worker/parent/samples.h"
 #include "kernels/random.h"
 
@@ -29,7 +29,7 @@ constexpr double kBatchS = 0.05;
 constexpr int kMostSamples = 100;  // of a batch: they come back in one message
 constexpr int kFirstSamples = 4;   // of the first one, before it is known how long they take
 
-// So that the next batch takes kBatchS.
+// Returns the number of samples for a batch of kBatchS.
 int samples_for(int samples, double seconds) {
   return static_cast<int>(std::clamp(samples * kBatchS / std::max(seconds, 1e-6), 1.0, double{kMostSamples}));
 }
@@ -72,7 +72,7 @@ Result<Done> SoloRunRunner::warm_up(RoundSession& session, std::uint64_t order_s
   return Done{};
 }
 
-// One sample, which nobody can foresee, is looked at; the batch that it is in does not count for the length.
+// One unpredictable sample is inspected; its batch does not count for the length.
 Result<SoloRun> SoloRunRunner::take_solo_run(RoundSession& session, int slot, std::size_t which,
                                              std::uint64_t look_seed) const {
   const StageRange range("solo run");
@@ -161,7 +161,7 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   return result;
 }
 
-// Over the inputs of a round again and again: what is asked is which clock each arm keeps, and no claim rests on it.
+// Repeats the inputs of a round: the runs only measure the clock of each arm, and no claim rests on them.
 Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot, std::size_t which,
                                                   std::uint64_t look_seed, const ClockWatch& watch) const {
   const StageRange range("solo run");
@@ -169,7 +169,7 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
   const double look_at_s = random.uniform() * plan_.solo_run_s;
   SoloRun solo_run{
       .workload = workloads_[which].name, .candidate = (slot == 0) == session.candidate_in_slot0(), .readings = 1};
-  watch.mhz();  // from here on
+  watch.mhz();  // starts the interval
   bool looked = false;
   const auto begin = Clock::now();
   while (seconds_since(begin) < plan_.solo_run_s || !looked) {

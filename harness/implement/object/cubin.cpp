@@ -137,7 +137,7 @@ CubinFacts read_cubin(std::string_view bytes) {
       parts.emplace_back(cubin.contents(header));
     }
     // A kernel that hides from the compiler what its address is of can store to a constant, and finds it at its next
-    // launch: cvta.const gives the address of any. Which kernels do is not to be seen here.
+    // launch: cvta.const gives the address of any. The kernels that do are unknown here.
     if (name.starts_with(".nv.global") || name == ".nv.constant3") {
       facts.resources["writable_bytes"] += static_cast<std::int64_t>(header.sh_size);
     }

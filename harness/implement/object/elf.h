@@ -23,7 +23,7 @@ struct ObjectFacts {
 // `apart`: names of sections that are no part of the code.
 ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart = {});
 
-// Does the object define this symbol for others? Throws as read_object() does.
+// Returns whether the object exports this symbol. Throws as read_object() does.
 bool defines_symbol(std::string_view bytes, std::string_view name);
 
 }  // namespace apo

@@ -61,7 +61,7 @@ std::string constant(const Variant& variant, const Tunable& tunable, const std::
                                    : "#define " + tunable.name + " " + value + "\n";
 }
 
-// #if takes a name that nobody defined for 0.
+// #if takes an undefined name for 0.
 std::string exported_constant(const Variant& variant, const Tunable& tunable) {
   const std::string given = "APO_" + tunable.name;
   return (tunable.technique.empty() ? "" : "#ifndef " + given + "\n#error \"" + given + " is missing\"\n#endif\n") +

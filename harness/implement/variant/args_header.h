@@ -22,7 +22,7 @@ struct ArgumentField {
   std::string type;
   std::string name;
   std::string comment;
-  bool scalar = false;  // in a struct it takes eight bytes, whatever its type
+  bool scalar = false;  // takes eight bytes in a struct, for any type
 };
 // In the order of the struct.
 std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant);

@@ -345,8 +345,8 @@ Registration Catalogue::add(Variant variant) {
   if (variant.parent.empty()) {
     baselines_.try_emplace({variant.family, variant.target}, variant.id());
   }
-  const auto [entry, is_new] = variants_.insert_or_assign(variant.id(), std::move(variant));
-  return {.variant = &entry->second, .replaces = !is_new};
+  const std::string id = variant.id();
+  return {.variant = &variants_.insert_or_assign(id, std::move(variant)).first->second};
 }
 
 Registration Catalogue::register_variant(const Variant& variant, const fs::path& folder) {
@@ -366,7 +366,7 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
   }
   adopt(copy);
   const auto entry = variants_.insert_or_assign(variant.id(), std::move(copy)).first;
-  return {.variant = &entry->second, .already_registered = !created, .replaces = before != nullptr};
+  return {.variant = &entry->second, .already_registered = !created};
 }
 
 fs::path Catalogue::unregister_variant(const std::string& id, const fs::path& folder) {

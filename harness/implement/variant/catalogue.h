@@ -24,7 +24,6 @@ struct CatalogueProblem {
 struct Registration {
   const Variant* variant = nullptr;  // in the catalogue
   bool already_registered = false;   // the same content was there before
-  bool replaces = false;             // other content of that name, which was registered before
 };
 
 class Catalogue {
@@ -39,9 +38,9 @@ class Catalogue {
   const Variant* find(std::string_view id) const;
   // Throws UserError with "did you mean".
   const Variant& get(std::string_view id) const;
-  // Where the campaigns of a family start on a target; nullptr when it has no variant there.
+  // Returns the variant from which campaigns of a family start on a target; nullptr if it has none there.
   const Variant* baseline(const std::string& family, Target target) const;
-  // Whether its file lies in one of the folders: one that was added from elsewhere is new, and nobody has checked it.
+  // Returns whether its file lies in one of the folders: one that was added from elsewhere is new and unchecked.
   bool is_scanned(const Variant& variant) const;
   // Returns the variants in order of names.
   std::vector<const Variant*> of_family(std::string_view family) const;
@@ -55,14 +54,14 @@ class Catalogue {
   // Reads the variant of a file; `family` is that of a file whose block names none. Throws UserError when it is no
   // valid variant.
   Variant read(const std::filesystem::path& file, const std::string& family = "") const;
-  // Returns the variant with this text, whatever its name; nullptr when there is none.
+  // Returns the variant with this text, under any name; nullptr if there is none.
   const Variant* with_text(std::string_view source_hash) const;
   // Adds a variant whose file stays where it is, in place of one of its name that was registered or came in this way:
   // one in the last of the folders, or in none of them. Throws UserError when its name is taken in another folder,
   // another variant has the same text, or its parent is unknown.
   Registration add(Variant variant);
   Registration add(const std::filesystem::path& file, const std::string& family = "");
-  // Knows this text under its name from now on, whatever the folders have.
+  // Uses this text under its name from now on, in place of the folders'.
   void replace(Variant variant);
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda, .py of Python), or with headers to
   // folder/<family>/<name>/ with them beside it, and adds it, in place of what was registered there under its name.
@@ -74,7 +73,7 @@ class Catalogue {
 
  private:
   void load_file(const std::filesystem::path& path);
-  // A variant that is named by its apo:parent or apo:predict line and that nobody knows.
+  // Returns the name of an unknown variant in its apo:parent or apo:predict line.
   struct UnknownRelative {
     std::string name, what, hint;
   };

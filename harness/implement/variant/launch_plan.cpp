@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxGridYZ = 65535;
 constexpr std::int64_t kMaxBlockZ = 64;
 constexpr std::int64_t kMaxCluster = 16;  // with the non-portable size, which the worker allows
 
-// Why a launch is refused. Caught in plan_launches; never leaves this file.
+// The reason why a launch is refused. Caught in plan_launches.
 struct Refusal {
   std::string why;
   Outcome outcome = Outcome::refused;

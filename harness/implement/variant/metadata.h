@@ -39,7 +39,7 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
 //   launch KERNEL grid=E[,E[,E]] [args=NAME|E,...] [warps=E] [stages=E] [CONSTEXPR=E ...]      of a Triton kernel
-// Throws UserError naming path:line, what is wrong and how to fix it.
+// Throws UserError with path:line, the mistake and its fix.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise);
 // The same for a variant whose identity stands in its block or in `path`.

@@ -23,7 +23,7 @@ namespace {
 const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
                                                     "l2_persist", "cooperative", "when"};
 
-// Whether the identifier stands in the text by itself.
+// Returns whether the identifier is a whole word of the text.
 bool has_word(std::string_view text, std::string_view word) {
   const auto is_letter = [&](std::size_t at) {
     return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
@@ -97,7 +97,7 @@ class Checker {
     }
   }
 
-  // Which buffers and kernels there are a build has to know.
+  // A build has to know all buffers and kernels.
   void check_when(std::string_view key, std::size_t index, const std::string& expression) const {
     std::vector<std::string> names;
     for (const Tunable& tunable : variant_.tunables) {
@@ -160,7 +160,7 @@ class Checker {
     }
   }
 
-  // Nothing of a workload or a configuration reaches code that is compiled already.
+  // Workloads and configurations cannot reach compiled code.
   void check_object() const {
     for (const auto& [key, lines] : {std::pair{"tunable", variant_.tunables.size()},
                                      {"scratch", variant_.scratch.size()},
@@ -188,7 +188,7 @@ class Checker {
     }
   }
 
-  // Which arguments and constexprs the kernel has only Triton knows.
+  // Only Triton knows the kernel's arguments and constexprs.
   void check_triton() const {
     const std::string has = variant_.launches.empty()         ? "no apo:launch line"
                             : variant_.launches.size() > 1    ? "more apo:launch lines"
@@ -223,7 +223,7 @@ class Checker {
       for (const ArgumentField& field : argument_fields(family_, variant_)) {
         names.push_back(field.name);
       }
-    } else if (name != "grid") {  // what is compiled in does not depend on a device
+    } else if (name != "grid") {  // compiled values do not depend on a device
       std::erase_if(names, [](const std::string& symbol) {
         const std::vector<std::string>& facts = device_fact_names();
         return std::find(facts.begin(), facts.end(), symbol) != facts.end();

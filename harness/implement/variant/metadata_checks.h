@@ -14,8 +14,8 @@ namespace apo {
 void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
                     const std::string& path);
 
-// Whether the code of the variant, or an attribute of a launch, names the tunable: without one all its values make the
-// same program.
+// Returns whether the code of the variant, or an attribute of a launch, names the tunable: without one all its values
+// make the same program.
 bool is_read(const Variant& variant, const std::string& tunable);
 
 }  // namespace apo

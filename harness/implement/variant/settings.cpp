@@ -143,23 +143,6 @@ bool supports(const Variant& variant, const Family& family, const Axes& axes, co
   return reason.empty();
 }
 
-std::vector<Settings> legal_settings(const Variant& variant, const Family& family, const Workload& workload,
-                                     const Symbols& device) {
-  std::vector<Settings> legal;
-  std::string why;
-  for (Settings& settings : settings_space(variant)) {
-    if (supports(variant, family, workload.axes, settings, &why, device)) {
-      legal.push_back(std::move(settings));
-    }
-  }
-  if (legal.empty()) {
-    throw UserError(
-        "no configuration of " + variant.id() + " is legal on " + workload.name + ": the last one " + why,
-        "choose another workload, or relax its apo:requires lines; 'apo list " + family.name + "' shows both");
-  }
-  return legal;
-}
-
 std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,
                                         const Symbols& device) {
   const Symbols symbols = expression_symbols(variant, axes, settings, device);

@@ -27,15 +27,11 @@ Symbols device_symbols(const DeviceFacts& facts);
 // Axes, tunables (with their defaults) and device facts together.
 Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
-// Does apo:requires hold, and has each apo:scratch a size? When not, `why` (unless null) gets one sentence. `device`
-// holds the device's facts on target cuda. Throws UserError when axes or settings are not those of the family and the
+// Returns whether apo:requires holds and each apo:scratch has a size. If not, `why` (unless null) gets one sentence.
+// `device` holds the device's facts on target cuda. Throws UserError when axes or settings are not those of the family and the
 // variant.
 bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
               std::string* why = nullptr, const Symbols& device = {});
-// Those of settings_space() that the variant supports, in its order, every tunable stated: the space of a variant on a
-// workload. Throws UserError when there are none.
-std::vector<Settings> legal_settings(const Variant& variant, const Family& family, const Workload& workload,
-                                     const Symbols& device = {});
 // Bytes of each apo:scratch buffer, in order. Throws ExpressionError where one is negative or too large.
 std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,
                                         const Symbols& device = {});

@@ -46,7 +46,7 @@ struct Contents {
   bool cuda = false;
 };
 
-// "__tvm_ffi__" begins what goes along with a function: its metadata, a library's own tables.
+// Symbols with the prefix "__tvm_ffi__" accompany a function: its metadata, a library's own tables.
 bool is_function(const ElfObject& object, const Elf64_Sym& symbol) {
   const std::string name = object.name(symbol);
   return symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && name.starts_with(kFfiPrefix) &&

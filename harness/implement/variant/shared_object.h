@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxObjectBytes = std::size_t{256} << 20;
 const SourceFile& object_of(const Variant& variant);
 
 // Returns `function`, or if it is empty the one that the object exports; of several that of the family's name. Throws
-// UserError for what is no shared object of this machine, and where there is no such function or more than one.
+// UserError for a file that is no shared object of this machine, and if it has no such function or several.
 std::string ffi_function(std::string_view bytes, const std::string& path, const std::string& function,
                          const std::string& family);
 

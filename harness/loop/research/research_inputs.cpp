@@ -134,7 +134,6 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
                                             .verdict = Verdict::reverted,
                                             .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                             .newest = kRemembered});
-  inputs.hand_kept = subject.journal.hand_kept();
   inputs.unsupported = [&family = subject.family, axes = subject.workload.axes,
                         device = subject.workspace.device_symbols()](const Variant& variant, const Settings& settings) {
     std::string why;

@@ -87,7 +87,7 @@ void note_judgement(SelftestComparison& comparison, const Experiment& experiment
 // One judgement by the judge that compares; false when it did not finish.
 bool judge(Run& run, StudiedKernel& studied, SelftestComparison comparison, const EvaluatePlan& given) {
   EvaluatePlan plan = given;
-  plan.trial = fmt::format("{} {}", to_string(comparison.kind), run.trials);
+  plan.comparison_tag = fmt::format("{} {}", to_string(comparison.kind), run.trials);
   Experiment experiment{.id = run.trials++ / kShareInputs,
                         .index = 1,
                         .family = studied.what.family->name,

@@ -84,9 +84,7 @@ Tool lessons_tool() {
                                             {"variant", text_schema("only lessons about this variant, FAMILY/NAME")},
                                             {"verdict", word_schema("only lessons with this verdict", kVerdicts)}}),
           .output_schema = document_schema(
-              {{"lessons", "array", "text, verdict, speedup, condition of each; 'expired' says why it no longer holds"},
-               {"hand_kept", "array", "rows of journals that people kept by hand: not judged here, weigh them little"},
-               {"contradictions", "array", "what such journals contradict themselves in"}}),
+              {{"lessons", "array", "text, verdict, speedup, condition of each; 'expired' says why it no longer holds"}}),
           .hints = kReads,
           .answers = kDoneOnly,
           .command = [](const Json& arguments, const Root& root) {

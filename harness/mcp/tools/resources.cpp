@@ -28,7 +28,7 @@ constexpr std::array kResources = {
     Resource{"report", "report", "Report", "The report of the newest campaign", "text/markdown",
              "report --format=markdown --output=-", ""},
     Resource{"status", "status", "Workers", "The workers of running campaigns: devices, what each judges, failures",
-             "application/json", "status --json", ""},
+             "application/json", "list --workers --json", ""},
     Resource{"brief/{family}/{workload}", "brief", "Research brief",
              "The incumbent, its bottlenecks, and what to try next", "application/json",
              "research {1} --workload={2} --json", ""},

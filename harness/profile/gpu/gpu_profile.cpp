@@ -56,7 +56,7 @@ struct Derived {
   }
 };
 
-// Counters that this GPU does not have count nothing; NaN when there is none of them.
+// Sums counters; missing ones count 0. NaN if all are missing.
 double sum_of(const Profile& profile, const std::vector<std::string>& names) {
   double sum = std::nan("");
   for (const std::string& name : names) {
@@ -161,7 +161,7 @@ std::vector<Metric> derived_metrics(const Profile& p, const Work& work) {
   derived.add("pipe_tensor", p.metric("sm__pipe_tensor_cycles_active" + of_peak) / 100, "ratio");
   derived.add("pipe_fp64", p.metric("sm__pipe_fp64_cycles_active" + of_peak) / 100, "ratio");
   derived.add("pipe_alu", p.metric("sm__pipe_alu_cycles_active" + of_peak) / 100, "ratio");
-  // Of all cycles: what these units call active are cycles in which they have work themselves.
+  // Divided by all cycles: the active cycles of these units are those with work of their own.
   const std::string of_time = ".avg.pct_of_peak_sustained_elapsed";
   derived.add("pipe_shared", p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared" + of_time) / 100, "ratio");
   derived.add("pipe_lsu", p.metric("l1tex__data_pipe_lsu_wavefronts" + of_time) / 100, "ratio");

@@ -50,7 +50,7 @@ Report or_missing(const Result<Report>& result) {
                                     result.failure().evidence};
 }
 
-// A process of its own for one profiler: how many others start beside its work, and whether it has to be alone then.
+// A process for one profiler: how many others start beside its work, and whether it must be alone then.
 struct ProfilerProcess {
   std::string purpose;
   int ahead = 0;
@@ -152,7 +152,7 @@ void append(std::vector<Metric>& metrics, std::vector<Metric> more) {
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// That most samples fell into; "" without samples.
+// Returns the kernel with the most samples; "" without samples.
 std::string busiest_kernel(const std::vector<StallSample>& samples) {
   std::map<std::string, std::int64_t> counts;
   for (const StallSample& one : samples) {
@@ -235,7 +235,7 @@ Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes,
                         ProfileInputs measured, const CounterChoice& choice, const std::vector<SourceFile>& sources) {
   std::optional<CounterReport> counted;
   if (!choice.metrics.empty()) {
-    // First: a name that is none should not cost the time of the rest.
+    // First: an invalid name should not cost the time of the rest.
     counted = count_chosen(subject, processes, choice);
   }
   Profile profile = time_on_cuda(subject, processes, machine, std::move(measured));

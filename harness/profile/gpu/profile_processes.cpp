@@ -35,7 +35,7 @@ void ProfileProcesses::start_ahead(int count) {
       ++started_;
     }
   } catch (const EnvironmentError&) {
-    // Who needs that process begins it again, and hears why there is none.
+    // The user of that process starts it again and gets the error.
   }
 }
 

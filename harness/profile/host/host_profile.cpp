@@ -40,7 +40,7 @@ struct TimedThreads {
   SampleSummary summary;
 };
 
-// Ascending by threads; counts without a usable sample are gone.
+// Sorts by threads and drops counts without a usable sample.
 std::vector<TimedThreads> summarise_times(const std::vector<CallTimes>& times) {
   std::vector<TimedThreads> timed;
   for (const CallTimes& calls : times) {

@@ -59,7 +59,7 @@ struct ProfileInputs {
 // fp32_fma; a GPU's call that undercuts that uses its tensor cores, and is held against theirs.
 Profile assemble_profile(const ProfileInputs& inputs);
 
-// The physical floor of a call, whatever its algorithm does with special functions: compulsory flops over the fastest
+// Returns the physical floor of a call, for any algorithm of special functions: compulsory flops over the fastest
 // arithmetic roof (tensor cores count twice what bf16 reaches, since narrower types do) and bytes over
 // the fastest copy roof. 0 when those roofs were not measured. The judge refuses faster calls; kPhysicalSlack covers
 // roofs that were measured beside other work.

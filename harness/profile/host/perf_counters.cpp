@@ -37,7 +37,7 @@ std::vector<pid_t> threads_of(pid_t pid) {
     }
   }
   if (threads.empty()) {
-    threads.push_back(pid);  // the opener then says what is wrong with it
+    threads.push_back(pid);  // opening it reports the error
   }
   return threads;
 }

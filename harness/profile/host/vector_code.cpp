@@ -27,7 +27,7 @@ bool starts_with_one_of(std::string_view text, std::initializer_list<std::string
                      [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
-// "vfmadd231ps" and "addsd" of x86-64; AArch64 has one name for both and tells them by their registers.
+// Matches "vfmadd231ps" and "addsd" of x86-64; AArch64 distinguishes them by their registers, not by name.
 FloatKind kind_of(std::string_view name, std::string_view operands) {
   if (name.starts_with('f') && starts_with_one_of(name.substr(1), {"add", "sub", "mul", "div", "ml", "max", "min",
                                                                    "sqrt", "madd", "msub", "nmadd", "nmsub"})) {

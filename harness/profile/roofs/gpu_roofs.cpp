@@ -91,7 +91,7 @@ bool has_all_cuda_roofs(const std::vector<Roof>& roofs) {
   const auto& kernels = cuda_roof_kernels();
   return std::all_of(kernels.begin(), kernels.end(), [&](const CudaRoofKernel& kernel) {
     const Roof* roof = find_roof(roofs, kernel.roof);
-    // The note of memory_copy says which of two ways was better.
+    // The note of memory_copy names the better of two ways.
     return roof != nullptr && (roof->note == kernel.note || kernel.footprint == Footprint::memory);
   });
 }

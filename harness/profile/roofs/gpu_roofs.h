@@ -22,7 +22,7 @@ struct CudaRoofKernel {
   std::string roof;
   std::string kernel;
   std::string unit;   // of the roof; "s": the time of one operation, anything else: a rate of the whole GPU
-  std::string steps;  // the tunable that says how often a thread repeats; empty: once
+  std::string steps;  // the tunable with the repetitions of a thread; empty: once
   double work = 0;    // a rate: of one thread in one step, in the roof's unit; "s": dependent operations in one step
   std::string note;
   Footprint footprint = Footprint::cache;

@@ -18,7 +18,7 @@ constexpr int kClockSamples = 32;  // of a request
 constexpr int kClockRequests = 4;  // some 0.1 s of work: an idle GPU takes that long to raise its clock
 constexpr const char* kFill = "fill_input";
 
-// Of spin, whose steps are no matter here.
+// The arguments of spin, whose steps do not matter here.
 Axes axes_of(std::int64_t floats) {
   return {{"n", floats}, {"steps", 1}};
 }

@@ -1,4 +1,4 @@
-// harness/research/diagnosis/diagnosis.h - what a diagnosis is given, and the two laws that bound what it promises.
+// harness/research/diagnosis/diagnosis.h - the inputs of a diagnosis, and the two laws that bound its gains.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Diagnosis {
   bool has_doubles = false;   // a tensor of the contract is f64
 };
 
-// Returns the largest possible gain of any change, time / floor; infinite when the floor is unknown, and where the
-// kernel is faster than it: then it is none, such as where a roof was measured on a slower path.
+// Returns the largest possible gain of any change, time / floor; infinite if the floor is unknown, or invalid because
+// the kernel is faster (a roof that was measured on a slower path).
 double floor_bound(const Profile& profile);
 
-// The same of a change that runs the products on tensor cores, where the floor counts them in vectors.
+// Returns the same for a change that runs products on tensor cores which the floor counts as vector operations.
 double floor_bound_on_tensor_cores(const Profile& profile);
 
-// Computes 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number
+// Computes 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A NaN share
 // counts as 0.
 double amdahl(double share, double speedup);
 

@@ -79,7 +79,7 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
 
-// Of an instruction that has been executed a warp is sampled at what comes after it.
+// A warp is sampled at the instruction behind the one that it has executed.
 bool stands_behind(const std::string& stall) {
   return stall == "barrier" || stall == "membar" || stall == "sleeping";
 }
@@ -191,7 +191,7 @@ std::string per_second(double value, const char* unit) {
 }
 
 // The backward in the E88 journal's formulation evaluates each tanh in the replay and once more in the reverse phase; a
-// variant that carries S_t does not. A counter, where there is one, knows better.
+// variant that carries S_t does not. A counter, if there is one, takes precedence.
 double executed_special(const Diagnosis& d) {
   const double counted = d.profile.metric("special_executed");
   if (std::isfinite(counted)) {
@@ -205,7 +205,7 @@ double executed_special(const Diagnosis& d) {
 namespace {
 
 // The share of the special functions for which a library takes much longer than the special-function unit. On a GPU
-// these few are some instructions round one of the unit; who does not tell their names may call others.
+// these few are some instructions round one of the unit; a family without their names may call others.
 double share_of_long_ones(const Diagnosis& d) {
   if (d.incumbent.target != Target::cuda || !(d.work.special_functions > 0)) {
     return 1;
@@ -218,7 +218,7 @@ double share_of_long_ones(const Diagnosis& d) {
   return std::max(0.0, 1 - quick / d.work.special_functions);
 }
 
-// On a host an exponential of the library takes a fraction of its tanh; roofs of before that was measured do not tell.
+// On a host an exponential of the library takes a fraction of its tanh; older roofs lack that measurement.
 double share_of_exp(const Diagnosis& d) {
   const double count = d.profile.metric(std::string(kSpecialCount) + "exp");
   const bool known = std::isfinite(count) && d.work.special_functions > 0 && std::isfinite(rate(d, "libm_exp")) &&

@@ -1,4 +1,4 @@
-// harness/research/diagnosis/rule_evidence.h - what the diagnosis rules share: rates, shares of the time, numbers as
+// harness/research/diagnosis/rule_evidence.h - shared by the diagnosis rules: rates, shares of the time, numbers as
 // text.
 #pragma once
 
@@ -17,7 +17,7 @@ inline constexpr double kMinorShare = 0.10;
 
 // NaN when unmeasured.
 double roof_value(const Profile& profile, const std::string& name);
-// The speed-up of the calls over one thread: how many threads of this machine they use.
+// Returns the speed-up of the calls over one thread, which is the number of threads that they use.
 double effective_threads(const Diagnosis& d);
 // The rate of a roof at the incumbent's parallelism, on a GPU of the whole device; NaN when unmeasured.
 double rate(const Diagnosis& d, const std::string& roof);
@@ -43,8 +43,7 @@ std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> 
 std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
                                 const Where& where = {});
 
-// A kernel waits for a unit that needs this share of the time at a measured rate; below it, it waits for something
-// else.
+// A kernel waits for a unit that needs this share of the time at a measured rate; below it, for something else.
 inline constexpr double kBusy = 0.5;
 // Above this share of its peak a unit counts as highly used: Nsight Compute's speed-of-light rules, 60 %.
 inline constexpr double kHighlyUsed = 0.6;

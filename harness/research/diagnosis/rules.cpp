@@ -1,5 +1,5 @@
-// harness/research/diagnosis/rules.cpp - the diagnosis rules; each compares a measured time with what the work should
-// take.
+// harness/research/diagnosis/rules.cpp - the diagnosis rules; each compares a measured time with the time that the
+// work should take.
 #include "harness/research/diagnosis/rules.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ constexpr double kVectorised = 0.25;
 constexpr double kNearFloor = 0.7;
 constexpr double kAtTheRoof = 0.85;
 
-// On a GPU, where units and warps are observed, a cause comes before what merely shows it; a cause that is worth less
-// than an experiment counts as one of the limits. A host's rules are all of one kind.
+// On a GPU, where units and warps are observed, a cause comes before its symptoms; a cause that is worth less than an
+// experiment counts as a limit. A host's rules are all of one kind.
 int rank(const Bottleneck& bottleneck) {
   switch (bottleneck.kind) {
     case BottleneckKind::cause:
@@ -116,7 +116,7 @@ std::optional<Bottleneck> thread_overhead(const Diagnosis& d) {
       std::fabs(scaling - 1) > 0.2 || any_attacks(d.incumbent.techniques, d.incumbent.target, "idle-cores");
   const double start_ns = 1e9 * roof_value(d.profile, "thread_start");
   const double share = share_of_time(d, start_ns);
-  // A call that is over sooner than threads start does not start any, whatever a busy machine made of its scaling.
+  // A call that is shorter than the start of threads starts none, however it scaled on a busy machine.
   if (!measured(d) || !threaded || !(share >= kMinorShare && share <= 1.2)) {
     return std::nullopt;
   }
@@ -167,7 +167,7 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
   const double bytes_ns = d.profile.metric("floor_bytes");
   const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
   const double share = share_of_time(d, explained);
-  // A family that counts bytes alone says nothing of what else its kernels compute.
+  // A family that counts bytes alone does not describe the arithmetic of its kernels.
   const bool counted = d.work.flops + d.work.special_functions > 0;
   if (!measured(d) || !counted || !(share > 0) || !(share < 0.7)) {
     return std::nullopt;
@@ -268,8 +268,7 @@ std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
       bottlenecks.push_back(std::move(*bottleneck));
     }
   }
-  // At the roof nothing is wrong that would be worth more than the little that is left, and what waits there does so
-  // because the roof holds it up.
+  // At the roof no cause is worth more than the little that is left, and waits there are waits for the roof.
   const bool at_the_roof = measured(diagnosis) && diagnosis.profile.floor_fraction >= kAtTheRoof;
   for (Bottleneck& bottleneck : bottlenecks) {
     if (at_the_roof && bottleneck.kind == BottleneckKind::cause) {

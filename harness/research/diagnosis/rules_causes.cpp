@@ -1,5 +1,5 @@
-// harness/research/diagnosis/rules_causes.cpp - what is wrong in a GPU's kernel, seen in counters and sampled stalls,
-// with the variant's line. Each rule is silent where its counters are absent.
+// harness/research/diagnosis/rules_causes.cpp - finds defects of a GPU's kernel in counters and sampled stalls, with
+// the variant's line. Each rule is silent where its counters are absent.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ constexpr double kExcess = 1.25;
 // Derived: below three quarters of a warp's lanes, predication at the edges of a block does not explain the rest.
 constexpr double kFewLanes = 24;
 constexpr double kLanes = 32;
-// Derived: with one branch target in ten divergent, the warps' paths are what leaves lanes idle.
+// Derived: with one branch target in ten divergent, the warps' paths leave lanes idle.
 constexpr double kDivergent = 0.1;
 // Derived: an atomic holds a unit for as long as some hundred arithmetic instructions do; so does a load of a constant
 // that is repeated for each of a warp's lanes.
@@ -39,7 +39,7 @@ constexpr double kLongWait = 10;
 const std::vector<std::string> kGlobal = {"long_scoreboard", "lg_throttle", "drain"};
 const std::vector<std::string> kShared = {"short_scoreboard", "mio_throttle"};
 
-// The machine's instructions, and where warps are sampled that wait for them or for room in their queue.
+// Machine instructions, and the states of warps that wait for them or for room in their queue.
 using Names = std::vector<std::string>;
 const Names kLoads = {"LDG", "LD", "LDGSTS"};
 const Names kStores = {"STG", "ST"};
@@ -49,7 +49,7 @@ const Names kSharedAccess = {"LDS", "STS", "LDSM", "STSM", "ATOMS"};
 const Names kAtomics = {"ATOM", "ATOMG", "ATOMS", "RED"};
 const Names kMemoryWaits = {"long_scoreboard", "lg_throttle"};
 
-// The part of the time for which warps wait on global memory; all of it where stalls are not known.
+// Returns the part of the time for which warps wait on global memory; all of it if stalls are unknown.
 double waits_for_memory(const Diagnosis& d) {
   return sampled(d) ? stall_share(d, kGlobal) : 1.0;
 }
@@ -64,8 +64,7 @@ struct Waste {
   double share = 0;       // of all sectors that loads and stores touch, by both
 };
 
-// Where loads or stores use few of the bytes of their sectors, and it is not a few accesses that do; nullopt where
-// neither is so.
+// Returns the loads or stores that use few bytes of their sectors, if these are more than a few accesses; else nullopt.
 std::optional<Waste> wasted_sectors(const Diagnosis& d) {
   const double loads = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
   const double stores = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
@@ -91,7 +90,7 @@ std::optional<Waste> wasted_sectors(const Diagnosis& d) {
   return waste;
 }
 
-// A wait that nothing but its own cause explains.
+// A wait without another explanation than its own cause.
 std::optional<Bottleneck> own_wait(const Diagnosis& d, const char* name, const char* state, const char* meaning) {
   const double share = stall_share(d, {state});
   if (!counted(d) || !(share >= kStallShare) || busiest_unit(d) >= kHighlyUsed) {
@@ -117,11 +116,11 @@ std::optional<Bottleneck> uncoalesced_access(const Diagnosis& d) {
                {.count = "excess_sectors", .states = kMemoryWaits, .opcodes = waste->of_loads ? kLoads : kStores});
 }
 
-// Bytes that come more than once, where DRAM is what the kernel waits for. Wasted sectors and local memory are causes
-// of their own.
+// Bytes that are read more than once, if the kernel waits for DRAM. Wasted sectors and local memory are separate
+// causes.
 std::optional<Bottleneck> excess_dram_traffic(const Diagnosis& d) {
   const double used = d.profile.metric("dram_utilisation");
-  // As much as the L2 holds may have been written by whoever used it before.
+  // An earlier user of the L2 may have written as much as it holds.
   const double moved = d.profile.metric("bytes_moved") - static_cast<double>(d.l2_bytes);
   const double excess = moved / d.work.bytes;
   const double local = d.profile.metric("local_bytes");
@@ -168,7 +167,7 @@ std::optional<Bottleneck> register_spills(const Diagnosis& d) {
 
 namespace {
 
-// Lanes matter as far as instructions are what takes the time.
+// Lanes matter as far as instructions take the time.
 std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why, const Where& where) {
   const double lanes = d.profile.metric("threads_per_instruction");
   if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {

@@ -1,6 +1,5 @@
-// harness/research/diagnosis/rules_counters.cpp - what a GPU's time goes to: units that are highly used, and what warps
-// wait for. Each rule is silent where its counters are absent; the metrics are those of
-// harness/profile/gpu/gpu_profile.h.
+// harness/research/diagnosis/rules_counters.cpp - finds highly used units of a GPU and the waits of its warps. Each
+// rule is silent where its counters are absent; the metrics are those of harness/profile/gpu/gpu_profile.h.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +31,7 @@ std::optional<Bottleneck> busy_pipe(const Diagnosis& d, const char* metric, cons
   return found(d, name, std::string("the ") + what + " is busy for " + percent(share) + " of the cycles", 1 / share);
 }
 
-// A wait cannot shrink below the work of the unit that is waited for.
+// A wait cannot shrink below the work of its unit.
 std::optional<Bottleneck> wait(const Diagnosis& d, const char* name, const std::vector<std::string>& states,
                                const std::string& meaning, double units) {
   const double share = stall_share(d, states);

@@ -26,7 +26,7 @@ double busiest(const Diagnosis& d) {
   return most;
 }
 
-// "a step takes 2.3 us, as long as 95 dependent shuffles or 60 barriers": what a reader can hold the code against.
+// Returns "a step takes 2.3 us, as long as 95 dependent shuffles or 60 barriers", which a reader can compare with code.
 std::string step_text(const Diagnosis& d) {
   const double turns = std::max(1.0, std::ceil(d.profile.metric("waves")));  // blocks that follow each other on an SM
   const double step_ns = d.profile.time_ns / (d.work.serial_steps * (std::isfinite(turns) ? turns : 1.0));

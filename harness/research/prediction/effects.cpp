@@ -9,7 +9,7 @@
 namespace apo {
 namespace {
 
-// Of a configuration about the common mean, in logs: it says next to nothing, and makes the matrix definite.
+// Deviation of a configuration from the common mean, in logs: it carries no information and makes the matrix definite.
 constexpr double kUnrelated = 20;
 
 std::vector<std::size_t> components(std::size_t nodes, const std::vector<StatedEffect>& statements) {

@@ -1,4 +1,4 @@
-// harness/research/prediction/effects.h - estimates the effect between two configurations from all that is said of it.
+// harness/research/prediction/effects.h - estimates the effect between two configurations from all statements about it.
 #pragma once
 
 #include <array>
@@ -15,11 +15,10 @@ enum class Basis : std::uint8_t {
   here,       // a judgement on this machine and workload class
   elsewhere,  // a judgement on another one
   author,     // an apo:predict
-  technique,  // what the techniques that a variant adds gave so far
-  hand_kept,  // what a journal that somebody kept by hand says of them
+  technique,  // earlier effects of the techniques that a variant adds
   relation,   // another text of the variant, or other settings of it
 };
-inline constexpr std::size_t kBases = 6;
+inline constexpr std::size_t kBases = 5;
 
 // `to` is exp(effect) times as fast as `from`, give or take the standard deviation `sd` of that logarithm.
 struct StatedEffect {

@@ -10,7 +10,7 @@
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
-#include "harness/research/memory/lesson_condition.h"
+#include "harness/research/lesson_condition.h"
 
 namespace apo {
 namespace {
@@ -35,6 +35,31 @@ void normalise(const ResearchInputs& inputs, Configuration& configuration, const
 
 std::string interval_text(double effect, double lower, double upper) {
   return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
+}
+
+// Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
+// four of five (experiments/foresight).
+constexpr double kAgain = 0.01;         // a judgement from one day to the next
+constexpr double kOtherMachine = 0.02;  // of the same model
+constexpr double kOtherModel = 0.1;     // of the same instruction set
+constexpr double kOtherIsa = 0.35;
+constexpr double kOtherWorkload = 0.2;  // of the same class
+constexpr double kOtherClass = 0.5;
+constexpr double kOtherCaches = 0.2;  // cold against warm
+
+// The interval's half-width is 2.33 standard deviations (98 %).
+double own_sd(const PastResult& past) {
+  return 0.5 * (past.upper - past.lower) / 2.33;
+}
+
+bool same_caches(const ResearchInputs& inputs, const PastResult& past) {
+  return !inputs.cache || !past.cache || *inputs.cache == *past.cache;
+}
+
+bool refutes(const Lesson& lesson, const Subject& candidate, const Subject& incumbent) {
+  return lesson.verdict == Verdict::reverted && lesson.configuration == candidate.configuration &&
+         lesson.source_hash == candidate.source_hash && lesson.incumbent == incumbent.configuration &&
+         lesson.incumbent_source_hash == incumbent.source_hash;
 }
 
 }  // namespace
@@ -73,16 +98,6 @@ bool Evidence::is_here(const PastResult& past) const {
 bool Evidence::is_alike(const std::string& machine, const std::string& model) const {
   return machine == machine_ || (!model.empty() && model == model_);
 }
-
-namespace {
-
-bool refutes(const Lesson& lesson, const Subject& candidate, const Subject& incumbent) {
-  return lesson.verdict == Verdict::reverted && lesson.configuration == candidate.configuration &&
-         lesson.source_hash == candidate.source_hash && lesson.incumbent == incumbent.configuration &&
-         lesson.incumbent_source_hash == incumbent.source_hash;
-}
-
-}  // namespace
 
 std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {
   for (const PastResult& past : results_) {
@@ -126,6 +141,26 @@ int Evidence::tries(const std::string& variant, const std::string& source_hash) 
 int Evidence::tries(const std::string& variant) const {
   return static_cast<int>(std::ranges::count_if(
       results_, [&](const PastResult& past) { return is_here(past) && past.candidate.variant == variant; }));
+}
+
+bool is_same_place(const ResearchInputs& inputs, const PastResult& past) {
+  return same_caches(inputs, past) && past.machine == inputs.machine && past.workload_class == inputs.workload_class &&
+         (past.workload.empty() || past.workload == inputs.diagnosis.profile.workload);
+}
+
+double deviation_here(const ResearchInputs& inputs, const PastResult& past) {
+  double deviation = std::hypot(own_sd(past), kAgain);
+  if (past.machine != inputs.machine) {
+    deviation = std::hypot(deviation, past.model == inputs.model ? kOtherMachine
+                                      : past.isa == inputs.isa   ? kOtherModel
+                                                                 : kOtherIsa);
+  }
+  if (past.workload_class != inputs.workload_class) {
+    deviation = std::hypot(deviation, kOtherClass);
+  } else if (!past.workload.empty() && past.workload != inputs.diagnosis.profile.workload) {
+    deviation = std::hypot(deviation, kOtherWorkload);
+  }
+  return same_caches(inputs, past) ? deviation : std::hypot(deviation, kOtherCaches);
 }
 
 std::string name_experiments(const std::vector<std::int64_t>& experiments) {

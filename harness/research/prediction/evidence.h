@@ -1,5 +1,4 @@
-// harness/research/prediction/evidence.h - what past experiments say about a configuration, as long as nothing it
-// depends on changed.
+// harness/research/prediction/evidence.h - past results that still apply to a configuration on this machine.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct Subject {
   bool operator==(const Subject&) const = default;
 };
 
-// The journal's results, and what of them holds for this machine and workload class.
+// The journal's results, and which of them hold for this machine and workload class.
 class Evidence {
  public:
   // Normalises settings in `past` and `lessons` with the metadata in `inputs.variants` where the source is the same.
@@ -27,7 +26,7 @@ class Evidence {
   // exactly these two on this workload, while the incumbent waits for the same, or a gate that this source failed. ""
   // when nothing refutes it.
   std::string refuted(const Subject& candidate, const Subject& incumbent) const;
-  // Returns what is different since such an experiment: "experiment 12 refuted it, but the incumbent waited for
+  // Returns what has changed since such an experiment: "experiment 12 refuted it, but the incumbent waited for
   // barriers then and waits for global or local memory now". "" where none is, or it still holds.
   std::string expired(const Subject& candidate, const Subject& incumbent) const;
 
@@ -36,7 +35,7 @@ class Evidence {
   // The same for all texts of the variant.
   int tries(const std::string& variant) const;
 
-  // All results, of other machines and classes too; settings are normalised where the source is registered.
+  // Returns all results, of other machines and classes too; settings are normalised if the source is registered.
   const std::vector<PastResult>& results() const { return results_; }
 
  private:
@@ -50,6 +49,11 @@ class Evidence {
   std::vector<PastResult> results_;
   std::vector<Lesson> lessons_;  // of this model and class, and of this workload where theirs is known
 };
+
+// Returns whether a judgement was made on this machine and workload, with these caches.
+bool is_same_place(const ResearchInputs& inputs, const PastResult& past);
+// Returns the standard deviation of its effect here, in logs: that of its interval, and of each difference of place.
+double deviation_here(const ResearchInputs& inputs, const PastResult& past);
 
 // Returns "experiments 3, 7".
 std::string name_experiments(const std::vector<std::int64_t>& experiments);

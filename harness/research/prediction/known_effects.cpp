@@ -1,4 +1,5 @@
-// harness/research/prediction/known_effects.cpp - judgements, promises and relations, with how far each was off so far.
+// harness/research/prediction/known_effects.cpp - states judgements, promises and relations with their standard
+// deviations.
 #include "harness/research/prediction/known_effects.h"
 
 #include <algorithm>
@@ -6,17 +7,15 @@
 #include <set>
 
 #include "harness/core/techniques/techniques.h"
-#include "harness/research/attack.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
-#include "harness/research/memory/hand_kept_priors.h"
-#include "harness/research/prediction/past_deviation.h"
+#include "harness/research/remedy.h"
 
 namespace apo {
 namespace {
 
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
-// four of five ('apo research --replay').
+// four of five (experiments/foresight).
 constexpr double kOtherText = 0.1;        // another text of one variant
 constexpr double kStep = 0.15;            // one step of a tunable,
 constexpr double kStepLoss = 0.04;        // which loses so much on average, away from what is known
@@ -36,8 +35,7 @@ double prior_of(const Technique& technique) {
   return 0.5 * (std::log(technique.low) + std::log(technique.high));
 }
 
-// The product of the priors of the techniques that `variant` adds and whose preconditions hold; nothing when none of
-// them has one.
+// Multiplies the priors of the techniques that `variant` adds and whose preconditions hold; nullopt if there are none.
 std::optional<double> prior_over(const Variant& variant, const Variant& base, const ResearchInputs& inputs) {
   std::optional<double> effect;
   for (const std::string& name : added_techniques(variant, base)) {
@@ -47,23 +45,6 @@ std::optional<double> prior_over(const Variant& variant, const Variant& base, co
     }
   }
   return effect;
-}
-
-// From what the causes in the incumbent's counters are worth that the variant attacks, to as large a part of what the
-// floor leaves above it, in logs, as they have of the time; nothing where it attacks none. What a cause slowed down
-// beside itself goes with it: 18 kernels that were mended gained from 0.87 of the one, in logs, up to all that the
-// floor leaves, and 10 of them more than the one (experiments/nvidia-h200/planted-defects.md, families.md).
-std::optional<Prediction> band_of_causes(const Variant& variant, const std::vector<Bottleneck>& causes,
-                                         const ResearchInputs& inputs) {
-  const Option option{.variant = &variant,
-                      .configuration = normalised({.variant = variant.id(), .settings = {}}, variant)};
-  const Attack attack = attack_of(inputs, causes, option);
-  if (attack.bottlenecks.empty()) {
-    return std::nullopt;
-  }
-  const double left = std::max(floor_bound(inputs, option) / attack.bound, 1.0);
-  const double more = std::isfinite(left) ? std::pow(left, saving(attack.bound)) : 1;
-  return Prediction{.low = attack.bound, .high = attack.bound * more};
 }
 
 std::vector<Bottleneck> causes_of(const Diagnosis& diagnosis) {
@@ -104,7 +85,6 @@ KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidenc
   records_ = all_records();
   state_promises();
   state_proposed();
-  state_hand_kept();
   state_relations();
 }
 
@@ -125,7 +105,7 @@ std::size_t KnownEffects::node(const Subject& subject) {
   return known->second;
 }
 
-// A text that is no longer registered stands beside the one that is.
+// An unregistered text of a variant has a node beside the registered one.
 void KnownEffects::collect_nodes() {
   node(untuned(inputs_.diagnosis.incumbent));
   node(incumbent_);
@@ -149,8 +129,8 @@ void KnownEffects::collect_nodes() {
   }
 }
 
-// How much more of the GPU works here than on the workload of the judgement, in logs: the candidate's more than the
-// incumbent's. A variant that nobody has here counts as the same on both.
+// Returns how much more of the GPU works here than on the workload of the judgement, in logs: the candidate's gain less
+// the incumbent's. An unregistered variant counts as the same on both.
 double KnownEffects::spread_since(const PastResult& past) const {
   const std::string& here = inputs_.diagnosis.profile.workload;
   if (past.workload.empty() || past.workload == here) {
@@ -175,7 +155,7 @@ void KnownEffects::state_judgements() {
                              .to = to,
                              .effect = past.effect + kSpread * spread,
                              .sd = std::hypot(deviation_here(inputs_, past), kSpreadOff * spread),
-                             .basis = is_here(inputs_, past) ? Basis::here : Basis::elsewhere,
+                             .basis = is_same_place(inputs_, past) ? Basis::here : Basis::elsewhere,
                              .experiment = past.experiment});
     }
   }
@@ -208,7 +188,7 @@ void KnownEffects::collect_switches() {
   }
 }
 
-// By its technique where nobody judged it.
+// An unjudged toggle counts as its technique.
 KnownEffects::Step KnownEffects::switch_on(const Variant& variant, const Tunable& toggle) const {
   if (const auto judged = switches_.find({variant.id(), toggle.name}); judged != switches_.end()) {
     return judged->second;
@@ -224,7 +204,7 @@ KnownEffects::Step KnownEffects::switch_on(const Variant& variant, const Tunable
           .basis = Basis::technique};
 }
 
-// What spreads over idle multiprocessors gains, whatever else it does.
+// Settings that spread over idle multiprocessors gain by that alone.
 KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& from, const Settings& to) const {
   std::vector<Tunable> parameters = variant.tunables;
   std::erase_if(parameters, [](const Tunable& tunable) { return !tunable.technique.empty(); });
@@ -267,7 +247,7 @@ std::optional<KnownEffects::Nearest> KnownEffects::nearest(const Variant& varian
   return nearest;
 }
 
-// Each text beside the registered one; of one text each setting beside the nearest of those that came before it.
+// Relates each text to the registered one, and each setting of a text to the nearest earlier one.
 void KnownEffects::state_relations() {
   for (std::size_t to = 0; to < subjects_.size(); ++to) {
     const Subject& subject = subjects_[to];
@@ -306,7 +286,7 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
   }
   const std::optional<double> prior = prior_over(variant, *over, inputs_);
   const bool is_counted = over->id() == inputs_.diagnosis.incumbent.id();
-  const auto band = is_counted ? band_of_causes(variant, causes_, inputs_) : std::nullopt;
+  const auto band = is_counted ? remedy_band(inputs_, causes_, variant) : std::nullopt;
   if (band && log_middle(*band) > prior.value_or(0)) {  // its counters say more than what techniques gave elsewhere
     return Promise{.base = over, .effect = log_middle(*band), .sd = promise_of(*band).sd, .basis = Basis::technique};
   }
@@ -314,8 +294,8 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
                : std::nullopt;
 }
 
-// How far off the variant's promise of this kind was, by the mean of what was measured of it over its base, and the
-// priors of its toggles were. Empty where nothing was measured.
+// Returns the errors of the variant's promise of this kind, against its mean measured effect over its base, and of the
+// priors of its toggles. Empty if nothing was measured.
 std::vector<double> KnownEffects::misses_of(const RegisteredVariant& registered, Basis basis) const {
   std::vector<double> misses;
   const Variant& variant = registered.variant;
@@ -363,7 +343,7 @@ std::string KnownEffects::author_of(const Variant& variant) const {
   return found == nullptr ? "" : found->author;
 }
 
-// Before any promise is a statement itself.
+// Called before promises become statements themselves.
 KnownEffects::Records KnownEffects::all_records() const {
   std::set<std::string> authors = {""};
   for (const RegisteredVariant& registered : inputs_.variants) {
@@ -418,33 +398,6 @@ void KnownEffects::state_proposed() {
     const std::size_t to = nodes_.at({normalised(proposed.configuration, *variant).label(), variant->source_hash});
     if (to != incumbent()) {
       state_promise(incumbent(), to, promise_of(*proposed.prediction), records_.at({Basis::author, proposed.author}));
-    }
-  }
-}
-
-// Of a variant that adds exactly those techniques to its parent, since what one of them gave says little of five, and
-// that has no promise of its own: who made one knew the documents, and beside it such numbers made the order on the
-// journals under experiments/ worse (212 pairs right instead of 214).
-void KnownEffects::state_hand_kept() {
-  const std::vector<HandKeptPrior> priors =
-      hand_kept_priors(inputs_.hand_kept, inputs_.diagnosis.incumbent.family, inputs_.diagnosis.incumbent.target,
-                       inputs_.diagnosis.axes);
-  for (const RegisteredVariant& registered : inputs_.variants) {
-    const Variant& variant = registered.variant;
-    const Variant* base = find(variant.parent);
-    if (base == nullptr || base->id() == variant.id() || (variant.prediction && is_band(*variant.prediction))) {
-      continue;
-    }
-    std::vector<std::string> added = added_techniques(variant, *base);
-    std::ranges::sort(added);
-    for (const HandKeptPrior& prior : priors) {
-      if (added == prior.techniques) {
-        statements_.push_back({.from = nodes_.at({untuned(*base).configuration.label(), base->source_hash}),
-                               .to = nodes_.at({untuned(variant).configuration.label(), variant.source_hash}),
-                               .effect = prior.effect,
-                               .sd = prior.sd,
-                               .basis = Basis::hand_kept});
-      }
     }
   }
 }

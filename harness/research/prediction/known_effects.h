@@ -1,4 +1,5 @@
-// harness/research/prediction/known_effects.h - states all that is known of how a family's configurations compare.
+// harness/research/prediction/known_effects.h - states how a family's configurations compare, from judgements, promises
+// and relations.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,6 @@
 
 #include "harness/research/prediction/effects.h"
 #include "harness/research/prediction/evidence.h"
-#include "harness/research/prediction/relations.h"
 
 namespace apo {
 
@@ -19,14 +19,13 @@ namespace apo {
 inline constexpr double kBandReach = 1.2816;
 
 double log_middle(const Prediction& band);
-// False for bands that no file should hold: not finite, not positive, or low > high.
+// Returns false for an invalid band: not finite, not positive, or low > high.
 bool is_band(const Prediction& band);
 
-// Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
-// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; what
-// hand-kept journals say of the techniques that a variant adds to its parent; equality of two texts of one variant; the
-// next setting of a tunable; a toggle by what it gave in other settings, else by what its technique did.
-// known_effects.cpp has their standard deviations.
+// Collects statements: judgements here, on other machines and on other workloads of the family; each variant's
+// apo:predict, else the effect of its techniques, both shifted and widened by the record of such promises (of each
+// proposer by his own); equality of two texts of one variant; the next setting of a tunable; a toggle by its effect in
+// other settings, else by its technique. known_effects.cpp has their standard deviations.
 class KnownEffects {
  public:
   struct Step {  // from one setting to another
@@ -77,7 +76,6 @@ class KnownEffects {
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
   void state_promises();
   void state_proposed();  // the same of proposed settings
-  void state_hand_kept();
   void state_relations();
 
   const ResearchInputs& inputs_;

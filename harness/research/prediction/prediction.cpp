@@ -1,4 +1,4 @@
-// harness/research/prediction/prediction.cpp - asks the network, and puts its answer into words.
+// harness/research/prediction/prediction.cpp - queries the network and words its answer.
 #include "harness/research/prediction/prediction.h"
 
 #include <fmt/format.h>
@@ -14,9 +14,8 @@ namespace apo {
 namespace {
 
 std::string because(const Estimate& estimate) {
-  constexpr std::array<std::string_view, kBases> kNames = {"judgements here",    "judgements elsewhere",
-                                                           "apo:predict",        "what its techniques gave",
-                                                           "hand-kept journals", "texts and settings beside it"};
+  constexpr std::array<std::string_view, kBases> kNames = {"judgements here", "judgements elsewhere", "apo:predict",
+                                                           "what its techniques gave", "texts and settings beside it"};
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t i = 0; i < kBases; ++i) {
     const int percent = static_cast<int>(std::lround(100 * estimate.share[i]));
@@ -58,14 +57,6 @@ Prediction unknown_band(double bound) {
 
 }  // namespace
 
-Forecast::Ends Forecast::ends(double reach, double bound) const {
-  Ends ends{.low = effect - reach * sd, .high = effect + reach * sd};
-  if (ends.low < std::log(bound)) {
-    ends.high = std::min(ends.high, std::log(bound));
-  }
-  return ends;
-}
-
 double Forecast::chance_above(double least) const {
   return normal_probability((effect - least) / std::max(sd, EffectNetwork::kSharpest));
 }
@@ -87,9 +78,11 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
     return {.band = unknown_band(bound)};
   }
   Forecast forecast{.effect = estimate.effect, .sd = estimate.sd};
-  const Forecast::Ends ends = forecast.ends(kPredictedReach, bound);
+  const double low = forecast.effect - kPredictedReach * forecast.sd,
+               end = forecast.effect + kPredictedReach * forecast.sd;
+  const double high = low < std::log(bound) ? std::min(end, std::log(bound)) : end;
   forecast.band = {
-      .low = std::exp(ends.low), .high = std::exp(ends.high), .relative_to = "incumbent", .because = because(estimate)};
+      .low = std::exp(low), .high = std::exp(high), .relative_to = "incumbent", .because = because(estimate)};
   if (estimate.share[static_cast<std::size_t>(Basis::here)] >= 0.9) {
     forecast.band.source = PredictionSource::measurements;
   }

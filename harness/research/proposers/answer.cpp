@@ -131,7 +131,7 @@ Line object_of(const std::string& text) {
   return line;
 }
 
-// Of a line that is no candidate what tells its author which one it is.
+// Identifies a refused line to its author.
 ProposedCandidate names_of(const Line& line) {
   const auto word = [&](const char* key) {
     const auto found = line.is_object() ? line.find(key) : line.end();

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "harness/core/json/records_json.h"
-#include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/known_effects.h"
 
 namespace apo {
@@ -16,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostTried = 60;
 constexpr std::size_t kMostStalls = 40;
 
-// What an author has to know who has no copy of the documents.
+// The rules for an author without a copy of the documents.
 constexpr const char* kRules[] = {
     "Answer with one JSON object a line on standard output; other lines are passed over. A candidate has one of "
     "'source' (the text of one file), 'file' (its path) and 'variant' (\"family/name[SETTING=VALUE]\"), and may have "
@@ -55,14 +54,6 @@ Json to_document(const Idea& idea) {
 }
 
 namespace {
-
-// A band of four effects of five, as those of predictions.
-Json prior_document(const HandKeptPrior& prior) {
-  return {{"techniques", prior.techniques},
-          {"low", ratio_or_null(prior.effect - kBandReach * prior.sd)},
-          {"high", ratio_or_null(prior.effect + kBandReach * prior.sd)},
-          {"source", prior.source}};
-}
 
 Json contract_of(const Family& family, const Axes& axes) {
   const auto axis = [&](const AxisSpec& one) {
@@ -174,9 +165,6 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
   document["ideas"] = to_documents(brief.unwritten);
   document["tried"] = tried_here(inputs);
   document["lessons"] = list_of(inputs.lessons, [](const Lesson& lesson) { return Json(lesson.text); });
-  document["hand_kept"] = list_of(
-      hand_kept_priors(inputs.hand_kept, subject.family.name, inputs.diagnosis.incumbent.target, inputs.diagnosis.axes),
-      prior_document);
   document["rules"] = kRules;
   if (request) {
     document["request"] = request_document(*request);

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "harness/core/error.h"
+#include "harness/core/normal.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 // An inverse gamma prior of the variance of log times: about (25 %)^2, worth two observations.
 constexpr double kPriorShape = 1;
 constexpr double kPriorScale = 0.0625;
-// Of a scale about 1, in logarithms: a parameter that has shown nothing yet is taken to matter as the others do.
+// Deviation of a scale from 1, in logarithms: a parameter without evidence counts as much as the others.
 constexpr double kScaleSd = 1.5;
 
 using Kernel = std::vector<std::vector<double>>;
@@ -44,22 +46,29 @@ Kernel centred(Kernel kernel) {
   return kernel;
 }
 
-// Of ordered levels a random walk, so that each step has an effect of its own; of others an effect of each level.
-Kernel kernel_of(const SearchParameter& parameter) {
-  Kernel kernel(parameter.levels, std::vector<double>(parameter.levels));
-  for (std::size_t i = 0; i < parameter.levels; ++i) {
-    for (std::size_t j = 0; j < parameter.levels; ++j) {
-      kernel[i][j] = parameter.ordered ? static_cast<double>(std::min(i, j)) : (i == j ? 1.0 : 0.0);
+// A random walk, so that each step has an effect of its own.
+Kernel kernel_of(std::size_t levels) {
+  Kernel kernel(levels, std::vector<double>(levels));
+  for (std::size_t i = 0; i < levels; ++i) {
+    for (std::size_t j = 0; j < levels; ++j) {
+      kernel[i][j] = static_cast<double>(std::min(i, j));
     }
   }
   return centred(std::move(kernel));
 }
 
+// The expectation of `best` minus the cost, where a larger cost counts as no improvement.
+double expected_improvement(const SpaceModel::Belief& belief, double best) {
+  const double z = (best - belief.mean) / belief.sd;
+  const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+  return belief.sd * (z * normal_probability(z) + density);
+}
+
 }  // namespace
 
 SpaceModel::SpaceModel(const SearchSpace& space, const std::vector<Evaluated>& history) : space_(space) {
-  for (const SearchParameter& parameter : space.parameters()) {
-    kernels_.push_back(kernel_of(parameter));
+  for (const std::size_t levels : space.counts()) {
+    kernels_.push_back(kernel_of(levels));
   }
   scales_.parameters.assign(kernels_.size(), 1.0);
   take(history);
@@ -80,13 +89,9 @@ void SpaceModel::take(const std::vector<Evaluated>& history) {
   std::vector<Evaluated> taken = history;
   std::ranges::stable_sort(taken, {}, &Evaluated::cost);
   taken.resize(std::min(taken.size(), kMostEvaluated));
-  double slowest = 0;
-  for (const Evaluated& one : taken) {
-    slowest = std::isfinite(one.cost) ? one.cost : slowest;
-  }
   for (const Evaluated& one : taken) {
     points_.push_back(one.point);
-    costs_.push_back(std::isfinite(one.cost) ? one.cost : slowest);
+    costs_.push_back(one.cost);
   }
   best_ = costs_.front();
   mean_ = std::accumulate(costs_.begin(), costs_.end(), 0.0) / static_cast<double>(costs_.size());
@@ -133,7 +138,7 @@ std::vector<double> SpaceModel::covariances(const Scales& scales) const {
   return sums;
 }
 
-// Of the costs under these scales, with the variance integrated out, and of the scales under their prior.
+// Log evidence of the costs under these scales, variance integrated out, plus that of the scales under their prior.
 double SpaceModel::log_evidence(const Scales& scales) const {
   const CholeskyFactor factor(covariances(scales), points_.size());
   std::vector<double> half = costs_;
@@ -147,7 +152,7 @@ double SpaceModel::log_evidence(const Scales& scales) const {
          (0.5 * static_cast<double>(costs_.size()) + kPriorShape) * std::log(0.5 * square + kPriorScale);
 }
 
-// One scale after the other, twice.
+// Optimises one scale after the other, twice.
 void SpaceModel::choose_scales() {
   static constexpr std::array kParameterScales = {0.03, 0.3, 1.0, 3.0, 10.0};
   static constexpr std::array kPairScales = {0.02, 0.1, 0.3, 1.0};
@@ -192,6 +197,31 @@ SpaceModel::Belief SpaceModel::at(std::size_t point) const {
   factor_.solve_half(shared);
   const double known = std::inner_product(shared.begin(), shared.end(), shared.begin(), 0.0);
   return {.mean = mean_ + mean, .sd = std::sqrt(variance_ * std::max(own - known, 1e-12))};
+}
+
+std::optional<std::size_t> next_point(const SearchSpace& space, const std::vector<Evaluated>& history,
+                                      std::uint64_t seed) {
+  std::vector<std::size_t> order(space.size());
+  std::iota(order.begin(), order.end(), 0);
+  Random random(derive_seed(seed, "order of a space"));
+  shuffle(order, random);
+  if (history.empty()) {
+    return order.front();
+  }
+  const SpaceModel model(space, history);
+  std::optional<std::size_t> chosen;
+  double most = 0;
+  for (const std::size_t point : order) {
+    if (std::ranges::find(history, point, &Evaluated::point) != history.end()) {
+      continue;
+    }
+    const double improvement = expected_improvement(model.at(point), model.best());
+    if (!chosen || improvement > most) {
+      chosen = point;
+      most = improvement;
+    }
+  }
+  return chosen;
 }
 
 }  // namespace apo

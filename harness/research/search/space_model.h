@@ -1,13 +1,20 @@
-// harness/research/search/space_model.h - what the evaluated configurations of a space let expect of the others.
+// harness/research/search/space_model.h - predicts the settings of a space from those that were measured.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/research/prediction/cholesky.h"
-#include "harness/research/search/strategy.h"
+#include "harness/research/search/search_space.h"
 
 namespace apo {
+
+struct Evaluated {
+  std::size_t point = 0;  // of the space
+  double cost = 0;        // finite log time
+};
 
 // A Bayesian linear model of the log times, as a Gaussian process (Rasmussen & Williams 2006, section 2.1): a constant,
 // an effect of each step of each parameter, an effect of each pair of them, and a rest that is each configuration's
@@ -15,8 +22,7 @@ namespace apo {
 // of what was evaluated.
 class SpaceModel {
  public:
-  // `history` has one entry at least. Invalid configurations count as slow as the slowest valid one. Of more than
-  // kMostEvaluated it takes the fastest. Keeps a reference to the space.
+  // `history` has one entry at least; of more than kMostEvaluated the fastest count. Keeps a reference to the space.
   SpaceModel(const SearchSpace& space, const std::vector<Evaluated>& history);
 
   struct Belief {
@@ -54,5 +60,11 @@ class SpaceModel {
   std::vector<double> weights_;
   double variance_ = 1;  // that the scales are parts of
 };
+
+// Returns the point outside of the history with the largest expected improvement over the fastest one (Mockus 1975;
+// Jones et al. 1998); a random one without a history, nullopt if the history has all points. A pure function: `seed`
+// orders equals.
+std::optional<std::size_t> next_point(const SearchSpace& space, const std::vector<Evaluated>& history,
+                                      std::uint64_t seed);
 
 }  // namespace apo

@@ -46,7 +46,7 @@ int main() {
 )");
   const ProcessResult built =
       run_process({"g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"},
-                  {.timeout_s = 100, .working_folder = place.path("")});
+                  {.timeout_s = 1000, .working_folder = place.path("")});
   ASSERT_TRUE(built.ok()) << built.error;
   const std::string folder = "e88_backward/cuda_best-c2cbe94b4830";
   EXPECT_EQ(
@@ -63,7 +63,7 @@ TEST(Export, TheExampleCallsTheKernelThatTheDispatchChose) {
                              "--output", "gradients", "--with-sources"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const ProcessResult example = run_process({"sh", APO_SOURCE_FOLDER "/examples/weight_gradient/run.sh", "gradients"},
-                                            {.timeout_s = 100, .working_folder = place.path("")});
+                                            {.timeout_s = 1000, .working_folder = place.path("")});
   EXPECT_TRUE(example.ok()) << example.error;
   EXPECT_EQ(example.output, "binary_backward/vectorised: gradients are right\n");
 }
@@ -106,7 +106,7 @@ int main() {
 )");
   const ProcessResult built =
       run_process({"g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"},
-                  {.timeout_s = 100, .working_folder = place.path("")});
+                  {.timeout_s = 1000, .working_folder = place.path("")});
   ASSERT_TRUE(built.ok()) << built.error;
   EXPECT_EQ(run_process({place.path("main").string()}).output,
             "e88_backward/proposal_27671155\ne88_backward/proposal_27671155\n"

@@ -55,5 +55,5 @@ ended() {
   [ "$1" -ne 2 ] || too_restless
   [ "$1" -eq 0 ] || fail "the resumed campaign exits with $1"
   grep -q 'resuming campaign 1' "$work/run.log" || fail "it was not gone on with"
-  "$apo" status
+  "$apo" list --workers
 }

@@ -108,25 +108,25 @@ kill_driver
 grep -q 'gave_back\|died' "$work/run.log" || fail "nothing was noticed"
 no_jobs_left
 
-# The campaign goes on with --slurm, whose workers are jobs of one CPU.
+# The campaign goes on with a template of docs/scale.md, whose workers are jobs of one CPU.
 mkdir -p "$work/bin"
 printf '#!/bin/sh\nLD_LIBRARY_PATH=%s SLURM_CONF=%s exec %s "$@"\n' "$libraries:$libraries/slurm-wlm" "$work/slurm.conf" \
   "$root/usr/bin/srun" >"$work/bin/srun"
 chmod +x "$work/bin/srun"
 export PATH=$work/bin:$PATH
 mv "$work/run.log" "$work/first.log"
-start --slurm 'partition=debug n=2 cpus-per-task=1 nodelist=n1'
+start --workers "2*srun --quiet --ntasks=1 --partition=debug --cpus-per-task=1 --nodelist=n1 $apo worker --serve --target host"
 await_line 'worker 1 .* has joined'
 await_line 'worker 2 .* has joined'
 await 1
 kill_driver
 no_jobs_left
 
-# It ends within a job, in which a plain `apo run` finds its workers.
+# It ends within a job, whose steps are its workers. The driver has one CPU there too.
 mv "$work/run.log" "$work/by_slurm.log"
-printf '#!/bin/sh\nexec "%s" run %s --candidates 2 >>"%s" 2>>"%s"\n' "$apo" "$campaign" "$work/run.out" "$work/run.log" >"$work/job.sh"
+printf '#!/bin/sh\ntaskset -c 0 "%s" run %s --candidates 2 --workers "2*srun --quiet --exact --mem=0 --ntasks=1 --cpus-per-task=1 %s worker --serve --target host" >>"%s" 2>>"%s"\n' \
+  "$apo" "$campaign" "$apo" "$work/run.out" "$work/run.log" >"$work/job.sh"
 slurm "$root/usr/bin/sbatch" --quiet --wait --output=/dev/null --nodelist=n1 --ntasks=2 --chdir="$work/apo" "$work/job.sh"
 ended $?
-grep -q "Slurm's job .* has room for 2 workers" "$work/run.log" || fail "apo run did not see the job that it was in"
 for worker in 1 2; do grep -q "worker $worker .* has joined" "$work/run.log" || fail "worker $worker of the job has not joined"; done
 no_jobs_left

@@ -8,10 +8,10 @@
 
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -49,7 +49,7 @@ TEST(Foreground, EndsWhatTheCommandLeavesRunning) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
   const ForegroundResult ran =
-      run_foreground({"sh", "-c", "(sleep 300 & echo $! >" + file + ") </dev/null >/dev/null 2>&1"});
+      run_foreground({"sh", "-c", "(sleep 100000 & echo $! >" + file + ") </dev/null >/dev/null 2>&1"});
   EXPECT_EQ(ran.left_behind, 1);
   pid_t left = 0;
   std::ifstream(file) >> left;
@@ -57,8 +57,12 @@ TEST(Foreground, EndsWhatTheCommandLeavesRunning) {
   EXPECT_NE(kill(left, 0), 0) << "process " << left << " still runs";
 }
 
-// Runs the command in a process of its own, sends that process the signal, and returns how it ended.
-int status_after(int signal, const Words& command, bool to_group) {
+// Runs the script in a process of its own, sends that process the signal when the script has made the file $READY, and
+// returns how it ended.
+int status_after(int signal, const std::string& script, bool to_group) {
+  const TemporaryFolder folder;
+  const std::filesystem::path ready = folder.path() / "ready";
+  const Words command = {"sh", "-c", "READY=" + ready.string() + "; " + script};
   const pid_t runner = fork();
   if (runner == 0) {
     setpgid(0, 0);
@@ -66,7 +70,7 @@ int status_after(int signal, const Words& command, bool to_group) {
     _exit(ran.signal != 0 ? 100 + ran.signal : ran.exit_code);
   }
   setpgid(runner, runner);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(testing::comes_about([&] { return std::filesystem::exists(ready); }));
   kill(to_group ? -runner : runner, signal);
   int status = 0;
   waitpid(runner, &status, 0);
@@ -74,26 +78,22 @@ int status_after(int signal, const Words& command, bool to_group) {
 }
 
 TEST(Foreground, CtrlCIsTheCommandsAlone) {
-  EXPECT_EQ(status_after(SIGINT, {"sleep", "60"}, true), 100 + SIGINT);
-  EXPECT_EQ(status_after(SIGINT, {"sh", "-c", "trap 'exit 5' INT; while :; do sleep 0.05; done"}, true), 5);
+  EXPECT_EQ(status_after(SIGINT, ": >$READY; exec sleep 100000", true), 100 + SIGINT);
+  EXPECT_EQ(status_after(SIGINT, "trap 'exit 5' INT; : >$READY; while :; do sleep 0.05; done", true), 5);
 }
 
 TEST(Foreground, ARequestToEndIsPassedOn) {
-  EXPECT_EQ(status_after(SIGTERM, {"sh", "-c", "trap 'exit 6' TERM; while :; do sleep 0.05; done"}, false), 6);
+  EXPECT_EQ(status_after(SIGTERM, "trap 'exit 6' TERM; : >$READY; while :; do sleep 0.05; done", false), 6);
 }
 
 TEST(Foreground, TheCommandDoesNotOutliveUs) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
-  EXPECT_EQ(status_after(SIGKILL, {"sh", "-c", "echo $$ >" + file + "; exec sleep 300"}, false), -1);
+  EXPECT_EQ(status_after(SIGKILL, "echo $$ >" + file + "; : >$READY; exec sleep 100000", false), -1);
   pid_t command = 0;
   std::ifstream(file) >> command;
   ASSERT_GT(command, 0);
-  for (int i = 0; i < 100 && kill(command, 0) == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    waitpid(command, nullptr, WNOHANG);  // a child now, if a test above made us the reaper of orphans
-  }
-  EXPECT_NE(kill(command, 0), 0) << "the command still runs";
+  EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(command); }));
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -17,7 +20,7 @@ struct Arrived {
   std::vector<double> seconds;
 };
 
-LineProcessResult run_shell(const std::string& command, Arrived& arrived, double timeout_s = 20) {
+LineProcessResult run_shell(const std::string& command, Arrived& arrived, double timeout_s = 1000) {
   return run_lines({"sh", "-c", command}, {.timeout_s = timeout_s}, [&](std::string_view line, double seconds) {
     arrived.lines.emplace_back(line);
     arrived.seconds.push_back(seconds);
@@ -30,10 +33,23 @@ bool lives(const std::string& pid) {
 }
 
 TEST(LineProcess, EachLineHasTheTimeOfItsArrival) {
-  Arrived arrived;
-  const LineProcessResult result = run_shell("echo a; sleep 0.3; printf 'b\\nc'; exit 3", arrived);
-  EXPECT_EQ(arrived.lines, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_GE(arrived.seconds[1] - arrived.seconds[0], 0.25);
+  const TemporaryFolder folder;
+  const std::string go = (folder.path() / "go").string();
+  std::vector<std::string> lines;
+  std::vector<double> arrived;
+  const LineProcessResult result =
+      run_lines({"sh", "-c", "echo a; while [ ! -e " + go + " ]; do sleep 0.01; done; printf 'b\\nc'; exit 3"},
+                {.timeout_s = 1000}, [&](std::string_view line, double seconds) {
+                  lines.emplace_back(line);
+                  arrived.push_back(seconds);
+                  if (line == "a") {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                    write_file_atomically(go, "");
+                  }
+                  return true;
+                });
+  EXPECT_EQ(lines, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_GE(arrived[1] - arrived[0], 0.1);
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.left_behind, 0);
   EXPECT_FALSE(result.timed_out);
@@ -47,17 +63,19 @@ TEST(LineProcess, ErrorsAreKeptAndOutputWhereThereAreNone) {
 
 TEST(LineProcess, ALineMayEndTheProgram) {
   Arrived arrived;
-  const LineProcessResult result = run_shell("echo stop; sleep 20", arrived);
+  const LineProcessResult result = run_shell("echo stop; sleep 100000", arrived);
   EXPECT_TRUE(result.stopped);
   EXPECT_FALSE(result.timed_out);
-  EXPECT_LT(result.seconds, 10);
 }
 
 TEST(LineProcess, TheDeadlineEndsTheWholeGroup) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
   Arrived arrived;
-  const LineProcessResult result = run_shell("sleep 30 & echo $! > " + file + "; wait", arrived, 0.5);
+  const LineProcessResult result = testing::within_a_limit_that_suffices_for(file, [&](double limit_s) {
+    return run_shell("sleep 100000 & echo $! > " + file + ".part; mv " + file + ".part " + file + "; wait", arrived,
+                     limit_s);
+  });
   EXPECT_TRUE(result.timed_out);
   EXPECT_FALSE(lives(read_file(file)));
 }
@@ -67,7 +85,7 @@ TEST(LineProcess, WhatLeavesItsGroupIsCountedAndEnded) {
   const std::string file = (folder.path() / "pid").string();
   Arrived arrived;
   const LineProcessResult result = run_shell(
-      "setsid sh -c 'echo $$ > " + file + "; exec sleep 30' & while [ ! -s " + file + " ]; do :; done", arrived);
+      "setsid sh -c 'echo $$ > " + file + "; exec sleep 100000' & while [ ! -s " + file + " ]; do :; done", arrived);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.left_behind, 1);
   EXPECT_FALSE(result.timed_out) << "it held the outputs open";
@@ -75,8 +93,11 @@ TEST(LineProcess, WhatLeavesItsGroupIsCountedAndEnded) {
 }
 
 TEST(LineProcess, AHelperThatEndsSoonAfterIsNotLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder.path() / "pipe").string();
   Arrived arrived;
-  EXPECT_EQ(run_shell("sleep 0.2 & exit 0", arrived).left_behind, 0);
+  // It reads until its program has ended.
+  EXPECT_EQ(run_shell("mkfifo " + pipe + "; cat " + pipe + " & exec 3>" + pipe + "; exit 0", arrived).left_behind, 0);
 }
 
 TEST(LineProcess, WhatIsLeftBehindMayPrintForever) {

@@ -15,6 +15,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -111,11 +112,10 @@ TEST(TemporaryFolder, IsKeptAsLongAsAProcessLivesThatItsOwnerForked) {
   remove_abandoned_folders(place.path());
   EXPECT_TRUE(fs::exists(killed.folder()));
   killed.kill_forked();
-  for (int i = 0; i < 1000 && fs::exists(killed.folder()); ++i) {  // nobody here can wait for a grandchild
-    usleep(10'000);
+  EXPECT_TRUE(testing::comes_about([&] {  // nobody here can wait for a grandchild
     remove_abandoned_folders(place.path());
-  }
-  EXPECT_FALSE(fs::exists(killed.folder()));
+    return !fs::exists(killed.folder());
+  }));
 }
 
 TEST(TemporaryFolder, IsKeptWhenItsOwnerMovesIt) {

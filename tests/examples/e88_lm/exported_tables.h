@@ -20,7 +20,7 @@ class ExportedTables : public testing::Test {
       const apo::ProcessResult result =
           apo::run_process({APO_PROGRAM, "export", "--dispatch", "e88_" + direction, "--journal", journal, "--output",
                             tables().string(), "--with-sources"},
-                           {.timeout_s = 60, .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+                           {.timeout_s = 1000, .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
       ASSERT_EQ(result.exit_code, 0) << result.error;
     }
   }

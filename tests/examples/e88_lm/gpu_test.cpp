@@ -24,7 +24,7 @@ class E88LmGpu : public test::ExportedTables {
 
   apo::ProcessResult run(std::vector<std::string> words) const {
     words.insert(words.begin(), kProgram);
-    return apo::run_process(words, {.timeout_s = 110, .environment = {"APO_DISPATCH=" + tables().string()}});
+    return apo::run_process(words, {.timeout_s = 1000, .environment = {"APO_DISPATCH=" + tables().string()}});
   }
 
   std::vector<double> losses(int steps, std::vector<std::string> flags) const {

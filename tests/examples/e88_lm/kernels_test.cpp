@@ -21,7 +21,7 @@ class E88LmKernels : public testing::TestWithParam<Kernel> {};
 TEST_P(E88LmKernels, AreRightOnTheCpuExecutor) {
   const std::string path = std::string(APO_SOURCE_FOLDER) + "/examples/e88_lm/kernels/" + GetParam().file;
   apo::ProcessOptions options;
-  options.timeout_s = 100;
+  options.timeout_s = 1000;
   options.environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_CACHE=" APO_BINARY_FOLDER "/test-cache"};
   const apo::ProcessResult result =
       apo::run_process({APO_PROGRAM, "verify", "--file", path + ".cu", "--families", path + ".h", "--on", "cpu",

@@ -81,7 +81,7 @@ apo::ProcessResult run_program(std::vector<std::string> flags, std::vector<std::
                                "--state", "8", "--batch", "2", "--length", "16"});
   flags.push_back(std::string(E88_LM_REPOSITORY) + "/harness");
   apo::ProcessOptions options;
-  options.timeout_s = 60;
+  options.timeout_s = 1000;
   options.environment = std::move(environment);
   return apo::run_process(flags, options);
 }

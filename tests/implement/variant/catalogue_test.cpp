@@ -123,12 +123,12 @@ TEST_F(CatalogueTest, OtherContentUnderARegisteredNameReplacesItsFile) {
   write(file, "#include \"two.h\"\nint two;\n");
   write(root() / "in" / "copy" / "two.h", "int more;\n");
   const Registration second = catalogue.register_variant(load_variant(file.string()), root() / "b");
-  EXPECT_TRUE(second.replaces);
+  EXPECT_FALSE(second.already_registered);
   EXPECT_EQ(second.variant->path, (root() / "b" / "copy" / "mine" / "mine.cpp").string());
   EXPECT_EQ(loaded().get("copy/mine").headers.size(), 1U);
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
   write(file, "int three;\n");
-  EXPECT_TRUE(catalogue.register_variant(load_variant(file.string()), root() / "b").replaces);
+  EXPECT_FALSE(catalogue.register_variant(load_variant(file.string()), root() / "b").already_registered);
   EXPECT_EQ(read_file(loaded().get("copy/mine").path), "int three;\n");
 }
 

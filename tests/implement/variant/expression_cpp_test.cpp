@@ -48,7 +48,7 @@ std::vector<std::string> compiled_values(const std::vector<std::string>& express
   write_file_atomically(folder.path() / "a.cpp", program + "}\n");
   const ProcessResult built = run_process({"g++", "-std=c++17", "-fsanitize=undefined", "-fno-sanitize-recover=all",
                                            (folder.path() / "a.cpp").string(), "-o", (folder.path() / "a").string()},
-                                          {.timeout_s = 100});
+                                          {.timeout_s = 1000});
   EXPECT_TRUE(built.ok()) << built.error.substr(0, 2000);
   const ProcessResult ran = run_process({(folder.path() / "a").string()});
   EXPECT_TRUE(ran.ok()) << ran.error;

@@ -26,7 +26,7 @@ class IncludeFolder : public ::testing::Test {
     const fs::path file = write(folder_.path() / "copy" / name, text);
     const Builder builder({.cache = folder_.path() / "cache",
                            .home = APO_SOURCE_FOLDER,
-                           .timeout_s = 120,
+                           .timeout_s = 1000,
                            .device = DeviceFacts{.major = 9, .sms = 100, .threads_per_block = 1024}});
     return builder.build(*find_family("copy"), load_variant(file.string()), {{"n", 32}}, {});
   }

@@ -132,7 +132,7 @@ std::string run_with_headers(const Dispatch& dispatch, const std::string& body, 
                                    "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"};
   argv.insert(argv.end(), flags.begin(), flags.end());
   argv.insert(argv.end(), {"main.cpp", "-o", "main"});
-  const ProcessResult built = run_process(argv, {.timeout_s = 100, .working_folder = folder.path()});
+  const ProcessResult built = run_process(argv, {.timeout_s = 1000, .working_folder = folder.path()});
   EXPECT_TRUE(built.ok()) << built.error.substr(0, 3000);
   const ProcessResult ran = run_process({(folder.path() / "main").string()});
   EXPECT_TRUE(ran.ok()) << ran.error;

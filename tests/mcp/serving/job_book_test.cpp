@@ -7,21 +7,22 @@
 #include <optional>
 
 #include "journal/database.h"
+#include "tests/processes.h"
 
 namespace apo::mcp {
 namespace {
 
 class JobBooks : public ::testing::Test {
  protected:
-  // Delivers until there is an answer; fails the test after half a minute.
+  // Delivers until there is an answer.
   template <class Answer>
   Answer wait_for(const std::optional<Answer>& answer) {
-    for (int i = 0; !answer && i < 300; ++i) {
+    EXPECT_TRUE(testing::comes_about([&] {
       pollfd one{book_.wake_descriptor(), POLLIN, 0};
       poll(&one, 1, 100);
       book_.deliver();
-    }
-    EXPECT_TRUE(answer);
+      return answer.has_value();
+    }));
     return answer.value_or(Answer());
   }
   struct Begun {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -86,11 +85,7 @@ TEST(RoofKernels, BothCopiesCopyEveryElementAndNoMore) {
 
 class MeasuredRoofs : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    const auto start = std::chrono::steady_clock::now();
-    roofs_ = new std::vector<Roof>(measure_host_roofs(2, 0.4));
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
+  static void SetUpTestSuite() { roofs_ = new std::vector<Roof>(measure_host_roofs(2, 0.4)); }
   static void TearDownTestSuite() { delete roofs_; }
   static const Roof& roof(const std::string& name) {
     const Roof* found = find_roof(*roofs_, name);
@@ -99,10 +94,8 @@ class MeasuredRoofs : public ::testing::Test {
     return found != nullptr ? *found : absent;
   }
   static const std::vector<Roof>* roofs_;
-  static double seconds_;
 };
 const std::vector<Roof>* MeasuredRoofs::roofs_ = nullptr;
-double MeasuredRoofs::seconds_ = 0;
 
 TEST_F(MeasuredRoofs, ArePositiveWithIntervalsSamplesAndNotes) {
   for (const char* name : {"fp32_fma", "fp32_fma_1", "fp32_scalar_1", "special_tanh", "special_tanh_1", "libm_tanh",
@@ -134,10 +127,6 @@ TEST_F(MeasuredRoofs, AreWithinWhatOneCoreCanDo) {
   EXPECT_LT(roof("l2_copy_1").value, 2e12);
   EXPECT_LT(roof("memory_copy_1").value, 1e12);
   EXPECT_GT(roof("memory_copy_1").value, 1e7);
-}
-
-TEST_F(MeasuredRoofs, StayNearTheirBudget) {
-  EXPECT_LT(seconds_, 12);
 }
 
 TEST(Roofs, UnknownRoofIsNull) {

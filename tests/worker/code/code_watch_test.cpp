@@ -17,8 +17,7 @@ namespace fs = std::filesystem;
 class Watched : public ::testing::Test {
  protected:
   // A shell script that is given the worker's command line.
-  WorkerOptions options(const std::string& script) const {
-    WorkerOptions options = worker_options();
+  WorkerOptions options(const std::string& script, WorkerOptions options = worker_options()) const {
     options.watcher = {"/bin/sh", "-c", script, folder_.path().string()};  // $0 is the folder
     return options;
   }
@@ -49,8 +48,8 @@ TEST_F(Watched, AfterAFailureTheReportIsWrittenToo) {
 }
 
 TEST_F(Watched, AnEndlessCallInASessionOfItsOwnLeavesNoProcess) {
-  WorkerOptions endless = options("setsid sh -c 'echo $$ >$0/pid; exec \"$@\"' \"$0\" \"$@\"; echo over >$0/report");
-  endless.deadline = std::chrono::milliseconds(300);
+  const WorkerOptions endless =
+      options("setsid sh -c 'echo $$ >$0/pid; exec \"$@\"' \"$0\" \"$@\"; echo over >$0/report", impatient_options());
   const auto failure = judge(compile_launch("volatile int go = 1; while (go) {} return 0;").object, endless);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->outcome, Outcome::timed_out);

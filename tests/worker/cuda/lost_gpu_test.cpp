@@ -24,17 +24,10 @@ class LostGpu : public ::testing::Test {
     return spec;
   }
   // Calls a kernel until something happens; the driver runs nothing.
-  Result<RawSample> call(const std::string& plan) {
+  Result<RawSample> call(const std::string& plan, milliseconds deadline = kPatience) {
     driver_.plan(plan);
-    Worker worker({.program = APO_WORKER_PROGRAM,
-                   .target = Target::cuda,
-                   .environment = {driver_.environment()},
-                   .deadline = milliseconds(1000)});
-    const LaunchPlan launch{.launches = {{.kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}}}};
-    const auto loaded = worker.load(0, object_, launch);
-    EXPECT_TRUE(loaded) << loaded.failure().evidence;
-    const auto attached = worker.attach(shared_tensors_);
-    EXPECT_TRUE(attached) << attached.failure().evidence;
+    Worker worker(options(deadline));
+    load(worker);
     Result<RawSample> sample = Failure{};
     for (int i = 0; i < 3; ++i) {
       sample = worker.call(0);
@@ -44,9 +37,22 @@ class LostGpu : public ::testing::Test {
     }
     return sample;
   }
-  std::string loss(const std::string& plan) {
+  WorkerOptions options(milliseconds deadline) const {
+    return {.program = APO_WORKER_PROGRAM,
+            .target = Target::cuda,
+            .environment = {driver_.environment()},
+            .deadline = deadline};
+  }
+  void load(Worker& worker) {
+    const LaunchPlan launch{.launches = {{.kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}}}};
+    const auto loaded = worker.load(0, object_, launch, kPatience);
+    EXPECT_TRUE(loaded) << loaded.failure().evidence;
+    const auto attached = worker.attach(shared_tensors_, kPatience);
+    EXPECT_TRUE(attached) << attached.failure().evidence;
+  }
+  std::string loss(const std::string& plan, milliseconds deadline = kPatience) {
     try {
-      const auto sample = call(plan);
+      const auto sample = call(plan, deadline);
       return sample ? "nothing happened" : "blamed the candidate: " + sample.failure().evidence;
     } catch (const DeviceLost& lost) {
       EXPECT_NE(lost.hint().find("apo doctor"), std::string::npos) << lost.hint();
@@ -89,13 +95,8 @@ TEST_F(LostGpu, ErrorsThatNoKernelCanCauseAreTheGpus) {
 
 TEST_F(LostGpu, AMissingAnswerFromAGpuThatWorksOnIsTheCandidates) {
   driver_.plan("");
-  Worker worker({.program = APO_WORKER_PROGRAM,
-                 .target = Target::cuda,
-                 .environment = {driver_.environment()},
-                 .deadline = milliseconds(300)});
-  const LaunchPlan launch{.launches = {{.kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}}}};
-  ASSERT_TRUE(worker.load(0, object_, launch));
-  ASSERT_TRUE(worker.attach(shared_tensors_));
+  Worker worker(options(milliseconds(300)));
+  load(worker);
   driver_.plan("0 stalls");
   const auto sample = worker.call(0);
   ASSERT_FALSE(sample);
@@ -103,7 +104,7 @@ TEST_F(LostGpu, AMissingAnswerFromAGpuThatWorksOnIsTheCandidates) {
 }
 
 TEST_F(LostGpu, ADriverThatHangsInEveryProcessIsALostGpu) {
-  const std::string lost = loss("1 hangs");
+  const std::string lost = loss("1 hangs", milliseconds(1000));
   EXPECT_NE(lost.find("the GPU was lost"), std::string::npos) << lost;
   EXPECT_NE(lost.find("no answer in 1000 ms during the call"), std::string::npos) << lost;
   EXPECT_NE(lost.find("during its start"), std::string::npos) << lost;

@@ -1,0 +1,162 @@
+// harness/applications/application_runner.cpp - prepares copies and environment, and classifies how a run
+// ended.
+#include "harness/applications/application_runner.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "harness/applications/step_lines.h"
+#include "harness/core/error.h"
+#include "harness/core/system/line_process.h"
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/commands/command_runner.h"
+#include "harness/worker/parent/evidence.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kShownEnd = 300;
+constexpr const char* kCopyPrefix = "apo-dispatch";
+
+// Both get the same name, with their own ending, which a loader may read.
+fs::path copy_into(const fs::path& folder, const fs::path& dispatch) {
+  const fs::path copy = folder / ("dispatch" + (fs::is_directory(dispatch) ? "" : dispatch.extension().string()));
+  std::error_code error;
+  fs::copy(dispatch, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (error) {
+    throw UserError("cannot copy the dispatch '" + dispatch.string() + "': " + error.message());
+  }
+  return copy;
+}
+
+fs::path first_copy(const TemporaryFolder& folder, const std::string& dispatch) {
+  if (!fs::exists(dispatch)) {
+    throw UserError("there is no dispatch '" + dispatch + "'",
+                    "name the folder that 'apo export --dispatch' wrote, or the library that the application loads");
+  }
+  return copy_into(folder.path(), dispatch);
+}
+
+bool says_out_of_memory(const std::string& printed) {
+  for (const char* words :
+       {"out of memory", "bad_alloc", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "Out of memory", "MemoryError"}) {
+    if (printed.find(words) != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string and_printed(const std::string& printed) {
+  const std::string end = printable_tail(printed, kShownEnd);
+  return end.empty() ? "" : "; it printed: " + end;
+}
+
+// A shell exits with 128 and the signal that ended its command.
+int signal_of(const LineProcessResult& result) {
+  constexpr int kOfShell = 128;
+  const bool by_shell = result.signal == 0 && result.exit_code > kOfShell && result.exit_code < kOfShell + SIGRTMIN;
+  return by_shell ? result.exit_code - kOfShell : result.signal;
+}
+
+// Returns the failure of a run; nullopt if it ended well.
+std::optional<Failure> bad_end(const LineProcessResult& result, double limit_s) {
+  if (result.timed_out) {
+    return Failure{.outcome = Outcome::timed_out,
+                   .evidence = "it had not ended after " + format_seconds(limit_s) + and_printed(result.printed)};
+  }
+  if (result.signal == 0 && result.exit_code == 0) {
+    return std::nullopt;
+  }
+  const int signal = signal_of(result);
+  const std::string how =
+      signal != 0 ? "it was ended by " + signal_name(signal) : fmt::format("it exited with {}", result.exit_code);
+  // A SIGKILL that this program did not send is most likely the system's out-of-memory killer.
+  const bool memory = signal == SIGKILL || says_out_of_memory(result.printed);
+  return Failure{.outcome = memory ? Outcome::out_of_memory : Outcome::faulted,
+                 .evidence = how + and_printed(result.printed)};
+}
+
+std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
+  return application.dispatch_variable + "=" + dispatch.string();
+}
+
+}  // namespace
+
+ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path folder,
+                                     const std::array<std::string, 2>& dispatch)
+    : application_(std::move(application)),
+      folder_(std::move(folder)),
+      copies_{TemporaryFolder(kCopyPrefix), TemporaryFolder(kCopyPrefix)},
+      dispatch_{first_copy(copies_[0], dispatch[0]), first_copy(copies_[1], dispatch[1])} {}
+
+Result<Done> ApplicationRunner::prepare(int arm) const {
+  if (application_.prepare.empty()) {
+    return Done{};
+  }
+  const ProcessResult run =
+      run_process(application_.prepare,
+                  {.timeout_s = application_.time_limit_s,
+                   .working_folder = folder_.string(),
+                   .environment = {dispatch_variable(application_, dispatch_.at(static_cast<std::size_t>(arm)))}});
+  if (run.ok()) {
+    return Done{};
+  }
+  const std::string how = run.timed_out     ? "had not ended after " + format_seconds(application_.time_limit_s)
+                          : run.signal != 0 ? "was ended by " + signal_name(run.signal)
+                                            : fmt::format("exited with {}", run.exit_code);
+  return Failure{.outcome = Outcome::build_failed,
+                 .evidence = "its preparation " + how + and_printed(trim(run.error).empty() ? run.output : run.error)};
+}
+
+std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
+  variables.push_back(fmt::format("APO_SEED={}", run.seed));
+  variables.push_back(fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps));
+  variables.push_back(run.view == ApplicationView::fixed_steps
+                          ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
+                          : fmt::format("APO_SECONDS={}", application_.fixed_time_s));
+  StepReader reader;
+  const LineProcessResult result =
+      run_lines(application_.command,
+                {.timeout_s = application_.time_limit_s, .working_folder = folder_.string(), .environment = variables},
+                [&](std::string_view line, double seconds) { return reader.add(line, seconds); });
+  run.wall_s = result.seconds;
+  if (reader.failure()) {
+    return reader.failure();
+  }
+  if (auto failure = bad_end(result, application_.time_limit_s)) {
+    return failure;
+  }
+  if (result.left_behind > 0) {
+    return Failure{.outcome = Outcome::left_processes,
+                   .evidence = fmt::format("it ended, and {} of the processes that it started still ran a second later",
+                                           result.left_behind)};
+  }
+  auto failure = summarise_steps(application_, reader.steps(), run);
+  if (failure && reader.steps().empty()) {
+    failure->evidence += and_printed(result.printed);
+  }
+  return failure;
+}
+
+ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+                                      const std::vector<std::string>& more) const {
+  const TemporaryFolder folder(kCopyPrefix);
+  const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
+  ApplicationRun run{.view = view, .of_b = arm == 1, .seed = seed};
+  std::vector<std::string> variables = {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)};
+  variables.insert(variables.end(), more.begin(), more.end());
+  if (const auto failure = run_steps(run, std::move(variables))) {
+    run.outcome = failure->outcome;
+    run.evidence = failure->evidence;
+    run.values.clear();
+  }
+  return run;
+}
+
+}  // namespace apo

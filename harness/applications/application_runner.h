@@ -1,0 +1,45 @@
+// harness/applications/application_runner.h - runs an application with one of two indistinguishable
+// dispatches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/applications/application_comparison.h"
+#include "harness/core/system/files.h"
+#include "harness/worker/protocol/result.h"
+
+namespace apo {
+
+// Takes a copy of each dispatch, a folder or a file, in a folder with a random name. Every run gets a copy of its own
+// of that, in another one: names do not identify a dispatch, and files that a run writes do not reach another run.
+class ApplicationRunner {
+ public:
+  // Throws UserError if a dispatch is missing. `folder`: the program's working folder.
+  ApplicationRunner(DeclaredApplication application, std::filesystem::path folder,
+                    const std::array<std::string, 2>& dispatch);
+
+  // How many the runs do behind the warm-up, at first as many as are declared.
+  int steps() const { return application_.steps; }
+  void set_steps(int steps) { application_.steps = steps; }
+
+  // Runs the declared preparation of A (0) or B (1), once, in the copy from which the runs get theirs.
+  Result<Done> prepare(int arm) const;
+  // `layout_seed` draws the size of its environment, to which `more` is added.
+  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+                     const std::vector<std::string>& more = {}) const;
+
+ private:
+  std::optional<Failure> run_steps(ApplicationRun& run, std::vector<std::string> variables) const;
+
+  DeclaredApplication application_;
+  std::filesystem::path folder_;
+  std::array<TemporaryFolder, 2> copies_;
+  std::array<std::filesystem::path, 2> dispatch_;  // within
+};
+
+}  // namespace apo

@@ -1,0 +1,200 @@
+// harness/applications/judge_application.cpp - runs whole pairs in drawn order, until one fails.
+#include "harness/applications/judge_application.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "harness/applications/application_runner.h"
+#include "harness/applications/decide_application.h"
+#include "harness/applications/step_lines.h"
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/preset.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+// The inputs of every step.
+struct ApplicationJudging {
+  ApplicationComparison& comparison;
+  ApplicationRunner& runner;
+  std::uint64_t seed = 0;
+  std::shared_ptr<DeviceTurns> turns;
+  Observer& observer;
+  const ApplicationHooks& hooks;
+};
+
+// Returns the number of pairs: every seed at least once.
+int pairs_of(const DeclaredApplication& application) {
+  return std::max(application.pairs, static_cast<int>(application.seeds.size()));
+}
+
+void keep_run(const ApplicationJudging& judging, ApplicationRun run, int pair) {
+  run.pair = pair;
+  if (const int declared = judging.comparison.application.steps;
+      judging.runner.steps() > declared && run.outcome == Outcome::no_metric) {
+    run.evidence += fmt::format(
+        "; the declared {} steps are too short here to be timed by their lines: let the "
+        "program do as many as APO_STEPS says, or longer ones",
+        declared);
+  }
+  judging.comparison.runs.push_back(std::move(run));
+  if (judging.hooks.on_run) {
+    judging.hooks.on_run(judging.comparison.runs.back());
+  }
+}
+
+DeviceTurns::Turn turn_of(const ApplicationJudging& judging) {
+  return judging.turns == nullptr ? DeviceTurns::Turn()
+                                  : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
+}
+
+// Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
+ApplicationRun run_arm(const ApplicationJudging& judging, ApplicationView view, int arm, std::int64_t seed,
+                       Random& random) {
+  constexpr int kAttempts = 3;
+  ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
+  for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
+    judging.observer.say("a run is repeated: " + run.evidence);
+    run = judging.runner.run(view, arm, seed, random.next());
+  }
+  return run;
+}
+
+// Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
+// both the application's.
+void run_both(const ApplicationJudging& judging, ApplicationView view, int pair,
+              const std::function<void(ApplicationRun)>& then) {
+  const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
+  const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
+  Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
+  const int first = random.coin() ? 1 : 0;
+  for (const int arm : {first, 1 - first}) {
+    then(run_arm(judging, view, arm, seed, random));
+  }
+}
+
+// As many as now, or as many as take long enough to be timed by their lines: five times what voids a run, since the
+// machine may get faster under way.
+int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
+  constexpr double kLongEnoughS = 5 * kShortestRunS;
+  constexpr double kAimS = 2 * kLongEnoughS;
+  constexpr int kMostTimes = 16;
+  constexpr int kMost = 100'000'000;
+  double shortest = kLongEnoughS;
+  for (const ApplicationRun& run : runs) {
+    shortest = run.steps > 0 ? std::min(shortest, run.seconds) : shortest;
+  }
+  if (shortest >= kLongEnoughS || steps > kMost / kMostTimes) {
+    return steps;
+  }
+  return static_cast<int>(std::ceil(steps * std::min<double>(kMostTimes, kAimS / shortest)));
+}
+
+// How long a step takes is a matter of the machine: the first pair is repeated until its steps are enough.
+std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
+  for (;;) {
+    std::vector<ApplicationRun> runs;
+    run_both(judging, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
+    const int now = judging.runner.steps();
+    const int enough = enough_steps(runs, now);
+    if (enough == now) {
+      return runs;
+    }
+    judging.observer.say(fmt::format("{} steps are too short to be timed here: every run does {}", now, enough));
+    judging.runner.set_steps(enough);
+  }
+}
+
+// Whether both ended well.
+bool run_pair(const ApplicationJudging& judging, ApplicationView view, int pair) {
+  const DeviceTurns::Turn turn = turn_of(judging);
+  bool valid = true;
+  const auto keep = [&](ApplicationRun run) {
+    valid = valid && run.outcome == Outcome::valid;
+    keep_run(judging, std::move(run), pair);
+  };
+  if (view == ApplicationView::fixed_steps && pair == 0) {
+    for (ApplicationRun& run : run_first_pair(judging)) {
+      keep(std::move(run));
+    }
+  } else {
+    run_both(judging, view, pair, keep);
+  }
+  return valid;
+}
+
+// Returns whether all runs ended well.
+bool run_pairs(const ApplicationJudging& judging) {
+  const std::vector<ApplicationView> views = views_of(judging.comparison.application);
+  const int pairs = pairs_of(judging.comparison.application);
+  const auto all = pairs * static_cast<int>(views.size());
+  const auto start = std::chrono::steady_clock::now();
+  int done = 0;
+  for (const ApplicationView view : views) {
+    for (int pair = 0; pair < pairs; ++pair, ++done) {
+      judging.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
+                                 .done = done,
+                                 .expected = all,
+                                 .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (all - done)});
+      if (!run_pair(judging, view, pair)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void run_once_more(const ApplicationJudging& judging) {
+  if (judging.hooks.on_pairs) {
+    const DeviceTurns::Turn turn = turn_of(judging);
+    judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
+      return judging.runner.run(ApplicationView::fixed_steps, 0, judging.comparison.application.seeds.front(),
+                                judging.seed, variables);
+    });
+  }
+}
+
+void fail_preparation(ApplicationComparison& comparison, const Failure& failure) {
+  comparison.outcome = failure.outcome;
+  comparison.failed_b = true;
+  comparison.verdict = Verdict::reverted;
+  comparison.reason = Reason::gate_failed;
+  comparison.rule_version = std::string(kRuleVersion);
+  comparison.sentence =
+      fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence);
+}
+
+}  // namespace
+
+void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+                       Observer& observer, const ApplicationHooks& hooks) {
+  const auto start = std::chrono::steady_clock::now();
+  ApplicationRunner runner(comparison.application, comparison.folder, comparison.dispatch);
+  if (const auto prepared = runner.prepare(0); !prepared) {
+    throw UserError("the application cannot be prepared with A: " + prepared.failure().evidence,
+                    "nothing can be compared with it");
+  }
+  if (hooks.on_begin) {
+    hooks.on_begin();
+  }
+  if (const auto prepared = runner.prepare(1); !prepared) {
+    fail_preparation(comparison, prepared.failure());
+  } else {
+    const ApplicationJudging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
+    if (run_pairs(judging)) {
+      run_once_more(judging);
+    }
+    decide(comparison);
+  }
+  comparison.seconds = seconds_since(start);
+  comparison.finished_at = utc_now();
+}
+
+}  // namespace apo

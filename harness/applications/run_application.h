@@ -1,0 +1,26 @@
+// harness/applications/run_application.h - runs a person's command under the injected recorder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/core/recording/application_profile.h"
+
+namespace apo {
+
+// Finds the shared object that the CUDA driver loads into the command, beside this program or where it was installed.
+// Throws EnvironmentError.
+std::filesystem::path injection_library();
+
+// Returns the environment in which a program records into that folder. UserError where that would replace another
+// tool's CUDA_INJECTION64_PATH; of NVTX_INJECTION64_PATH it leaves the ranges out.
+std::vector<std::string> recorder_environment(const std::filesystem::path& folder);
+
+// Throws UserError when the command does not start, and when another tool's CUDA_INJECTION64_PATH would be replaced.
+ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr);
+
+// Reads the recordings of a folder; a file that is no recording becomes a note.
+void collect_recordings(const std::filesystem::path& folder, ApplicationProfile& profile);
+
+}  // namespace apo

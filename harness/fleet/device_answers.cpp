@@ -1,0 +1,132 @@
+// harness/fleet/device_answers.cpp - counts the devices that accepted, and writes their rows.
+#include "harness/fleet/device_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/loop/experiment.h"
+#include "harness/loop/workspace/known_roofs.h"
+
+namespace apo {
+namespace {
+
+std::string found_on(const DeviceAnswer& answer) {
+  const Judgement& judgement = *answer.judged.experiment.judgement;
+  return fmt::format(
+      "{} on {} ({})", to_string(judgement.verdict), answer.device,
+      has_effect(judgement)
+          ? format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all()
+          : std::string(to_string(judgement.reason)));
+}
+
+// The plan, with what was found there.
+Experiment found_by(const DeviceAnswer& answer, const Experiment& planned) {
+  Experiment experiment = planned;
+  const Experiment& found = answer.judged.experiment;
+  experiment.started_at = answer.started_at;
+  experiment.finished_at = utc_now();
+  experiment.machine = answer.judged.machine.id;
+  experiment.candidate_build = found.candidate_build;
+  experiment.incumbent_build = found.incumbent_build;
+  experiment.gates = found.gates;
+  experiment.rounds = found.rounds;
+  experiment.judgement = found.judgement;
+  experiment.outcome = found.outcome;
+  return experiment;
+}
+
+void store_device(const CampaignFrame& frame, const DeviceAnswer& answer) {
+  frame.journal.add_machine(answer.judged.machine);
+  if (known_roofs(frame.journal, answer.judged.machine).empty()) {
+    frame.journal.add_roofs(answer.judged.machine.id, answer.judged.roofs);
+  }
+  for (SentinelRun sentinel : answer.judged.sentinels) {
+    sentinel.row.campaign = frame.campaign;
+    frame.journal.add_sentinel(sentinel.row, sentinel.rounds);
+  }
+}
+
+void begin(const CampaignFrame& frame, Experiment& experiment) {
+  const Catalogue& catalogue = frame.workspace.catalogue();
+  frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
+  frame.journal.add_variant(catalogue.get(experiment.incumbent.variant));
+  experiment.id = frame.journal.begin_experiment(experiment);
+}
+
+void end_placement(const CampaignFrame& frame, const DeviceAnswer& answer, std::int64_t experiment) {
+  frame.journal.end_placement(
+      answer.placement,
+      {.state = PlacementState::answered, .experiment = experiment, .note = "", .seconds = answer.seconds});
+}
+
+void store_replica(const CampaignFrame& frame, const Experiment& planned, const DeviceAnswer& answer,
+                   std::int64_t original) {
+  store_device(frame, answer);
+  Experiment again = found_by(answer, planned);
+  again.campaign = 0;
+  again.iteration = 0;
+  again.id = frame.journal.begin_replay(again, original, ReplayRow::Kind::replay);
+  frame.journal.finish_experiment(again);
+  end_placement(frame, answer, again.id);
+}
+
+}  // namespace
+
+void demand_agreement(Experiment& experiment, const std::vector<DeviceAnswer>& answers, int wanted) {
+  Judgement& judgement = *experiment.judgement;
+  if (wanted <= 1 || judgement.verdict != Verdict::accepted) {
+    return;
+  }
+  std::vector<std::string> found;
+  int agreed = 0;
+  for (const DeviceAnswer& answer : answers) {
+    found.push_back(found_on(answer));
+    agreed += answer.judged.experiment.judgement->verdict == Verdict::accepted ? 1 : 0;
+  }
+  if (agreed >= wanted) {
+    experiment.gates.push_back({.gate = "replication", .evidence = join(found, ", ")});
+    return;
+  }
+  judgement.verdict = Verdict::inconclusive;
+  judgement.reason = Reason::not_replicated;
+  judgement.sentence =
+      fmt::format("Accepted on {} of the {} devices that have to agree: {}.", agreed, wanted, join(found, ", "));
+}
+
+Experiment store_answers(const CampaignFrame& frame, const Experiment& planned,
+                         const std::vector<DeviceAnswer>& answers, int replicate) {
+  Journal::Batch batch(frame.journal);
+  const DeviceAnswer& first = answers.front();
+  Experiment experiment = found_by(first, planned);
+  demand_agreement(experiment, answers, replicate);
+  store_device(frame, first);
+  begin(frame, experiment);
+  frame.observer.say(
+      fmt::format("  experiment {} on {}: {}", experiment.id, first.device, experiment.candidate.label()));
+  keep_verdict(frame, experiment);
+  end_placement(frame, first, experiment.id);
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    store_replica(frame, planned, answers[i], experiment.id);
+  }
+  frame.journal.add_machine(frame.workspace.machine());  // what this process measures is of that one again
+  batch.commit();
+  return experiment;
+}
+
+Experiment store_failure(const CampaignFrame& frame, Experiment planned, Outcome outcome, const std::string& evidence) {
+  Journal::Batch batch(frame.journal);
+  planned.outcome = outcome;
+  planned.gates = {{.gate = "workers", .outcome = outcome, .evidence = evidence}};
+  planned.judgement = not_timed(planned.gates.back());
+  planned.finished_at = utc_now();
+  begin(frame, planned);
+  keep_verdict(frame, planned);
+  batch.commit();
+  return planned;
+}
+
+}  // namespace apo

@@ -1,0 +1,376 @@
+// harness/fleet/fleet.cpp - one poll() over all workers, and a look at the clock of each.
+#include "harness/fleet/fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/families/known_families.h"
+#include "harness/fleet/connection.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kClocksApart_s = 60;
+constexpr double kFarewell_s = 3;
+
+std::chrono::steady_clock::time_point after(double seconds) {
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+// An engine, a link or the worker's task may be the cause of these ends. Workers that were refused, failed their
+// sentinel or broke the protocol are not restarted.
+bool is_worth_a_restart(WorkerEnd why) {
+  return why == WorkerEnd::died || why == WorkerEnd::silent || why == WorkerEnd::gave_back ||
+         why == WorkerEnd::not_started || why == WorkerEnd::cannot_judge;
+}
+
+std::string describe_device(const Machine& machine) {
+  return machine.target == Target::host ? fmt::format("{} of the CPUs of {}", machine.cores, machine.model)
+                                        : machine.model;
+}
+
+// Its own file first. A family of a shared object is not sent.
+std::vector<SourceFile> files_of(const FamilyFile& family) {
+  std::vector<SourceFile> files = {
+      {.name = std::filesystem::path(family.path).filename().string(), .text = family.text, .path = ""}};
+  files.insert(files.end(), family.headers.begin(), family.headers.end());
+  return files;
+}
+
+}  // namespace
+
+std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int64_t now) {
+  return std::max({std::int64_t{0}, started_at - hello, hello - now});
+}
+
+struct Fleet::Worker {
+  std::string command;
+  std::unique_ptr<Connection> connection;  // nullptr: it is not running
+  std::deque<std::string> lines;           // unread
+  std::optional<Hello> hello;              // it has joined
+  std::int64_t row = 0;                    // of the journal; 0: it has not joined
+  std::int64_t task = 0;                   // 0: none
+  bool cancelling = false;                 // the task
+  std::string doing;
+  bool out = false;         // not to be started again
+  int failures = 0;         // in a row
+  std::string why_it_left;  // the last time
+  std::time_t started_at = 0;
+  Clock::time_point deadline;  // of its next word; of its next start where it is not running
+
+  // Throws UserError for a message of another task than its own.
+  void check_task(const Message& message) const {
+    if (task == 0 || message.at("id") != task) {
+      throw UserError("message for a task it was not given: " + message.at("type").get<std::string>());
+    }
+  }
+};
+
+Fleet::Fleet(FleetOptions options, const CampaignFrame& frame) : options_(std::move(options)), frame_(frame) {
+  for (const std::string& command : options_.commands) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->command = command;
+    start(*workers_.back());
+  }
+  frame_.observer.say(fmt::format("starting {} worker{}", size(), size() == 1 ? "" : "s"));
+}
+
+Fleet::~Fleet() {
+  end_processes();
+}
+
+void Fleet::start(Worker& worker) {
+  worker.started_at = std::time(nullptr);
+  worker.connection = std::make_unique<Connection>(worker.command);
+  worker.deadline = after(options_.start_s);
+}
+
+// At the end of its input a worker ends; those that do not are killed.
+void Fleet::end_processes() {
+  const auto is_over = [](const std::unique_ptr<Worker>& worker) {
+    return worker->connection == nullptr || worker->connection->is_over();
+  };
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    worker->out = true;
+    if (worker->connection != nullptr) {
+      worker->connection->hang_up();
+    }
+  }
+  const Clock::time_point until = after(kFarewell_s);
+  while (Clock::now() < until && !std::ranges::all_of(workers_, is_over)) {
+    poll_all(std::chrono::milliseconds(100));
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+      if (!is_over(worker)) {
+        worker->connection->move();
+      }
+    }
+  }
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    worker->connection.reset();
+  }
+}
+
+void Fleet::dismiss() {
+  end_processes();
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->row != 0) {
+      frame_.journal.end_worker(worker->row, WorkerEnd::dismissed, "");
+      worker->row = 0;
+    }
+  }
+}
+
+bool Fleet::is_idle(std::size_t worker) const {
+  return workers_[worker]->hello.has_value() && workers_[worker]->task == 0;
+}
+
+bool Fleet::is_out(std::size_t worker) const {
+  return workers_[worker]->out;
+}
+
+const Hello* Fleet::hello(std::size_t worker) const {
+  return workers_[worker]->hello ? &*workers_[worker]->hello : nullptr;
+}
+
+std::int64_t Fleet::row(std::size_t worker) const {
+  return workers_[worker]->row;
+}
+
+std::string Fleet::name(std::size_t worker) const {
+  const Hello* known = hello(worker);
+  return fmt::format("worker {}", worker + 1) + (known == nullptr ? "" : " (" + known->device + ")");
+}
+
+pid_t Fleet::pid(std::size_t worker) const {
+  return workers_[worker]->connection->pid();
+}
+
+std::string Fleet::doing() const {
+  const auto found = std::ranges::find_if(
+      workers_, [](const std::unique_ptr<Worker>& worker) { return worker->task != 0 && !worker->doing.empty(); });
+  return found == workers_.end() ? "" : (*found)->doing;
+}
+
+void Fleet::forgive(std::size_t worker) {
+  workers_[worker]->failures = 0;
+}
+
+void Fleet::check_any_left() const {
+  std::vector<std::string> reasons;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (!worker->out) {
+      return;
+    }
+    reasons.push_back(worker->why_it_left);
+  }
+  throw EnvironmentError("no worker is left: " + join(reasons, "; "),
+                         "the same command goes on with the campaign once they can work");
+}
+
+void Fleet::give(std::size_t index, const Task& task) {
+  Worker& worker = *workers_[index];
+  worker.task = task.id;
+  worker.doing.clear();
+  Message message = to_message(task);
+  const Catalogue& catalogue = frame_.workspace.catalogue();
+  message["incumbent_source"] = source_document(catalogue.get(task.incumbent.configuration.variant));
+  message["candidate_source"] = source_document(catalogue.get(task.candidate.configuration.variant));
+  if (const FamilyFile* family = find_family_file(task.policy.family)) {
+    message["family_files"] = family_document(task.policy.family, files_of(*family));
+  }
+  worker.connection->send(message.dump());
+}
+
+void Fleet::cancel(std::size_t index) {
+  Worker& worker = *workers_[index];
+  worker.cancelling = true;
+  worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
+}
+
+void Fleet::poll_all(std::chrono::milliseconds longest) {
+  std::vector<Connection*> connections;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->connection != nullptr) {
+      connections.push_back(worker->connection.get());
+    }
+  }
+  Connection::wait(connections, longest);
+}
+
+// A worker's words come before what it should have said by now.
+std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
+  const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
+  poll_all(unread ? std::chrono::milliseconds(0) : longest);
+  for (std::size_t index = 0; index < workers_.size(); ++index) {
+    std::optional<FleetEvent> event = workers_[index]->connection != nullptr ? hear(index) : std::nullopt;
+    if (!event) {
+      event = look_at_clock(index);
+    }
+    if (event) {
+      return event;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<FleetEvent> Fleet::hear(std::size_t index) {
+  Worker& worker = *workers_[index];
+  std::ranges::move(worker.connection->move(), std::back_inserter(worker.lines));
+  while (!worker.lines.empty()) {
+    const Message message = Message::parse(worker.lines.front(), nullptr, false);
+    worker.lines.pop_front();
+    if (!message.is_object()) {
+      continue;  // what a login shell prints first
+    }
+    try {
+      if (auto event = on_message(index, message)) {
+        return event;
+      }
+    } catch (const Message::exception& error) {
+      return refuse(index, error.what());
+    } catch (const UserError& error) {
+      return refuse(index, with_hint(error));
+    }
+  }
+  if (worker.connection->is_over()) {
+    return give_up(index, worker.hello ? WorkerEnd::died : WorkerEnd::not_started, "");
+  }
+  return std::nullopt;
+}
+
+std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& message) {
+  Worker& worker = *workers_[index];
+  const std::string type = message.value("type", "");
+  if (!worker.hello) {
+    return type == "hello" ? std::optional(on_hello(index, message)) : std::nullopt;  // or JSON of a login shell
+  }
+  worker.deadline = after(options_.silence_s);
+  if (type == "heartbeat") {
+    if (const double quiet_s = message.at("quiet_s"); quiet_s > options_.stuck_s) {
+      return give_up(index, WorkerEnd::silent, "its task made no progress in " + format_seconds(quiet_s));
+    }
+  } else if (type == "progress") {
+    worker.doing = message.at("what");
+  } else if (type == "answer" || type == "cancelled") {
+    return on_end_of_task(index, message);
+  } else if (type == "given_back") {
+    return give_up(index, WorkerEnd::gave_back, message.at("what"));
+  } else if (type == "failed") {
+    return give_up(index, message.at("reason") == "sentinel" ? WorkerEnd::sentinel : WorkerEnd::cannot_judge,
+                   message.at("what"));
+  } else if (type == "hello") {
+    throw UserError("it has joined before");
+  }
+  return std::nullopt;
+}
+
+FleetEvent Fleet::on_hello(std::size_t index, const Message& message) {
+  Worker& worker = *workers_[index];
+  const Hello hello = hello_of(message);
+  if (hello.program != options_.program) {
+    return give_up(index, WorkerEnd::wrong_version,
+                   fmt::format("it is {}, and this is {}: copy this program there", to_string(hello.program),
+                               to_string(options_.program)));
+  }
+  if (const auto apart = clock_error_s(hello.time_s, worker.started_at, std::time(nullptr)); apart > kClocksApart_s) {
+    return give_up(index, WorkerEnd::clock_off,
+                   fmt::format("its clock is {} off", format_seconds(static_cast<double>(apart))));
+  }
+  const Machine& model = frame_.workspace.machine();
+  if (hello.machine.target != model.target || hello.machine.model != model.model ||
+      hello.machine.cores != model.cores) {
+    return give_up(index, WorkerEnd::wrong_device,
+                   fmt::format("its device is {}, and the campaign is on {}", describe_device(hello.machine),
+                               describe_device(model)));
+  }
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (i != index && workers_[i]->hello && workers_[i]->hello->device == hello.device) {
+      return give_up(index, WorkerEnd::device_taken, fmt::format("worker {} holds {}", i + 1, hello.device));
+    }
+  }
+  worker.hello = hello;
+  worker.row = add_row(index);
+  worker.deadline = after(options_.silence_s);
+  frame_.observer.say(name(index) + " has joined");
+  return {.kind = FleetEvent::Kind::joined, .worker = index};
+}
+
+FleetEvent Fleet::on_end_of_task(std::size_t index, const Message& message) {
+  Worker& worker = *workers_[index];
+  worker.check_task(message);
+  if (message.at("type") == "cancelled" && !worker.cancelling) {
+    throw UserError("it stopped a task that nobody cancelled");
+  }
+  const bool wanted = !worker.cancelling;
+  FleetEvent event{.kind = wanted ? FleetEvent::Kind::answered : FleetEvent::Kind::cancelled,
+                   .worker = index,
+                   .task = worker.task,
+                   .journal = wanted ? journal_of(message) : ""};
+  worker.failures = 0;
+  worker.task = 0;
+  worker.cancelling = false;
+  return event;
+}
+
+std::optional<FleetEvent> Fleet::look_at_clock(std::size_t index) {
+  Worker& worker = *workers_[index];
+  if (worker.out || Clock::now() < worker.deadline) {
+    return std::nullopt;
+  }
+  if (worker.connection == nullptr) {
+    start(worker);
+    return std::nullopt;
+  }
+  return worker.hello
+             ? give_up(index, WorkerEnd::silent, "no heartbeat in " + format_seconds(options_.silence_s))
+             : give_up(index, WorkerEnd::not_started, "it has said nothing in " + format_seconds(options_.start_s));
+}
+
+FleetEvent Fleet::refuse(std::size_t worker, const std::string& note) {
+  return give_up(worker, WorkerEnd::bad_answer, note);
+}
+
+FleetEvent Fleet::give_up(std::size_t index, WorkerEnd why, const std::string& note) {
+  Worker& worker = *workers_[index];
+  const std::string ended = worker.connection->end();
+  FleetEvent event{.kind = FleetEvent::Kind::left,
+                   .worker = index,
+                   .task = worker.task,
+                   .why = why,
+                   .note = note.empty() ? ended : note};
+  frame_.journal.end_worker(worker.row != 0 ? worker.row : add_row(index), why, event.note);
+  worker.connection.reset();
+  worker.lines.clear();
+  worker.hello.reset();
+  worker.row = 0;
+  worker.task = 0;
+  worker.cancelling = false;
+  ++worker.failures;
+  worker.out = !is_worth_a_restart(why) || worker.failures >= options_.most_failures;
+  worker.deadline = after(options_.restart_after_s * std::exp2(worker.failures - 1));
+  worker.why_it_left = fmt::format("{}: {}: {}", name(index), to_string(why), event.note);
+  frame_.observer.say(worker.why_it_left + (worker.out ? "" : "; it is started again"));
+  return event;
+}
+
+std::int64_t Fleet::add_row(std::size_t index) {
+  const Worker& worker = *workers_[index];
+  WorkerRow row{.campaign = frame_.campaign, .number = static_cast<int>(index) + 1, .command = worker.command};
+  if (worker.hello) {
+    frame_.journal.add_machine(worker.hello->machine);
+    row.machine = worker.hello->machine.id;
+    row.device = worker.hello->device;
+  }
+  return frame_.journal.add_worker(row);
+}
+
+}  // namespace apo

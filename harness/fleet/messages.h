@@ -1,0 +1,83 @@
+// harness/fleet/messages.h - what a driver and its workers say to each other, one JSON object a line.
+//
+// A worker is `apo worker --serve`: it holds one device and judges what a driver gives it. The isolated process in
+// which a worker runs the candidate itself is another one (harness/worker/).
+//
+//   worker: hello                            which program and device; at once
+//   driver: task                             judge this candidate against that incumbent, whose sources come along
+//   worker: heartbeat, progress              meanwhile; a heartbeat says how long there was no progress
+//   worker: answer | failed | given_back | cancelled
+//   driver: cancel                           the task is no more of interest
+//
+// A worker has one task at a time; what it says of a task names it by its id. At the end of its input it ends.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/loop/workspace/claim_floor.h"
+
+namespace apo {
+
+// Increases with every change of these messages.
+inline constexpr int kFleetProtocol = 3;
+inline constexpr int kHeartbeatEvery_s = 2;
+
+// Two programs that judge alike: all of it has to be equal.
+struct ProgramIdentity {
+  std::string version;  // of the program
+  std::string build;    // SHA-256 of its file: another commit of the same version is another program
+  int protocol = kFleetProtocol;
+  int schema = 0;  // of the journal: answers are journals
+  std::string rule;
+  bool operator==(const ProgramIdentity&) const = default;
+};
+// Of this program, or of the one in that file.
+ProgramIdentity identity_of_program(const std::string& version, const std::filesystem::path& file = "/proc/self/exe");
+std::string to_string(const ProgramIdentity& identity);
+
+struct Hello {
+  ProgramIdentity program;
+  Machine machine;
+  std::string device;   // a GPU's UUID, or "HOST cpus 0,1"
+  std::int64_t time_s;  // of its clock, since 1970
+};
+
+// A configuration whose source is named by its content.
+struct TaskSide {
+  Configuration configuration;
+  std::string source_hash;
+};
+
+struct Task {
+  std::int64_t id = 0;        // of the placement
+  std::int64_t campaign = 0;  // of the driver
+  Policy policy;              // its seed is the worker's own
+  TaskSide candidate;
+  TaskSide incumbent;
+  Prediction prediction;
+  int index = 1;
+  ClaimFloor floor;  // of this device, from the driver's selftests
+};
+
+using Message = nlohmann::json;
+
+Message to_message(const Hello& hello);
+Message to_message(const Task& task);
+Message source_document(const Variant& variant);
+Message family_document(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
+Message answer_message(std::int64_t task, const std::string& journal);
+
+// These throw nlohmann::json::exception or UserError for what is none.
+Hello hello_of(const Message& message);
+Task task_of(const Message& message);
+// The source itself: what its hash says is checked.
+Variant variant_of(const Message& message);
+std::vector<SourceFile> files_of(const Message& message);
+std::string journal_of(const Message& message);
+
+}  // namespace apo

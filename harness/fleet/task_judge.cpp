@@ -1,0 +1,143 @@
+// harness/fleet/task_judge.cpp - runs tasks as experiments of a campaign of this process.
+#include "harness/fleet/task_judge.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/families/known_families.h"
+#include "harness/implement/variant/include_folders.h"
+#include "harness/loop/experiment.h"
+#include "harness/loop/workspace/known_roofs.h"
+
+namespace apo {
+namespace {
+
+// The candidate's failure to build would be held against it.
+void check_headers_of_others(const Variant& variant) {
+  if (const std::string missing = include_folders(variant).missing; !missing.empty()) {
+    throw EnvironmentError(variant.id() + " cannot be built here: " + missing);
+  }
+}
+
+}  // namespace
+
+struct TaskJudge::OwnCampaign {
+  std::int64_t of_driver = 0;
+  TemporaryFolder folder{"apo-judged"};
+  Journal journal = Journal::open(folder.path() / "journal.db", Access::temporary);
+  std::optional<CampaignFrame> frame;  // of that journal
+  std::optional<CampaignProgress> state;
+  int iterations = 0;
+};
+
+TaskJudge::TaskJudge(Workspace& workspace, Observer& observer) : workspace_(workspace), observer_(observer) {}
+
+// The family first: a source is read with its contract.
+void TaskJudge::take_sources(const Task& task, const Message& message) {
+  if (find_family(task.policy.family) == nullptr) {
+    if (!message.contains("family_files")) {
+      throw UserError("the family " + task.policy.family + " is a shared object, which is not sent",
+                      "give the worker its own: apo worker --serve --families FILE.so");
+    }
+    take_family(task.policy.family, files_of(message.at("family_files")));
+  }
+  for (const auto& [place, side] :
+       {std::pair("incumbent_source", task.incumbent), std::pair("candidate_source", task.candidate)}) {
+    const Variant* known = workspace_.catalogue().find(side.configuration.variant);
+    if (known != nullptr && known->source_hash == side.source_hash) {
+      continue;
+    }
+    Variant variant = variant_of(message.at(place));
+    // What it was derived from need not come along: no step of a judgement asks for it.
+    if (workspace_.catalogue().find(variant.parent) == nullptr) {
+      variant.parent.clear();
+    }
+    workspace_.catalogue().add(std::move(variant));
+  }
+}
+
+void TaskJudge::take_family(const std::string& name, const std::vector<SourceFile>& files) {
+  const std::filesystem::path folder = workspace_.paths().families / name;
+  for (const SourceFile& file : files) {
+    if (!lies_in((folder / file.name).lexically_normal(), folder)) {
+      throw UserError("the family " + name + " has a file outside of its folder: " + file.name);
+    }
+    write_file_atomically(folder / file.name, file.text);
+  }
+  add_family_file((folder / files.at(0).name).string(), oracle_options(workspace_.paths()));
+}
+
+TaskJudge::OwnCampaign& TaskJudge::campaign_of(const Task& task) {
+  if (own_ == nullptr) {
+    const auto own = std::make_shared<OwnCampaign>();
+    own->of_driver = task.campaign;
+    Campaign campaign{.policy = task.policy,
+                      .baseline = task.incumbent.configuration,
+                      .machine = workspace_.machine().id,
+                      .started_at = utc_now()};
+    own->journal.add_machine(workspace_.machine());
+    own->journal.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
+    campaign.id = own->journal.begin_campaign(campaign);
+    own->frame.emplace(make_frame(workspace_, own->journal, observer_, campaign, false));
+    own->state.emplace(make_state(*own->frame));
+    own_ = own;
+  }
+  if (own_->of_driver != task.campaign) {
+    throw UserError("the driver has changed its campaign");
+  }
+  return *own_;
+}
+
+JudgedTask TaskJudge::judge(const Task& task) {
+  for (const TaskSide& side : {task.incumbent, task.candidate}) {
+    check_headers_of_others(workspace_.catalogue().get(side.configuration.variant));
+  }
+  OwnCampaign& own = campaign_of(task);
+  own.frame->given_floor = task.floor;
+  CampaignProgress& state = *own.state;
+  if (state.since_sentinel >= kSentinelEveryCandidates) {
+    state.machine_checked = false;  // the next timing begins with a sentinel
+  }
+  state.incumbent = task.incumbent.configuration;
+  state.timed_candidates = task.index - 1;
+  const std::int64_t iteration = own.journal.begin_iteration({.campaign = own.frame->campaign,
+                                                              .index = ++own.iterations,
+                                                              .incumbent = state.incumbent,
+                                                              .started_at = utc_now()});
+  const Variant& variant = workspace_.catalogue().get(task.candidate.configuration.variant);
+  const Experiment experiment =
+      run_experiment(*own.frame, state, iteration,
+                     {.configuration = task.candidate.configuration,
+                      .techniques = techniques_of(variant, task.candidate.configuration.settings),
+                      .prediction = task.prediction,
+                      .why = "a driver asked"});
+  own.journal.finish_iteration(iteration);
+  return collect(experiment);
+}
+
+JudgedTask TaskJudge::collect(const Experiment& experiment) {
+  const Catalogue& catalogue = workspace_.catalogue();
+  Journal& journal = own_->journal;
+  JudgedTask judged{.machine = workspace_.machine(),
+                    .roofs = known_roofs(journal, workspace_.machine()),
+                    .sentinels = {},
+                    .sources = {catalogue.get(experiment.candidate.variant)},
+                    .experiment = experiment};
+  if (experiment.incumbent.variant != experiment.candidate.variant) {
+    judged.sources.push_back(catalogue.get(experiment.incumbent.variant));
+  }
+  for (const SentinelRow& row : journal.sentinels(own_->frame->campaign)) {
+    if (row.id > last_sentinel_) {
+      judged.sentinels.push_back({.row = row, .rounds = journal.sentinel_rounds(row.id)});
+    }
+  }
+  last_sentinel_ = judged.sentinels.empty() ? last_sentinel_ : judged.sentinels.back().row.id;
+  return judged;
+}
+
+}  // namespace apo

@@ -1,0 +1,47 @@
+// harness/research/remedy.h - which bottlenecks an option attacks, and how much it can gain at most.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/research/inputs.h"
+
+namespace apo {
+
+// A configuration under consideration.
+struct Option {
+  const Variant* variant = nullptr;
+  Configuration configuration;  // normalised
+  Origin origin = Origin::registered;
+};
+
+struct Remedy {
+  std::vector<std::string> bottlenecks;  // that the option attacks, the largest first
+  double bound = 1.0;                    // speed-up without all of them
+  bool has_cause = false;                // one of them is a cause: `bound` is an estimate, not a maximum
+};
+
+// Counts the techniques that the option or an ancestor of it applies and the incumbent does not. The bound is the
+// savings of all bottlenecks that they attack, together and as far as the floor allows; the floor's bound where they
+// attack none. A bottleneck's own bound is that of a change which removes it alone.
+Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option);
+
+// Returns the range of gains of a variant that attacks some of these causes in the incumbent's counters; nullopt if it
+// attacks none. It begins at their worth and ends, in logs, at as large a part of the rest above the floor as they have
+// of the time: a cause often slows down its surroundings. 18 mended kernels gained from 0.87 of the worth, in logs, up
+// to the floor, and 10 of them more than the worth (experiments/nvidia-h200/planted-defects.md, families.md).
+std::optional<Prediction> remedy_band(const ResearchInputs& inputs, const std::vector<Bottleneck>& causes,
+                                      const Variant& variant);
+
+// Returns the most that the floor leaves an option: the floor on tensor cores where its new techniques use them;
+// infinite where the floor is not known.
+double floor_bound(const ResearchInputs& inputs, const Option& option);
+
+// Returns whether one of these techniques moves products to tensor cores.
+bool uses_tensor_cores(const std::vector<std::string>& techniques, Target target);
+
+// Returns the part of today's time that a speed-up saves; 0 for a slow-down.
+double saving(double speedup);
+
+}  // namespace apo

@@ -1,0 +1,122 @@
+// tests/applications/expectation_test.cpp - the kernel's effect and share against the measured step.
+#include "harness/applications/expectation.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+std::string row(const std::string& label, const std::string& workload_class, const std::string& evidence) {
+  return fmt::format(R"({{"class": {}, "configuration": {{"label": "{}"}}, "evidence": {}}})",
+                     workload_class.empty() ? "null" : "\"" + workload_class + "\"", label, evidence);
+}
+
+const std::string kUnmeasured = R"({"kind": "unmeasured"})";
+
+std::string measured(const std::string& replaced, const std::string& baseline) {
+  return fmt::format(R"({{"kind": "measured", "replaced": {{"label": "{}"}},
+    "judgement": {{"speedup": 1.5, "lower": 1.4, "upper": 1.6, "cache_policy": "cold"}},
+    "certifications": [{{"baseline": {{"label": "{}"}}, "cache_policy": "warm", "speedup": 9, "lower": 8, "upper": 10}},
+                       {{"baseline": {{"label": "{}"}}, "cache_policy": "cold", "speedup": 3, "lower": 2.5, "upper": 4}}]}})",
+                     replaced, baseline, baseline);
+}
+
+std::vector<std::string> dispatch_of(const std::string& rows) {
+  return {R"({"families": [{"family": "f", "devices": [{"device": {"id": "other", "model": "M"}, "rows": []},
+                                                      {"device": {"id": "gpu", "model": "H"}, "rows": [)" +
+          rows + "]}]}]}"};
+}
+
+const Machine kGpu = {.id = "gpu", .model = "H"};
+const std::string kSimple = row("f/simple", "", kUnmeasured);
+
+// Two steps, each 20 ns of the kernels: 40 % of a step of 50 ns.
+constexpr double kStep = 50e-9;
+RecordedSteps two_steps() {
+  RecordedSteps recorded{.profile = 4, .steps = 2};
+  recorded.summary.work = {{.work = {.name = "f_kernel", .calls = 2, .total_ns = 40}},
+                           {.work = {.name = "gemm", .calls = 2, .total_ns = 60}}};
+  return recorded;
+}
+
+KernelEffect threefold() {
+  return kernel_effect(dispatch_of(kSimple),
+                       dispatch_of(row("f/best", "c", measured("f/old", "f/simple")) + "," + kSimple), kGpu);
+}
+
+TEST(Expectation, TheKernelsEffectIsTheCertifiedOneAgainstWhatAHas) {
+  const KernelEffect effect = threefold();
+  EXPECT_EQ(effect.missing, "");
+  EXPECT_EQ(effect.kernel, "f/best over f/simple");
+  EXPECT_DOUBLE_EQ(effect.effect, std::log(3.0));
+  EXPECT_DOUBLE_EQ(effect.lower, std::log(2.5));
+}
+
+TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
+  const auto missing_for = [](const Machine& machine) {
+    return kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), machine)
+        .missing;
+  };
+  EXPECT_EQ(missing_for({.id = "another", .model = "H"}), "");
+  EXPECT_NE(missing_for({.id = "another", .model = "N"}).find("do not differ"), std::string::npos);
+}
+
+TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
+  const KernelEffect effect = kernel_effect(dispatch_of(row("f/old", "c", kUnmeasured)),
+                                            dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), kGpu);
+  EXPECT_DOUBLE_EQ(effect.effect, std::log(1.5));
+}
+
+TEST(Expectation, WhatIsNotKnownIsSaid) {
+  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing.find("do not differ"),
+            std::string::npos);
+  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu)
+                .missing.find("nothing in B's table says"),
+            std::string::npos);
+  EXPECT_NE(kernel_effect({}, dispatch_of(kSimple), kGpu).missing.find("no document"), std::string::npos);
+  const SpeedEffect measured{};
+  EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
+  EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
+            std::string::npos);
+  EXPECT_NE(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing.find("'absent'"),
+            std::string::npos);
+}
+
+TEST(Expectation, ATableHasADocumentAFamily) {
+  const auto with_other = [](std::vector<std::string> documents, const std::string& configuration) {
+    const std::string other = dispatch_of(row(configuration, "", kUnmeasured)).front();
+    documents.push_back(replace_all(other, R"("family": "f")", R"("family": "g")"));
+    return documents;
+  };
+  const auto best = dispatch_of(row("f/best", "c", measured("f/old", "f/simple")));
+  EXPECT_EQ(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/a"), kGpu).missing, "");
+  EXPECT_NE(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu)
+                .missing.find("differ in 2 rows"),
+            std::string::npos);
+}
+
+TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
+  const SpeedEffect measured{.effect = std::log(1.35), .lower = std::log(1.3), .upper = std::log(1.4)};
+  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &measured);
+  EXPECT_EQ(expectation.missing, "");
+  EXPECT_DOUBLE_EQ(expectation.share, 0.4);
+  EXPECT_DOUBLE_EQ(std::exp(expectation.effect), 1 / (0.6 + 0.4 / 3));
+  EXPECT_LT(expectation.lower, expectation.effect);
+  EXPECT_GT(expectation.upper, expectation.effect);
+  EXPECT_TRUE(expectation.agrees);
+}
+
+TEST(Expectation, ADisagreementIsNamed) {
+  const SpeedEffect slower{.effect = -0.1, .lower = -0.12, .upper = -0.08};
+  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
+  EXPECT_FALSE(expectation.agrees);
+  EXPECT_NE(expectation_text(expectation).find("DISAGREES"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,80 @@
+// tests/evaluate/rounds/round_source_test.cpp - a round that fails is taken again, and nobody is blamed for one
+// failure.
+#include "harness/evaluate/rounds/round_source.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace apo {
+namespace {
+
+// What happens to each attempt at a round; nothing is a round that was measured.
+struct Attempts {
+  std::vector<std::optional<Failure>> failures;
+  std::set<int> indices;
+
+  Result<Round> take() {
+    return retry_round(
+        [this](RoundStage stage, int index) -> Result<Round> {
+          const std::size_t attempt = indices.size();
+          indices.insert(index);
+          const std::optional<Failure> failure = failures.at(attempt);
+          return failure ? Result<Round>(*failure) : Round{.stage = stage, .index = index};
+        },
+        RoundStage::search, 3);
+  }
+};
+
+Failure failed(Outcome outcome, int slot) {
+  return {.outcome = outcome, .evidence = "y[3] is nan", .slot = slot};
+}
+
+TEST(RetryRound, ARoundThatSucceedsIsTakenOnce) {
+  Attempts attempts{.failures = {std::nullopt}, .indices = {}};
+  EXPECT_EQ(attempts.take()->index, 3);
+  EXPECT_EQ(attempts.indices, std::set<int>{3});
+}
+
+TEST(RetryRound, AnArmThatFailsTwiceIsBlamed) {
+  for (const int slot : {0, 1}) {
+    Attempts attempts{.failures = {failed(Outcome::incorrect, slot), failed(Outcome::faulted, slot)}, .indices = {}};
+    const auto round = attempts.take();
+    ASSERT_FALSE(round);
+    EXPECT_EQ(round.failure().slot, slot);
+    EXPECT_EQ(round.failure().outcome, Outcome::faulted);
+    EXPECT_EQ(attempts.indices.size(), 2u) << "the second look has coins of its own";
+  }
+}
+
+TEST(RetryRound, AFailureThatDoesNotComeBackBlamesNobodyAndGivesNoRound) {
+  Attempts attempts{.failures = {failed(Outcome::incorrect, 1), std::nullopt}, .indices = {}};
+  const auto round = attempts.take();
+  ASSERT_FALSE(round);
+  EXPECT_EQ(round.failure().slot, -1);
+  EXPECT_EQ(round.failure().evidence, "y[3] is nan; the round that was taken again did not fail");
+}
+
+TEST(RetryRound, FailuresOfDifferentArmsOrOfNoneBlameNobody) {
+  for (const auto& [first, second] : std::vector<std::pair<int, int>>{{0, 1}, {1, 0}, {-1, 1}, {1, -1}, {-1, -1}}) {
+    Attempts attempts{.failures = {failed(Outcome::timed_out, first), failed(Outcome::timed_out, second)},
+                      .indices = {}};
+    EXPECT_EQ(attempts.take().failure().slot, -1) << first << " " << second;
+  }
+}
+
+TEST(RetryRound, AnUnstableClockIsMeasuredAgainAndNeverTheCandidates) {
+  Attempts once{.failures = {failed(Outcome::unstable_clock, 1), std::nullopt}, .indices = {}};
+  const auto round = once.take();
+  ASSERT_TRUE(round);
+  EXPECT_EQ(round->index, 3);
+  Attempts twice{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::unstable_clock, 1)}, .indices = {}};
+  EXPECT_EQ(twice.take().failure().slot, -1);
+  Attempts mixed{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::incorrect, 1)}, .indices = {}};
+  EXPECT_EQ(mixed.take().failure().slot, -1) << "one look at wrong outputs";
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,44 @@
+// tests/fleet/campaign_of_workers.h - an open campaign and iteration of "copy", whose workers a test starts.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/system/files.h"
+#include "harness/fleet/fleet.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+#include "tests/shipped_families.h"
+
+namespace apo::testing {
+
+class CampaignOfWorkers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    journal_.add_machine(workspace_.machine());
+    journal_.add_roofs(workspace_.machine().id, {{.name = "memory_copy", .value = 1e10, .unit = "byte/s"}});
+    campaign_ = {.policy = {.family = "copy", .workload_class = "small", .workloads = {"n4k"}},
+                 .baseline = {"copy/simple", {}},
+                 .machine = workspace_.machine().id};
+    journal_.add_variant(workspace_.catalogue().get("copy/simple"));
+    campaign_.id = journal_.begin_campaign(campaign_);
+    iteration_ = journal_.begin_iteration({.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
+    frame_.emplace(make_frame(workspace_, journal_, observer_, campaign_, false));
+  }
+
+  std::vector<WorkerRow> rows() { return journal_.workers(campaign_.id); }
+
+  TemporaryFolder folder_{"apo-fleet-test"};
+  Workspace workspace_{make_paths((folder_.path() / "journal.db").string())};
+  SilentObserver observer_;
+  Journal journal_ = Journal::open(workspace_.paths().journal, Access::read_write);
+  Campaign campaign_;
+  std::int64_t iteration_ = 0;
+  std::optional<CampaignFrame> frame_;
+  std::optional<Fleet> fleet_;
+};
+
+}  // namespace apo::testing

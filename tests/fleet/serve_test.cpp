@@ -1,0 +1,246 @@
+// tests/fleet/serve_test.cpp - a worker that serves: what it judges, what it asks for, and how it ends.
+#include "harness/fleet/serve.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/files.h"
+#include "harness/fleet/answer_journal.h"
+#include "harness/fleet/connection.h"
+#include "harness/implement/variant/metadata.h"
+#include "tests/shipped_families.h"
+
+namespace apo {
+namespace {
+
+TaskSide shipped(const std::string& name) {
+  const Variant variant = load_variant(APO_SOURCE_FOLDER "/variants/copy/" + name + ".cpp",
+                                       {std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
+  return {{variant.id(), default_settings(variant)}, variant.source_hash};
+}
+
+// The command of a worker on this CPU, whose numbers nobody needs: it waits for no other test's turn. `cache` is where
+// its builds are.
+std::string worker_command(const TemporaryFolder& folder, const std::string& cache = APO_BINARY_FOLDER "/test-cache") {
+  const std::string environment = "APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" + cache +
+                                  " TMPDIR=" + folder.path().string() + " XDG_RUNTIME_DIR=" + folder.path().string() +
+                                  " ";
+  return environment + "exec " APO_PROGRAM " worker --serve --target host";
+}
+
+// Of a copy of 4096 numbers; sources are those that this program ships, or `candidate`.
+Task copy_task(std::int64_t id, const std::string& candidate) {
+  return {.id = id,
+          .campaign = 1,
+          .policy = {.family = "copy",
+                     .workload_class = "small",
+                     .workloads = {"n4k"},
+                     .cache_policy = CachePolicy::warm,
+                     .judge_preset = "standard",
+                     .seed = 42},
+          .candidate = shipped(candidate),
+          .incumbent = shipped("simple"),
+          .prediction = {},
+          .index = 3,
+          .floor = {}};
+}
+
+Task copy_task(std::int64_t id, const Variant& candidate) {
+  Task task = copy_task(id, "simple");
+  task.candidate = {{candidate.id(), {}}, candidate.source_hash};
+  return task;
+}
+
+// A right candidate that no catalogue has.
+Variant new_variant() {
+  const std::string text =
+      "// apo:idea  The last element first.\n"
+      "#include \"copy.args.h\"\n"
+      "void copy(const float* x, float* y, int64_t n) {\n"
+      "  for (int64_t i = n; i-- > 0;) y[i] = x[i];\n"
+      "}\n";
+  return parse_variant(text, "backwards.cpp", {}, {.family = "copy", .name = "backwards"});
+}
+
+// A real `apo worker --serve`, spoken to line by line.
+class ServedWorker {
+ public:
+  explicit ServedWorker(const std::string& command) : connection_(command) {}
+  void send(const Message& message) { connection_.send(message.dump()); }
+  // The next message of one of these types; nullopt when there was none in time, or there is no more.
+  std::optional<Message> next(const std::vector<std::string>& types, double patience_s = 60);
+  // Whether it ends in that time.
+  bool ends_within(double seconds);
+  Connection& connection() { return connection_; }
+
+ private:
+  Connection connection_;
+  std::vector<Message> heard_;
+};
+
+std::optional<Message> ServedWorker::next(const std::vector<std::string>& types, double patience_s) {
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    const auto found = std::ranges::find_if(heard_, [&](const Message& message) {
+      return std::ranges::find(types, message.at("type").get<std::string>()) != types.end();
+    });
+    if (found != heard_.end()) {
+      const Message message = *found;
+      heard_.erase(heard_.begin(), found + 1);
+      return message;
+    }
+    heard_.clear();
+    Connection::wait({&connection_}, std::chrono::milliseconds(100));
+    for (const std::string& line : connection_.move()) {
+      heard_.push_back(Message::parse(line));
+    }
+  } while ((!connection_.is_over() || !heard_.empty()) && seconds_since(start) < patience_s);
+  return std::nullopt;
+}
+
+bool ServedWorker::ends_within(double seconds) {
+  next({"nothing"}, seconds);
+  return connection_.is_over();
+}
+
+class Serve : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_{"apo-serve-test"};
+  ServedWorker worker_{worker_command(folder_)};
+
+  Hello hello() {
+    const auto message = worker_.next({"hello"});
+    return message ? hello_of(*message) : Hello();
+  }
+};
+
+TEST_F(Serve, SaysItsDeviceAndSendsHeartbeats) {
+  const Hello hello = this->hello();
+  EXPECT_EQ(hello.program.protocol, kFleetProtocol);
+  EXPECT_EQ(hello.machine.target, Target::host);
+  EXPECT_NE(hello.device.find(" cpus "), std::string::npos) << hello.device;
+  EXPECT_TRUE(worker_.next({"heartbeat"}, 10));
+  EXPECT_TRUE(worker_.next({"heartbeat"}, 10));
+}
+
+TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
+  const Hello hello = this->hello();
+  const Task task = copy_task(7, "memcpy");
+  worker_.send(to_message(task));
+  const auto answer = worker_.next({"answer", "failed"}, 120);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->at("type"), "answer") << *answer;
+  EXPECT_EQ(answer->at("id"), 7);
+  const std::string bytes = journal_of(*answer);
+  const JudgedTask judged = judged_task(bytes);
+  EXPECT_EQ(judged.machine.id, hello.machine.id);
+  EXPECT_EQ(judged.experiment.candidate, task.candidate.configuration);
+  EXPECT_EQ(judged.experiment.incumbent, task.incumbent.configuration);
+  EXPECT_EQ(judged.experiment.index, task.index);
+  EXPECT_GE(judged.experiment.rounds.size(), 6U);
+  EXPECT_FALSE(judged.experiment.rounds.front().workloads.front().blocks.empty()) << "samples come along";
+  EXPECT_FALSE(judged.experiment.candidate_build.code_hash.empty());
+  EXPECT_EQ(judged.sentinels.size(), 1U);
+  EXPECT_FALSE(judged.roofs.empty());
+  EXPECT_LT(bytes.size(), std::size_t{1} << 20);
+  EXPECT_THROW(judged_task(bytes.substr(0, bytes.size() / 2)), UserError);
+  EXPECT_THROW(judged_task("no journal"), UserError);
+}
+
+TEST_F(Serve, TakesTheSourceThatComesWithATask) {
+  hello();
+  const Variant candidate = new_variant();
+  Message task = to_message(copy_task(1, candidate));
+  task["candidate_source"] = source_document(candidate);
+  worker_.send(task);
+  ASSERT_TRUE(worker_.next({"progress"}));
+  worker_.send({{"type", "cancel"}, {"id", 1}});
+  ASSERT_TRUE(worker_.next({"cancelled"}));
+  worker_.send(to_message(copy_task(2, candidate)));
+  const auto second = worker_.next({"failed", "answer"}, 120);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->at("type"), "answer") << *second;
+}
+
+TEST_F(Serve, SaysThatASourceIsNotTheOneThatWasNamed) {
+  hello();
+  Variant candidate = new_variant();
+  Message task = to_message(copy_task(1, candidate));
+  candidate.source += "// changed\n";
+  task["candidate_source"] = source_document(candidate);
+  worker_.send(task);
+  const auto failed = worker_.next({"failed", "answer"});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->at("type"), "failed");
+  EXPECT_EQ(failed->at("reason"), "cannot_judge");
+}
+
+TEST_F(Serve, StopsATaskAndTakesTheNext) {
+  hello();
+  worker_.send(to_message(copy_task(1, "memcpy")));
+  ASSERT_TRUE(worker_.next({"progress"}));
+  worker_.send({{"type", "cancel"}, {"id", 1}});
+  const auto cancelled = worker_.next({"cancelled", "answer"}, 30);
+  ASSERT_TRUE(cancelled);
+  EXPECT_EQ(cancelled->at("type"), "cancelled");
+  worker_.send(to_message(copy_task(2, "simple")));  // judged without timing: it is the incumbent's own code
+  EXPECT_TRUE(worker_.next({"answer"}, 120));
+}
+
+TEST_F(Serve, JudgesOnAfterATaskThatIsNone) {
+  hello();
+  worker_.send({{"type", "task"}, {"id", 2}});
+  const auto failed = worker_.next({"failed"});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->at("reason"), "cannot_judge");
+  worker_.send(to_message(copy_task(3, "simple")));
+  EXPECT_TRUE(worker_.next({"answer"}, 120));
+}
+
+TEST_F(Serve, EndsWithinTenSecondsOfTheEndOfItsInput) {
+  hello();
+  worker_.send(to_message(copy_task(1, "memcpy")));
+  ASSERT_TRUE(worker_.next({"progress"}));
+  worker_.connection().hang_up();
+  EXPECT_TRUE(worker_.ends_within(10));
+}
+
+TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
+  hello();
+  worker_.send(to_message(copy_task(9, "memcpy")));
+  ASSERT_TRUE(worker_.next({"progress"}));
+  kill(worker_.connection().pid(), SIGTERM);
+  EXPECT_TRUE(worker_.next({"given_back"}, 10));
+  EXPECT_TRUE(worker_.ends_within(10));
+}
+
+// A batch system asks every process of a job to end.
+TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
+  const std::string compiler = (folder_.path() / "g++").string();
+  const std::string pid = (folder_.path() / "pid").string();
+  write_file_atomically(compiler, "#!/bin/sh\n[ \"$1\" = --version ] && exec /usr/bin/g++ --version\necho $$ >" + pid +
+                                      ".new; mv " + pid + ".new " + pid + "; exec sleep 60\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
+                      worker_command(folder_, folder_.path().string()));
+  worker.send(to_message(copy_task(4, "memcpy")));
+  while (is_absent(pid) && !worker.connection().is_over()) {
+    worker.next({"nothing"}, 0.1);
+  }
+  kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the signals of a job do not arrive at once
+  kill(worker.connection().pid(), SIGTERM);
+  const auto last = worker.next({"answer", "failed", "given_back"}, 10);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->at("type"), "given_back") << *last;
+}
+
+}  // namespace
+}  // namespace apo
