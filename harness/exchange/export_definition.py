@@ -22,7 +22,7 @@ def kept_by_import(family):
         return {}
     kept = {}
     for statement in ast.parse(read(program)).body:
-        if isinstance(statement, ast.Assign) and statement.targets[0].id.isupper():
+        if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "").isupper():
             try:
                 kept[statement.targets[0].id] = ast.literal_eval(statement.value)
             except ValueError:
@@ -158,7 +158,7 @@ def input_document(contract, name, workload):
 def workload_lines(contract):
     tolerance = contract.family["tolerance"] or contract.kept.get("TOLERANCE")
     lines = ""
-    for workload in contract.family["workloads"]:
+    for workload in sorted(contract.family["workloads"], key=lambda one: one["place"]):
         axes = {name: workload["axes"][name] for name, axis in contract.axes.items() if axis["type"] == "var"}
         inputs = {name: input_document(contract, name, workload) for name in contract.inputs}
         line = {"uuid": workload["origin"] or workload["name"], "axes": axes, "inputs": inputs}

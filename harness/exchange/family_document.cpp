@@ -55,6 +55,13 @@ Document scalar_document(const ScalarSpec& scalar) {
       {"name", scalar.name}, {"dtype", to_string(scalar.dtype)}, {"value", scalar.value}, {"meaning", scalar.meaning}};
 }
 
+// In the file: a family has its default workload first.
+Document place_of(const Workload& workload, const FamilyFile* file) {
+  return file == nullptr
+             ? Document()
+             : Document(std::ranges::find(file->workloads, workload.name, &Workload::name) - file->workloads.begin());
+}
+
 Document workload_document(const Family& family, const Workload& workload, const FamilyFile* file) {
   Document shapes = Document::object();
   for (const TensorSpec& tensor : family.tensors) {
@@ -66,7 +73,8 @@ Document workload_document(const Family& family, const Workload& workload, const
           {"class", workload.workload_class},
           {"axes", workload.axes},
           {"shapes", shapes},
-          {"origin", has_origin ? file->workload_origins.find(workload.name)->second : ""}};
+          {"origin", has_origin ? file->workload_origins.find(workload.name)->second : ""},
+          {"place", place_of(workload, file)}};
 }
 
 Document tolerance_document(const FamilyFile* file) {
