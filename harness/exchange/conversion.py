@@ -101,7 +101,7 @@ def python_of(expression):
                 text += words.get(token, token)
         return text, ""
 
-    return part(())[0].strip()
+    return " ".join(part(())[0].split())
 
 
 FUNCTIONS = {
