@@ -19,7 +19,7 @@ constexpr double kTimeoutS = 600;
 std::string require_python() {
   const std::optional<std::string> found = find_program("python3");
   if (!found) {
-    throw EnvironmentError("python3 is not installed, and what other tools read and write is converted by it",
+    throw EnvironmentError("python3 is not installed, and other tools' formats are converted by it",
                            "apt-get install python3");
   }
   return *found;

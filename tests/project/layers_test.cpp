@@ -23,7 +23,7 @@ const fs::path kRoot = APO_SOURCE_FOLDER;
 const std::map<std::string, Names> kAllowed = {
     {"kernels", {}},
     {"harness/core", {"kernels"}},
-    {"harness/exchange", 2632},
+    {"harness/exchange", 2640},
     {"harness/executor", {}},
     {"harness/worker", {"harness/core", "harness/executor", "kernels"}},
     {"harness/runtime", {"harness/worker", "harness/core", "kernels"}},
@@ -200,7 +200,7 @@ const std::map<std::string, std::size_t> kBudget = {{"harness/applications", 194
                                                     {"harness/cli", 8793},
                                                     {"harness/core", 9457},
                                                     {"harness/evaluate", 9937},
-                                                    {"harness/exchange", 2632},
+                                                    {"harness/exchange", 2640},
                                                     {"harness/executor", 3340},
                                                     {"harness/families", 2481},
                                                     {"harness/fleet", 2484},
@@ -215,7 +215,7 @@ const std::map<std::string, std::size_t> kBudget = {{"harness/applications", 194
                                                     {"journal", 7587},
                                                     {"kernels", 4236},
                                                     {"reports", 5090},
-                                                    {"tests", 57948}};
+                                                    {"tests", 57950}};
 
 std::size_t lines_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
