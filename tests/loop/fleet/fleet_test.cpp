@@ -18,10 +18,10 @@ using namespace apo::testing;
 using Kind = FleetEvent::Kind;
 
 // What a driver of the program under test is.
-const ProgramIdentity kProgram = identity_of_program(APO_VERSION, APO_PROGRAM);
+const ProgramIdentity kThisProgram = identity_of_program(APO_VERSION, APO_PROGRAM);
 
 FleetOptions options_of(const std::vector<std::string>& commands) {
-  return {.commands = commands, .program = kProgram, .silence_s = 6, .restart_after_s = 0.1};
+  return {.commands = commands, .program = kThisProgram, .silence_s = 6, .restart_after_s = 0.1};
 }
 
 // The next event; nullopt when there was none in that time.
