@@ -60,23 +60,50 @@ function(apo_test_program name)
   endif()
 endfunction()
 
-# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n] [LEVEL -O1]): one GoogleTest program,
-# discovered test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT. COST: ctest starts
-# with the highest, so that what waits or compiles for long runs beside what computes, and no core waits in the end.
+# apo_test_process(NAME PROGRAM FILTER [PROPERTY VALUE]...): a test of ctest, which runs the tests that the filter selects.
+function(apo_test_process name program filter)
+  add_test(NAME ${name} COMMAND ${program} --gtest_filter=${filter})
+  set_tests_properties(${name} PROPERTIES ${ARGN})
+endfunction()
+
+# apo_test(NAME DEPENDS ... [SOURCES ...] [FOLDERS ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n] [LEVEL -O1] [ALL ...] [BY_NAME]):
+# one GoogleTest program of SOURCES, or like a library of every .cpp of its FOLDERS (this one) but for those under WITHOUT. ctest runs
+# it twice, as NAME.1 and NAME.2, each a process with half of the tests. ALL: filters of --gtest_filter whose tests only
+# `tests/run --all` runs, in a process of their own. COST: ctest starts with the highest, so that what waits or compiles for long
+# runs beside what computes, and no core waits in the end. BY_NAME: neither built by default nor run.
 function(apo_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST;LEVEL" "SOURCES;WITHOUT;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "BY_NAME" "TIMEOUT;COST;LEVEL" "SOURCES;FOLDERS;WITHOUT;DEPENDS;LABELS;ALL" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 1800)
   endif()
   if(NOT ARG_COST)
     set(ARG_COST 0)
   endif()
   if(NOT ARG_SOURCES)
-    file(GLOB_RECURSE ARG_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+    if(NOT ARG_FOLDERS)
+      set(ARG_FOLDERS .)
+    endif()
+    list(TRANSFORM ARG_FOLDERS APPEND /*.cpp)
+    file(GLOB_RECURSE ARG_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARG_FOLDERS})
     list(REMOVE_ITEM ARG_SOURCES ${ARG_WITHOUT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
   apo_test_program(${name} ${ARG_LEVEL})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
+  if(ARG_BY_NAME)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
+  set(properties TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST})
+  list(JOIN ARG_ALL : all)
+  foreach(shard 0 1)
+    math(EXPR number "${shard} + 1")
+    apo_test_process(${name}.${number} ${name} -${all} ${properties})
+    set_tests_properties(${name}.${number} PROPERTIES LABELS "${ARG_LABELS}"
+                                                      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+  foreach(filter ${ARG_ALL})
+    string(REGEX REPLACE "[*/.]+" "" subject ${filter})
+    apo_test_process(${name}.${subject} ${name} ${filter} ${properties} LABELS all)
+  endforeach()
 endfunction()

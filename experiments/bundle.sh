@@ -8,7 +8,10 @@ folder=${1:?usage: experiments/bundle.sh FOLDER}
 "$root/apo" --version >/dev/null
 mkdir -p "$folder/lib"
 cp "$root/build/release/bin/apo" "$folder/apo"
-# What experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests were built.
+# What experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests are configured.
+if grep -q '^BUILD_TESTING:BOOL=ON' "$root/build/release/CMakeCache.txt"; then
+  cmake --build "$root/build/release" --target apo_zoo_families variant_launcher launcher_program losing_driver >/dev/null
+fi
 for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so; do
   [ ! -e "$root/build/release/bin/$file" ] || cp "$root/build/release/bin/$file" "$folder/"
 done

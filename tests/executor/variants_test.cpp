@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "harness/core/pattern.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
 #include "tests/executor/cpu_runtime_fixture.h"
 #include "tests/shipped_families.h"
 
@@ -17,16 +22,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> device_variants() {
+struct DeviceCode {
+  std::string family;
+  std::string id;
+  std::set<std::string> techniques;
+  bool changed = false;  // it, or a header of its family
+};
+
+std::vector<DeviceCode> device_variants() {
+  static const Pattern kTechnique(R"((?:^|\n)// apo:technique +(\S+))");
+  const fs::path root = APO_SOURCE_FOLDER;
+  const ProcessResult differing = run_process({(root / "tests/project/changed.sh").string()});
+  const std::vector<std::string> changed = split(differing.output, '\n');
+  std::vector<DeviceCode> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "variants")) {
+    const std::string code = entry.path().extension() == ".cu" ? read_file(entry.path()) : "";
+    if (code.find("\n// apo:launch ") == std::string::npos) {
+      continue;
+    }
+    DeviceCode& one = found.emplace_back();
+    one.family = entry.path().parent_path().filename().string();
+    one.id = one.family + "/" + entry.path().stem().string();
+    for (const PatternMatch& technique : kTechnique.all(code)) {
+      one.techniques.insert(technique[1]);
+    }
+    one.changed = std::ranges::any_of(changed, [&](const std::string& path) {
+      return path == "variants/" + one.id + ".cu" ||
+             (path.starts_with("variants/" + one.family + "/") && path.ends_with(".cuh"));
+    });
+  }
+  return found;
+}
+
+// What is checked every time: what changed, and as few others as have every family and every technique; otherwise the
+// rest.
+std::vector<std::string> variants_of(bool every_time) {
+  std::vector<DeviceCode> all = device_variants();
+  std::ranges::sort(all, {}, [](const DeviceCode& one) {
+    return std::tuple(!one.changed, -static_cast<int>(one.techniques.size()), one.id);
+  });
+  std::set<std::string> covered;
   std::vector<std::string> ids;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(APO_SOURCE_FOLDER) / "variants")) {
-    const bool device_code =
-        entry.path().extension() == ".cu" && read_file(entry.path()).find("\n// apo:launch ") != std::string::npos;
-    if (device_code) {
-      ids.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().stem().string());
+  for (DeviceCode& one : all) {
+    one.techniques.insert("family " + one.family);
+    const bool adds = !std::ranges::includes(covered, one.techniques);
+    covered.merge(one.techniques);
+    if ((one.changed || adds) == every_time) {
+      ids.push_back(one.id);
     }
   }
-  std::sort(ids.begin(), ids.end());
+  std::ranges::sort(ids);
   return ids;
 }
 
@@ -134,11 +179,14 @@ TEST(PackedAtomics, AreRightForOneTermAndMissTheToleranceForTwo) {
   EXPECT_TRUE(two.evidence.find(": dB[") != std::string::npos) << two.evidence;
 }
 
-INSTANTIATE_TEST_SUITE_P(OnTheCpu, DeviceVariant, ::testing::ValuesIn(device_variants()), [](const auto& variant) {
+std::string name_of(const ::testing::TestParamInfo<std::string>& variant) {
   std::string name = variant.param;
-  std::replace(name.begin(), name.end(), '/', '_');
+  std::ranges::replace(name, '/', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTheCpu, DeviceVariant, ::testing::ValuesIn(variants_of(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(OfTheRestOnTheCpu, DeviceVariant, ::testing::ValuesIn(variants_of(false)), name_of);
 
 }  // namespace
 }  // namespace apo::testing

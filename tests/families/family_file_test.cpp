@@ -11,7 +11,7 @@
 namespace apo {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string mistake_in(const std::string& text) {
   try {
     parse_family(text, "f.h");
   } catch (const UserError& error) {
@@ -67,10 +67,10 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
       {"softmax\n", "soft max\n", "f.h:1: the name 'soft max' is not an identifier"},
   };
   for (const Mistake& mistake : mistakes) {
-    const std::string error = error_of(replaced(kSoftmax, mistake.from, mistake.to));
+    const std::string error = mistake_in(replaced(kSoftmax, mistake.from, mistake.to));
     EXPECT_TRUE(error.starts_with(mistake.error)) << mistake.to << ": " << error;
   }
-  EXPECT_EQ(error_of(kSoftmax), "");
+  EXPECT_EQ(mistake_in(kSoftmax), "");
 }
 
 TEST(FamilyFile, AWorkloadMayLeaveOutAnAxisThatHasADefault) {

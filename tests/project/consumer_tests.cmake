@@ -8,7 +8,7 @@ function(apo_consumer_test name)
     set(ARG_FOLDER ${PROJECT_BINARY_DIR})
   endif()
   add_test(NAME Consumer.${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${ARG_FOLDER})
-  set_tests_properties(Consumer.${name} PROPERTIES TIMEOUT 300 FIXTURES_SETUP "${ARG_SETS_UP}"
+  set_tests_properties(Consumer.${name} PROPERTIES TIMEOUT 600 LABELS all FIXTURES_SETUP "${ARG_SETS_UP}"
                                                    FIXTURES_REQUIRED "${ARG_NEEDS}"
                                                    ENVIRONMENT_MODIFICATION "APO_HOME=unset:;DESTDIR=unset:")
   if(ARG_PRINTS)

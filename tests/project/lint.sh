@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/project/lint.sh BUILD_FOLDER [JOBS] - clang-tidy over the sources, on all cores or JOBS. What passed is remembered in
-# BUILD_FOLDER/lint under a hash of all that its verdict depends on, so that only what changed is checked again.
+# tests/project/lint.sh BUILD_FOLDER [JOBS [changed]] - clang-tidy over the sources, on all cores or JOBS, or over those that
+# changed.sh names. What passed is remembered in BUILD_FOLDER/lint under a hash of all that its verdict depends on.
 # Most of the time goes to headers, so that libraries that compile as one are checked as one. Left out: the tests, and
 # harness/cli for the cost of CLI11's templates.
 set -euo pipefail
@@ -42,6 +42,11 @@ tidy() {
     --extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unused-command-line-argument "$file" "$@" 2>&1
 }
 
+flags_of() {
+  for source; do grep -F -B 1 "\"file\": \"$source\"" "$build/compile_commands.json"; done |
+    grep -o -E -e ' (-isystem |-I|-D|-std=)[^ ]+' | sed 's/^ //; s/^-isystem /-isystem/; s/\\\+"/"/g' | awk '!seen[$0]++'
+}
+
 lint() {
   local key
   key=$(verdict_key "$1")
@@ -69,8 +74,7 @@ lint_joined() {
   [ -n "$key" ] && [ -e "$cache/$key" ] && return 0
   joined=$cache/joined_$(sha256sum <<<"$*" | cut -c1-8).cpp
   printf '#include "%s"\n' "$@" >"$joined"
-  mapfile -t flags < <(for source; do grep -F -B 1 "\"file\": \"$source\"" "$build/compile_commands.json"; done |
-    grep -o -E -e ' (-isystem |-I|-D|-std=)[^ ]+' | sed 's/^ //; s/^-isystem /-isystem/; s/\\\+"/"/g' | awk '!seen[$0]++')
+  mapfile -t flags < <(flags_of "$@")
   if tidy "$joined" -- "${flags[@]}" >/dev/null; then
     [ -z "$key" ] || touch "$cache/$key"
     return 0
@@ -81,11 +85,38 @@ lint_joined() {
   [ $failed = 0 ] && echo "lint: these no longer compile as one, which costs time: $*" >&2
   return $failed
 }
-export -f verdict_key tidy lint lint_joined
+
+# A file by itself, with the flags of the source that it was compiled in.
+lint_within() { # FILE SOURCE
+  local key flags output
+  key=$(verdict_key "$2" | sha256sum - <(echo "$1") | sha256sum | cut -d' ' -f1)
+  [ -e "$cache/$key" ] && return 0
+  mapfile -t flags < <(flags_of "$2")
+  if output=$(tidy "$1" -- -x c++ "${flags[@]}"); then
+    touch "$cache/$key"
+  else
+    printf '%s\n' "$output" | grep -v 'warnings generated' >&2
+    return 1
+  fi
+}
+export -f verdict_key tidy flags_of lint lint_joined lint_within
 
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" |
   { grep -F -e "$root/" -e "$build/" || true; } | { grep -v -F -e "$root/tests/" -e "$build/tests/" -e /harness/cli/ || true; } | sort -u >"$cache/sources"
 [ -s "$cache/sources" ] || { echo "lint: no sources of $root in $build/compile_commands.json" >&2; exit 2; }
+
+if [ "${3:-}" = changed ]; then
+  "$root/tests/project/changed.sh" | awk -v root="$root/" '
+    FILENAME == "-" { changed[root $0]; next }
+    FILENAME ~ /sources$/ { linted[$1]; next }
+    $2 in changed && $1 in linted { print $2, $1; delete changed[$2] }' - "$cache/sources" "$cache/dependencies" >"$cache/changed"
+  # Each file reads the headers anew: of many, all are checked as they are joined.
+  if [ "$(wc -l <"$cache/changed")" -le 40 ]; then
+    xargs --max-procs="$2" -d '\n' -I{} bash -c 'lint_within {}' <"$cache/changed"
+    echo "lint: $(wc -l <"$cache/changed") changed files are clean"
+    exit
+  fi
+fi
 
 # One pattern a line: the sources that match are checked as one; the rest, and what needs flags of its own, one by one. (The
 # presets dev and debug compile every file alone, for a change of a line; it is checked so, too.)

@@ -1,10 +1,14 @@
 // tests/research/fixtures.h - a machine with round numbers, and short ways to say variants, results and lessons.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "harness/research/diagnosis/rules.h"
 #include "harness/research/inputs.h"
 
 namespace apo::fixtures {
@@ -46,6 +50,39 @@ inline void set_metric(Diagnosis& d, const std::string& name, double value) {
     }
   }
   d.profile.metrics.push_back({.name = name, .value = value});
+}
+
+inline Diagnosis with(Diagnosis d, const std::vector<std::pair<std::string, double>>& metrics) {
+  for (const auto& [name, value] : metrics) {
+    set_metric(d, name, value);
+  }
+  return d;
+}
+
+inline Diagnosis by(Diagnosis d, const std::string& technique) {
+  d.incumbent.techniques = {technique};
+  return d;
+}
+
+// What a rule says of a profile: the bound worked out by hand, and a part of its evidence. Without a bound it is
+// silent.
+struct RuleCase {
+  const char* why = "";
+  Rule rule = nullptr;
+  Diagnosis profile;
+  double bound = 0;
+  const char* evidence = "";
+};
+
+inline void expect_rules(const std::vector<RuleCase>& cases) {
+  for (const RuleCase& one : cases) {
+    const auto found = one.rule(one.profile);
+    ASSERT_EQ(found.has_value(), one.bound > 0) << one.why << (found ? ": " + found->evidence : "");
+    if (found) {
+      EXPECT_NEAR(found->bound, one.bound, 1e-9) << one.why;
+      EXPECT_NE(found->evidence.find(one.evidence), std::string::npos) << one.why << ": " << found->evidence;
+    }
+  }
 }
 
 inline RegisteredVariant variant(const std::string& name, const std::string& technique, double low = 0, double high = 0,

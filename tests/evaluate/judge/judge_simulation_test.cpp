@@ -31,7 +31,7 @@ void expect_rate(const Tally& tally, double published, const std::string& what) 
   EXPECT_NEAR(tally.accept_rate(), published, 4 * error + 0.5 / tally.trials) << what;
 }
 
-class EveryModel : public testing::TestWithParam<NoiseModel> {};
+class EveryModel : public ::testing::TestWithParam<NoiseModel> {};
 
 TEST_P(EveryModel, IdenticalCodeIsNeverAccepted) {
   const Tally tally = run_trials(GetParam(), 0.0, standard_preset(), kNullTrials, 1);
@@ -48,7 +48,7 @@ TEST_P(EveryModel, GainAboveTheNoiseOfOneCallIsFound) {
   EXPECT_GE(run_trials(GetParam(), gain, standard_preset(), 60, 3).accepted, 59);
 }
 
-INSTANTIATE_TEST_SUITE_P(Noise, EveryModel, testing::ValuesIn(noise_models()),
+INSTANTIATE_TEST_SUITE_P(Noise, EveryModel, ::testing::ValuesIn(noise_models()),
                          [](const auto& param) { return param.param.name.substr(0, param.param.name.find(' ')); });
 
 TEST(JudgePower, AtOnePercentIsThePublishedOne) {

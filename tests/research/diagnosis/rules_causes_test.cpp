@@ -10,7 +10,9 @@
 namespace apo {
 namespace {
 
+using fixtures::expect_rules;
 using fixtures::set_metric;
+using fixtures::with;
 using Metrics = std::vector<std::pair<std::string, double>>;
 
 // A call of 1 ms on a GPU whose floor is a hundredth of it, with these metrics.
@@ -20,10 +22,7 @@ Diagnosis gpu(const Metrics& metrics) {
   d.profile.roofs = {fixtures::roof("barrier", 15e-9), fixtures::roof("shuffle", 8e12), fixtures::roof("l2_copy", 8e12),
                      fixtures::roof("launch_latency", 1.5e-6)};
   d.incumbent.target = Target::cuda;
-  for (const auto& [name, value] : metrics) {
-    set_metric(d, name, value);
-  }
-  return d;
+  return with(d, metrics);
 }
 
 // The same with stalls by share, of which the variant's line 7 has most.
@@ -112,27 +111,34 @@ TEST(Waits, CannotShrinkBelowTheWorkOfTheirUnit) {
   EXPECT_EQ(first_of(sampled({{"short_scoreboard", 0.9}}, {{"pipe_special", 0.8}})), "special-function-pipe");
 }
 
-// 200 MB of which the L2 may have held 50 MB of others, where 100 MB would do.
-TEST(ExcessDramTraffic, LeavesOutWhatTheL2MayHaveHeld) {
-  Diagnosis d = gpu({{"dram_utilisation", 0.9}, {"bytes_moved", 2e8}, {"bytes_over_compulsory", 2}});
-  d.l2_bytes = 50'000'000;
-  EXPECT_NEAR(excess_dram_traffic(d)->bound, 1.5, 1e-9);
-  set_metric(d, "bytes_moved", 1.7e8);
-  EXPECT_FALSE(excess_dram_traffic(d)) << "1.2 times";
-  set_metric(d, "bytes_moved", 4e8);
-  set_metric(d, "load_efficiency", 0.25);
-  EXPECT_FALSE(excess_dram_traffic(d)) << "wasted sectors are why";
-  set_metric(d, "load_efficiency", 1);
-  set_metric(d, "local_bytes", 3e8);
-  EXPECT_FALSE(excess_dram_traffic(d)) << "local memory is why";
-  set_metric(d, "local_bytes", 0);
-  set_metric(d, "dram_utilisation", 0.3);
-  EXPECT_FALSE(excess_dram_traffic(d)) << "nobody waits for DRAM";
-}
-
-TEST(UncoalescedAccess, LeavesRowsAloneThatAreOnlyShifted) {
-  EXPECT_TRUE(uncoalesced_access(sampled({{"long_scoreboard", 0.8}}, {{"store_efficiency", 0.5}})));
-  EXPECT_FALSE(uncoalesced_access(sampled({{"long_scoreboard", 0.8}}, {{"load_efficiency", 0.8}})));
+TEST(CauseRules, OfTraffic) {
+  const auto dram = [](double utilisation, double moved, const Metrics& more = {}) {
+    Diagnosis d = gpu({{"dram_utilisation", utilisation}, {"bytes_moved", moved}, {"bytes_over_compulsory", 2}});
+    d.l2_bytes = 50'000'000;
+    return with(d, more);
+  };
+  const auto waiting = [](const Metrics& metrics) { return sampled({{"long_scoreboard", 0.8}}, metrics); };
+  const auto sectors = [](double loads, double stores, double loaded, double stored) {
+    return sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", loads},
+                                                {"store_efficiency", stores},
+                                                {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", loaded},
+                                                {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", stored}});
+  };
+  expect_rules({
+      {"200 MB of which the L2 may have held 50 of others, where 100 would do", excess_dram_traffic, dram(0.9, 2e8),
+       1.5},
+      {"1.2 times", excess_dram_traffic, dram(0.9, 1.7e8)},
+      {"wasted sectors are why", excess_dram_traffic, dram(0.9, 4e8, {{"load_efficiency", 0.25}})},
+      {"local memory is why", excess_dram_traffic, dram(0.9, 4e8, {{"load_efficiency", 1}, {"local_bytes", 3e8}})},
+      {"nobody waits for DRAM", excess_dram_traffic, dram(0.3, 4e8)},
+      {"half of the stores", uncoalesced_access, waiting({{"store_efficiency", 0.5}}), 1 / 0.6},
+      {"rows that are only shifted", uncoalesced_access, waiting({{"load_efficiency", 0.8}})},
+      {"the sectors that loads and stores waste together", uncoalesced_access, sectors(0.2, 0.125, 3e6, 1e6),
+       1 / (0.1 + 0.9 * (1 - 0.8 * 0.75 - 0.875 * 0.25)), "loads use 20 %"},
+      {"one lane of each warp stores its sum", uncoalesced_access, sectors(1, 0.125, 4e6, 3e4)},
+      {"the waits, without the wasted part of all sectors", uncoalesced_access, sectors(1, 0.125, 4e6, 4e6),
+       1 / (0.1 + 0.9 * (1 - 0.875 / 2))},
+  });
 }
 
 TEST(RegisterSpills, AndArraysIndexedAtRunTimeHaveNamesOfTheirOwn) {
@@ -143,74 +149,63 @@ TEST(RegisterSpills, AndArraysIndexedAtRunTimeHaveNamesOfTheirOwn) {
   EXPECT_EQ(register_spills(d)->name, "local-array");
 }
 
-TEST(Lanes, AreDivergentOrIdleButNotBoth) {
-  Diagnosis d = gpu({{"threads_per_instruction", 16}, {"divergent_share", 0.4}});
-  EXPECT_TRUE(divergent_branches(d));
-  EXPECT_FALSE(idle_lanes(d));
-  set_metric(d, "divergent_share", 0.02);
-  EXPECT_FALSE(divergent_branches(d));
-  EXPECT_NEAR(idle_lanes(d)->bound, 2, 1e-9);
-  set_metric(d, "stall_selected", 0.1);
-  set_metric(d, "stall_long_scoreboard", 0.9);
-  EXPECT_NEAR(idle_lanes(d)->bound, 1 / 0.95, 1e-9) << "it is memory that takes the time";
-}
-
-TEST(Atomics, OfSharedMemoryWaitForSharedMemory) {
-  const Metrics counts = {{"atomics", 10}, {"smsp__inst_executed.sum", 100}};
-  Diagnosis global = sampled({{"lg_throttle", 0.5}}, counts);
-  EXPECT_NEAR(atomics(global)->bound, 2, 1e-9);
-  EXPECT_EQ(atomics(global)->line, 7);
-  Diagnosis shared = sampled({{"lg_throttle", 0.5}, {"mio_throttle", 0.2}}, counts);
-  set_metric(shared, "sm__sass_inst_executed_op_shared_atom.sum", 10);
-  EXPECT_NEAR(atomics(shared)->bound, 1.25, 1e-9);
-  EXPECT_NE(atomics(shared)->evidence.find("on shared memory"), std::string::npos) << atomics(shared)->evidence;
-}
-
-TEST(DoublePrecision, IsACauseOnlyWhereTheContractHasNone) {
-  Diagnosis d = gpu({{"fp64_share", 0.4}, {"pipe_fp64", 0.8}});
-  EXPECT_NEAR(double_precision(d)->bound, 1 / 0.6, 1e-9) << "half the rate, so that half of 80 % can go";
-  d.has_doubles = true;
-  EXPECT_FALSE(double_precision(d));
-  d.has_doubles = false;
-  set_metric(d, "fp64_share", 0.01);
-  EXPECT_FALSE(double_precision(d));
-}
-
-TEST(IntegerArithmetic, CountsOnlyWhereInstructionsTakeTheTime) {
-  Diagnosis d = gpu({{"integer_share", 0.8}, {"issue_utilisation", 0.75}, {"conversion_share", 0.05}});
-  EXPECT_NEAR(integer_arithmetic(d)->bound, 2.5, 1e-9);
-  EXPECT_NE(integer_arithmetic(d)->evidence.find("integer division"), std::string::npos);
-  set_metric(d, "issue_utilisation", 0.2);
-  EXPECT_FALSE(integer_arithmetic(d)) << "addresses of a kernel that waits for memory";
-  set_metric(d, "issue_utilisation", 0.9);
-  set_metric(d, "integer_share", 0.3);
-  EXPECT_FALSE(integer_arithmetic(d));
-}
-
-TEST(ConstantSerialisation, NeedsABusyCacheAndWarpsThatWait) {
-  const Metrics counts = {{"constant_loads", 20}, {"smsp__inst_executed.sum", 100}, {"requests_per_constant_load", 20}};
-  Diagnosis d = sampled({{"short_scoreboard", 0.6}}, counts);
-  EXPECT_FALSE(constant_serialisation(d)) << "the arguments of a kernel";
-  set_metric(d, "pipe_constant", 0.4);
-  EXPECT_TRUE(constant_serialisation(d));
-  set_metric(d, "requests_per_constant_load", 1);
-  EXPECT_FALSE(constant_serialisation(d)) << "all lanes read one place";
-  set_metric(d, "pipe_constant", 0.9);
-  EXPECT_TRUE(constant_serialisation(d));
-  set_metric(d, "constant_loads", 0.5);
-  EXPECT_FALSE(constant_serialisation(d)) << "too few";
-  Diagnosis elsewhere = sampled({{"long_scoreboard", 0.85}}, counts);
-  set_metric(elsewhere, "pipe_constant", 0.9);
-  EXPECT_FALSE(constant_serialisation(elsewhere)) << "the warps wait for memory";
+TEST(CauseRules, OfInstructions) {
+  const auto lanes = [](double divergent, const Metrics& more = {}) {
+    return with(gpu({{"threads_per_instruction", 16}, {"divergent_share", divergent}}), more);
+  };
+  const auto atomic = [](const Metrics& stalls, double shared) {
+    return sampled(
+        stalls,
+        {{"atomics", 10}, {"smsp__inst_executed.sum", 100}, {"sm__sass_inst_executed_op_shared_atom.sum", shared}});
+  };
+  const auto doubles = [](double share, bool in_contract) {
+    Diagnosis d = gpu({{"fp64_share", share}, {"pipe_fp64", 0.8}});
+    d.has_doubles = in_contract;
+    return d;
+  };
+  const auto integers = [](double share, double issued) {
+    return gpu({{"integer_share", share}, {"issue_utilisation", issued}, {"conversion_share", 0.05}});
+  };
+  const Metrics waits = {{"short_scoreboard", 0.6}};
+  const auto constants = [](const Metrics& stalls, double loads, double requests, double pipe) {
+    return sampled(stalls, {{"constant_loads", loads},
+                            {"smsp__inst_executed.sum", 100},
+                            {"requests_per_constant_load", requests},
+                            {"pipe_constant", pipe}});
+  };
+  expect_rules({
+      {"divergent lanes are not idle", idle_lanes, lanes(0.4)},
+      {"idle lanes are not divergent", divergent_branches, lanes(0.02)},
+      {"16 of 32", idle_lanes, lanes(0.02), 2},
+      {"memory takes the time", idle_lanes, lanes(0.02, {{"stall_selected", 0.1}, {"stall_long_scoreboard", 0.9}}),
+       1 / 0.95},
+      {"global atomics", atomics, atomic({{"lg_throttle", 0.5}}, 0), 2},
+      {"those of shared memory wait for it", atomics, atomic({{"lg_throttle", 0.5}, {"mio_throttle", 0.2}}, 10), 1.25,
+       "on shared memory"},
+      {"half the rate, so that half of 80 % can go", double_precision, doubles(0.4, false), 1 / 0.6},
+      {"the contract has doubles", double_precision, doubles(0.4, true)},
+      {"few doubles", double_precision, doubles(0.01, false)},
+      {"instructions take the time", integer_arithmetic, integers(0.8, 0.75), 2.5, "integer division"},
+      {"addresses of a kernel that waits for memory", integer_arithmetic, integers(0.8, 0.2)},
+      {"few are integers", integer_arithmetic, integers(0.3, 0.9)},
+      {"the arguments of a kernel", constant_serialisation, constants(waits, 20, 20, 0)},
+      {"all lanes read one place", constant_serialisation, constants(waits, 20, 1, 0.4)},
+      {"too few", constant_serialisation, constants(waits, 0.5, 1, 0.9)},
+      {"the warps wait for memory", constant_serialisation, constants({{"long_scoreboard", 0.85}}, 20, 20, 0.9)},
+  });
+  EXPECT_TRUE(divergent_branches(lanes(0.4)));
+  EXPECT_EQ(atomics(atomic({{"lg_throttle", 0.5}}, 0))->line, 7);
+  EXPECT_TRUE(constant_serialisation(constants(waits, 20, 20, 0.4)));
+  EXPECT_TRUE(constant_serialisation(constants(waits, 20, 1, 0.9)));
 }
 
 TEST(OwnWaits, CountUnlessAUnitIsHighlyUsed) {
   for (const auto& [rule, state] :
        {std::pair{Rule{instruction_fetch_stalls}, "no_instruction"}, std::pair{Rule{fence_stalls}, "membar"},
         std::pair{Rule{sleeping_warps}, "sleeping"}}) {
-    EXPECT_NEAR(rule(sampled({{state, 0.5}}))->bound, 2, 1e-9) << state;
-    EXPECT_FALSE(rule(sampled({{state, 0.1}}))) << state;
-    EXPECT_FALSE(rule(sampled({{state, 0.5}}, {{"dram_utilisation", 0.8}}))) << state;
+    expect_rules({{state, rule, sampled({{state, 0.5}}), 2},
+                  {state, rule, sampled({{state, 0.1}})},
+                  {state, rule, sampled({{state, 0.5}}, {{"dram_utilisation", 0.8}})}});
   }
 }
 
@@ -252,29 +247,6 @@ TEST(Blocks, WhatStartingThemTakesIsTheLaunchesOwn) {
   d.incumbent.launches.resize(32);
   EXPECT_EQ(first_of(d), "launch-overhead");
   EXPECT_NEAR(uneven_blocks(d)->bound, 1 / (1 - 0.32), 1e-9);
-}
-
-TEST(UncoalescedAccess, BoundsTheGainByTheSectorsThatLoadsAndStoresWasteTogether) {
-  const Diagnosis d =
-      sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", 0.2},
-                                           {"store_efficiency", 0.125},
-                                           {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 3e6},
-                                           {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 1e6}});
-  ASSERT_TRUE(uncoalesced_access(d));
-  EXPECT_NE(uncoalesced_access(d)->evidence.find("loads use 20 %"), std::string::npos);
-  EXPECT_NEAR(uncoalesced_access(d)->bound, 1 / (0.1 + 0.9 * (1 - 0.8 * 0.75 - 0.875 * 0.25)), 1e-9);
-}
-
-TEST(UncoalescedAccess, IsNoMatterOfAFewStores) {
-  Diagnosis d = sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", 1},
-                                                     {"store_efficiency", 0.125},
-                                                     {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4e6},
-                                                     {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 3e4}});
-  EXPECT_FALSE(uncoalesced_access(d)) << "one lane of each warp stores its sum";
-  set_metric(d, "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 4e6);
-  ASSERT_TRUE(uncoalesced_access(d));
-  EXPECT_NEAR(uncoalesced_access(d)->bound, 1 / (0.1 + 0.9 * (1 - 0.875 / 2)), 1e-9)
-      << "the waits, without the wasted part of all sectors";
 }
 
 TEST(Lines, AreOfTheInstructionThatHoldsTheWarpsUp) {

@@ -11,8 +11,11 @@
 namespace apo {
 namespace {
 
+using fixtures::by;
+using fixtures::expect_rules;
 using fixtures::roof;
 using fixtures::set_metric;
+using fixtures::with;
 
 // A call of `ms` on a GPU with round roofs; its floor is a hundredth of the time unless said otherwise.
 Diagnosis gpu(double ms, Work work = {}) {
@@ -31,126 +34,68 @@ bool names(const std::vector<Bottleneck>& bottlenecks, const std::string& name) 
   return std::any_of(bottlenecks.begin(), bottlenecks.end(), [&](const auto& one) { return one.name == name; });
 }
 
-TEST(Fp32Bound, FiresWhenTheUnitIsBusyForHalfTheTime) {
-  Diagnosis d = gpu(1, {.flops = 4.8e10});
-  set_metric(d, "busy_flops", 0.8);
-  const auto found = fp32_bound(d);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->bound, 1.25, 1e-9);
-  EXPECT_NE(found->evidence.find("60 Tflop/s"), std::string::npos) << found->evidence;
-  set_metric(d, "busy_flops", 0.4);
-  EXPECT_FALSE(fp32_bound(d));
+TEST(GpuRules, OfUnitsThatAreBusyForHalfTheTime) {
+  Diagnosis host = with(gpu(1), {{"busy_flops", 0.8}, {"busy_special", 0.8}});
+  host.incumbent.target = Target::host;
+  const Diagnosis tanhs = gpu(1, {.special_functions = 1e9});
+  const auto counted = [&](double exponentials, double hyperbolic) {
+    return with(by(tanhs, "wgmma"), {{std::string(kSpecialCount) + "exp", exponentials},
+                                     {std::string(kSpecialCount) + "tanh", hyperbolic}});
+  };
+  const auto flops = [](double ms, double count, double busy) {
+    return with(gpu(ms, {.flops = count}), {{"busy_flops", busy}});
+  };
+  const auto special = [](double busy) { return with(gpu(1, {.special_functions = 3e9}), {{"busy_special", busy}}); };
+  expect_rules({
+      {"80 % busy", fp32_bound, flops(1, 4.8e10, 0.8), 1.25, "60 Tflop/s"},
+      {"40 % busy", fp32_bound, flops(1, 4.8e10, 0.4)},
+      {"500 Tflop/s, which only tensor cores compute", fp32_bound, flops(0.06, 3e10, 0.8)},
+      {"a host", fp32_bound, host},
+      {"a host", special_function_bound, host},
+      {"75 % busy", special_function_bound, special(0.75), 1 / 0.75},
+      {"20 % busy", special_function_bound, special(0.2)},
+      {"it approximates", libm_special_functions, tanhs},
+      {"1e9 tanhf at 2e12/s are 0.5 of 1 ms, at 4e12/s half of that", libm_special_functions,
+       by(tanhs, "segment-replay"), 1 / 0.75},
+      {"an exponential of CUDA's library is a few instructions round ex2", libm_special_functions, counted(1e9, 0)},
+      {"a tanh is not", libm_special_functions, counted(2e8, 8e8), 1 / 0.8},
+  });
 }
 
-// 30 Gflop in 60 us are 500 Tflop/s, where CUDA cores reach 60.
-TEST(Fp32Bound, IsSilentOfProductsThatOnlyTensorCoresCanCompute) {
-  Diagnosis d = gpu(0.06, {.flops = 3e10});
-  set_metric(d, "busy_flops", 0.8);
-  EXPECT_FALSE(fp32_bound(d));
+TEST(GpuRules, OfStepsThatWait) {
+  const auto steps = [](const std::vector<std::pair<std::string, double>>& metrics, double count = 500) {
+    return with(gpu(5, {.serial_steps = count}), metrics);
+  };
+  const Diagnosis rounds = steps({{"busy_serial", 0.02}, {"busy_flops", 0.05}, {"waves", 1.01}});
+  expect_rules({
+      {"5 ms over 500 steps in two rounds of blocks", waiting_steps, rounds, 20, "a step takes 5 us"},
+      {"in measured barriers", waiting_steps, rounds, 20, "250 barriers"},
+      {"the chain itself bounds the gain", waiting_steps, steps({{"busy_serial", 0.4}}), 2.5},
+      {"no latency was measured", waiting_steps, steps({})},
+      {"a unit is busy", waiting_steps, steps({{"busy_serial", 0.1}, {"busy_bytes", 0.6}})},
+      {"nearly none is", waiting_steps, steps({{"busy_serial", 0.1}, {"busy_bytes", 0.1}}), 10},
+      {"no steps", waiting_steps, steps({{"busy_serial", 0.1}}, 0)},
+  });
+  EXPECT_EQ(waiting_steps(rounds)->name, "latency-bound");
 }
 
-TEST(Fp32Bound, IsNoRuleOfTheHost) {
-  Diagnosis d = gpu(1);
-  set_metric(d, "busy_flops", 0.8);
-  set_metric(d, "busy_special", 0.8);
-  d.incumbent.target = Target::host;
-  EXPECT_FALSE(fp32_bound(d));
-  EXPECT_FALSE(special_function_bound(d));
-}
-
-TEST(SpecialFunctionBound, FiresWhenTheUnitIsBusyForHalfTheTime) {
-  Diagnosis d = gpu(1, {.special_functions = 3e9});
-  set_metric(d, "busy_special", 0.75);
-  EXPECT_NEAR(special_function_bound(d)->bound, 1 / 0.75, 1e-9);
-  set_metric(d, "busy_special", 0.2);
-  EXPECT_FALSE(special_function_bound(d));
-}
-
-// 1e9 tanhf at 2e12/s are 0.5 of 1 ms, at 4e12/s half of that.
-TEST(LibmSpecialFunctions, HoldsAGpuToItsOwnLibrary) {
-  Diagnosis d = gpu(1, {.special_functions = 1e9});
-  EXPECT_FALSE(libm_special_functions(d)) << "it approximates";
-  d.incumbent.techniques = {"segment-replay"};
-  EXPECT_NEAR(libm_special_functions(d)->bound, 1 / 0.75, 1e-9);
-}
-
-// An exponential of CUDA's library is a few instructions round ex2; a tanh is not.
-TEST(LibmSpecialFunctions, CountsOnlyThoseThatAGpusLibraryTakesLongFor) {
-  Diagnosis d = gpu(1, {.special_functions = 1e9});
-  d.incumbent.techniques = {"wgmma"};
-  set_metric(d, std::string(kSpecialCount) + "exp", 1e9);
-  EXPECT_FALSE(libm_special_functions(d));
-  set_metric(d, std::string(kSpecialCount) + "exp", 2e8);
-  set_metric(d, std::string(kSpecialCount) + "tanh", 8e8);
-  EXPECT_NEAR(libm_special_functions(d)->bound, 1 / 0.8, 1e-9);
-}
-
-// 5 ms over 500 steps in two rounds of blocks: 5 us a step.
-TEST(WaitingSteps, FiresWhenNoUnitIsBusyAndTellsWhatAStepTakes) {
-  Diagnosis d = gpu(5, {.serial_steps = 500});
-  set_metric(d, "busy_serial", 0.02);
-  set_metric(d, "busy_flops", 0.05);
-  set_metric(d, "waves", 1.01);
-  const auto found = waiting_steps(d);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->name, "latency-bound");
-  EXPECT_NEAR(found->bound, 20, 1e-9);
-  EXPECT_NE(found->evidence.find("a step takes 5 us"), std::string::npos) << found->evidence;
-  EXPECT_NE(found->evidence.find("250 barriers"), std::string::npos) << found->evidence;
-}
-
-TEST(WaitingSteps, TheChainItselfBoundsTheGain) {
-  Diagnosis d = gpu(5, {.serial_steps = 500});
-  set_metric(d, "busy_serial", 0.4);
-  EXPECT_NEAR(waiting_steps(d)->bound, 2.5, 1e-9);
-}
-
-TEST(WaitingSteps, IsSilentWithoutStepsLatenciesOrIdleUnits) {
-  Diagnosis d = gpu(5, {.serial_steps = 500});
-  EXPECT_FALSE(waiting_steps(d)) << "no latency was measured";
-  set_metric(d, "busy_serial", 0.1);
-  EXPECT_TRUE(waiting_steps(d));
-  set_metric(d, "busy_bytes", 0.6);
-  EXPECT_FALSE(waiting_steps(d));
-  set_metric(d, "busy_bytes", 0.1);
-  d.work.serial_steps = 0;
-  EXPECT_FALSE(waiting_steps(d));
-}
-
-TEST(LowOccupancy, NamesWhatLimitsTheBlocks) {
-  Diagnosis d = gpu(5);
-  d.profile.metrics = {{.name = "blocks_per_sm", .value = 2, .unit = "limited by registers"},
-                       {.name = "occupancy", .value = 0.125},
-                       {.name = "block_threads", .value = 128},
-                       {.name = "registers", .value = 255},
-                       {.name = "block_shared_bytes", .value = 1024}};
-  const auto found = low_occupancy(d);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->bound, 8, 1e-9);
-  EXPECT_NE(found->evidence.find("limited by registers"), std::string::npos) << found->evidence;
-  set_metric(d, "busy_special", 0.7);
-  EXPECT_FALSE(low_occupancy(d)) << "more threads do not speed up a unit that is busy";
-  set_metric(d, "busy_special", 0.1);
-  set_metric(d, "occupancy", 0.5);
-  EXPECT_FALSE(low_occupancy(d));
-}
-
-TEST(TailWave, BoundsTheGainByTheIdleShare) {
-  Diagnosis d = gpu(5);
-  set_metric(d, "idle_share", 0.2);
-  EXPECT_NEAR(tail_wave(d)->bound, 1.25, 1e-9);
-  set_metric(d, "idle_share", 0.05);
-  EXPECT_FALSE(tail_wave(d));
-}
-
-// 6e10 flop and 4e9 byte take 1 ms each, of 10.
-TEST(PerStepOverhead, OnAGpuExplainsTheTimeByItsOwnRoofs) {
-  Diagnosis d = gpu(10, {.flops = 6e10, .bytes = 4e9});
-  set_metric(d, "floor_bytes", 1e6);
-  const auto found = per_step_overhead(d);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->bound, 5, 1e-9);
-  EXPECT_EQ(found->evidence.find("scalar"), std::string::npos) << found->evidence;
+TEST(GpuRules, OfBlocksAndTheRest) {
+  Diagnosis few = gpu(5);
+  few.profile.metrics = {{.name = "blocks_per_sm", .value = 2, .unit = "limited by registers"},
+                         {.name = "occupancy", .value = 0.125},
+                         {.name = "block_threads", .value = 128},
+                         {.name = "registers", .value = 255},
+                         {.name = "block_shared_bytes", .value = 1024}};
+  const Diagnosis rest = with(gpu(10, {.flops = 6e10, .bytes = 4e9}), {{"floor_bytes", 1e6}});
+  expect_rules({
+      {"an eighth", low_occupancy, few, 8, "limited by registers"},
+      {"more threads do not speed up a unit that is busy", low_occupancy, with(few, {{"busy_special", 0.7}})},
+      {"half", low_occupancy, with(few, {{"busy_special", 0.1}, {"occupancy", 0.5}})},
+      {"a fifth is idle", tail_wave, with(gpu(5), {{"idle_share", 0.2}}), 1.25},
+      {"a twentieth", tail_wave, with(gpu(5), {{"idle_share", 0.05}})},
+      {"6e10 flop and 4e9 byte take 1 ms each, of 10", per_step_overhead, rest, 5},
+  });
+  EXPECT_EQ(per_step_overhead(rest)->evidence.find("scalar"), std::string::npos) << "a GPU's own roofs";
 }
 
 // The recurrence of the seeds on a GPU: thousands of cycles a step, nothing busy. Its candidates get bands, not points.

@@ -13,32 +13,32 @@
 namespace apo {
 namespace {
 
-using Words = std::array<std::uint64_t, 2>;
+using CodeWords = std::array<std::uint64_t, 2>;
 
 constexpr unsigned kNone = 7;
 
 // An instruction with a predicate that is always true, what it sets and reads (7: nothing) and what it waits for.
-Words instruction(std::uint64_t opcode, unsigned sets = kNone, unsigned waits = 0, unsigned reads = kNone) {
+CodeWords instruction(std::uint64_t opcode, unsigned sets = kNone, unsigned waits = 0, unsigned reads = kNone) {
   return {opcode | 7U << 12, std::uint64_t{sets} << 46 | std::uint64_t{reads} << 49 | std::uint64_t{waits} << 52};
 }
 
 // A branch `to` instructions on from the next one, as compute capability 9 has it.
-Words branch(int to, bool conditional = true) {
+CodeWords branch(int to, bool conditional = true) {
   const std::uint64_t distance = static_cast<std::uint64_t>(std::int64_t{4} * to);
-  Words words = instruction(0x947);
+  CodeWords words = instruction(0x947);
   words[0] = 0x947 | std::uint64_t{conditional ? 0U : 7U} << 12 | (distance & 0xff) << 16 | (distance >> 8) << 34;
   words[1] |= distance >> 38 & 0x3ffff;
   return words;
 }
 
-Words bssy(int to) {
-  Words words = instruction(0x945);
+CodeWords bssy(int to) {
+  CodeWords words = instruction(0x945);
   words[0] |= static_cast<std::uint64_t>(4 * to) << 34;
   return words;
 }
 
 // The least cubin that holds `code` as the kernel k.
-std::string cubin(const std::vector<Words>& code, unsigned flags = 0x0a005a04) {
+std::string cubin(const std::vector<CodeWords>& code, unsigned flags = 0x0a005a04) {
   const std::string names = std::string("\0.text.k\0.names\0", 16);
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -63,7 +63,7 @@ std::string cubin(const std::vector<Words>& code, unsigned flags = 0x0a005a04) {
   return bytes + names;
 }
 
-std::uint64_t held_up_by(const std::vector<Words>& code, std::size_t index, const char* stall) {
+std::uint64_t held_up_by(const std::vector<CodeWords>& code, std::size_t index, const char* stall) {
   return MachineCode(cubin(code), "k").held_up_by(16 * index, stall) / 16;
 }
 
@@ -76,7 +76,7 @@ TEST(MachineCode, NamesWhatDiagnosesAskFor) {
       {0x945, "BSSY"},   {0x941, "BSYNC"},     {0x9a8, "ATOMG"},     {0x3a9, "ATOMG"}, {0x9a3, "ATOMG"},
       {0xf8c, "ATOMS"},  {0x98c, "ATOMS"},     {0x98e, "RED"},       {0x589, "SHFL"},  {0xb82, "LDC"},
       {0xfae, "LDGSTS"}, {0x9af, "LDGDEPBAR"}, {0x91a, "DEPBAR"},    {0x423, ""},      {0x918, ""}};
-  std::vector<Words> code;
+  std::vector<CodeWords> code;
   for (const auto& [opcode, name] : known) {
     code.push_back(instruction(opcode));
   }
@@ -102,12 +102,12 @@ TEST(MachineCode, IsEmptyForAnotherKernelAnOldGpuAndDamage) {
 
 // LDG sets scoreboard 2, LDL scoreboard 3; the addition needs both, the shuffle's result is of scoreboard 2, too.
 TEST(MachineCode, AnAwaitedResultIsOfTheLastInstructionOfItsKind) {
-  const std::vector<Words> code = {instruction(0x981, 2),
-                                   instruction(0x983, 3),
-                                   instruction(0x589, 2),
-                                   instruction(0x221, kNone, 1U << 2),
-                                   instruction(0x221, kNone, 1U << 3),
-                                   instruction(0x221, kNone, 1U << 5)};
+  const std::vector<CodeWords> code = {instruction(0x981, 2),
+                                       instruction(0x983, 3),
+                                       instruction(0x589, 2),
+                                       instruction(0x221, kNone, 1U << 2),
+                                       instruction(0x221, kNone, 1U << 3),
+                                       instruction(0x221, kNone, 1U << 5)};
   EXPECT_EQ(held_up_by(code, 3, "long_scoreboard"), 0U);
   EXPECT_EQ(held_up_by(code, 3, "short_scoreboard"), 2U);
   EXPECT_EQ(held_up_by(code, 4, "long_scoreboard"), 1U);
@@ -117,21 +117,22 @@ TEST(MachineCode, AnAwaitedResultIsOfTheLastInstructionOfItsKind) {
 
 // A load before the loop, and one in it that is for the next turn.
 TEST(MachineCode, AResultOfTheTurnBeforeIsOfTheLoop) {
-  const std::vector<Words> code = {instruction(0x981, 2), instruction(0x221, kNone, 1U << 2), instruction(0x981, 2),
-                                   branch(-3), instruction(0x94d)};
+  const std::vector<CodeWords> code = {instruction(0x981, 2), instruction(0x221, kNone, 1U << 2), instruction(0x981, 2),
+                                       branch(-3), instruction(0x94d)};
   EXPECT_EQ(held_up_by(code, 1, "long_scoreboard"), 2U);
-  const std::vector<Words> chase = {instruction(0x981, 2, 1U << 2), branch(-2)};
+  const std::vector<CodeWords> chase = {instruction(0x981, 2, 1U << 2), branch(-2)};
   EXPECT_EQ(held_up_by(chase, 0, "long_scoreboard"), 0U) << "its own result";
 }
 
 TEST(MachineCode, AnAsynchronousCopyIsWhatItsGroupWaitsFor) {
-  const std::vector<Words> code = {instruction(0xfae), instruction(0x9af, 0), instruction(0x210), instruction(0x91a)};
+  const std::vector<CodeWords> code = {instruction(0xfae), instruction(0x9af, 0), instruction(0x210),
+                                       instruction(0x91a)};
   EXPECT_EQ(held_up_by(code, 3, "long_scoreboard"), 0U);
 }
 
 TEST(MachineCode, AWarpStandsBehindTheBarrierThatItWaitsAt) {
-  const std::vector<Words> code = {instruction(0xb1d), instruction(0x992), instruction(0x95d),
-                                   instruction(0xb1d), instruction(0x20c), branch(-6)};
+  const std::vector<CodeWords> code = {instruction(0xb1d), instruction(0x992), instruction(0x95d),
+                                       instruction(0xb1d), instruction(0x20c), branch(-6)};
   EXPECT_EQ(held_up_by(code, 5, "barrier"), 3U) << "others issue in the meantime";
   EXPECT_EQ(held_up_by(code, 3, "barrier"), 0U) << "the second one is not reached yet";
   EXPECT_EQ(held_up_by(code, 0, "barrier"), 3U) << "of the turn before";
@@ -141,11 +142,11 @@ TEST(MachineCode, AWarpStandsBehindTheBarrierThatItWaitsAt) {
 
 // BSSY, a branch to the second way, the first way with a jump over the second one, BSYNC, and what follows.
 TEST(MachineCode, ABranchIsResolvedWhereItLeadsOrPathsMeet) {
-  const std::vector<Words> code = {bssy(5),          instruction(0x210), branch(2),          instruction(0x223),
-                                   branch(1, false), instruction(0x223), instruction(0x941), instruction(0x20c),
-                                   branch(-9)};
-  const std::vector<Words> meets = {bssy(6),          instruction(0x210), branch(2),          instruction(0x223),
-                                    branch(1, false), instruction(0x223), instruction(0x941), instruction(0x20c)};
+  const std::vector<CodeWords> code = {bssy(5),          instruction(0x210), branch(2),          instruction(0x223),
+                                       branch(1, false), instruction(0x223), instruction(0x941), instruction(0x20c),
+                                       branch(-9)};
+  const std::vector<CodeWords> meets = {bssy(6),          instruction(0x210), branch(2),          instruction(0x223),
+                                        branch(1, false), instruction(0x223), instruction(0x941), instruction(0x20c)};
   EXPECT_EQ(held_up_by(meets, 7, "branch_resolving"), 2U) << "its lanes went apart there";
   EXPECT_EQ(held_up_by(code, 5, "branch_resolving"), 2U) << "it leads here";
   EXPECT_EQ(held_up_by(code, 3, "branch_resolving"), 2U) << "it was not taken";

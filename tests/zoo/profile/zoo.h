@@ -20,7 +20,7 @@
 namespace apo::testing {
 
 namespace fs = std::filesystem;
-inline const fs::path kZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "profile";
+inline const fs::path kProfileZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "profile";
 
 inline const DeviceFacts kH200 = {.name = "none",
                                   .major = 9,
@@ -33,7 +33,7 @@ inline const DeviceFacts kH200 = {.name = "none",
                                   .registers_per_sm = 65'536};
 
 inline std::string source_of(const std::string& name) {
-  return read_file(kZoo / (name + ".cu"));
+  return read_file(kProfileZoo / (name + ".cu"));
 }
 
 // What stands behind "// zoo: KEY ".
@@ -47,9 +47,9 @@ inline std::string says(const std::string& source, const std::string& key) {
   return "";
 }
 
-inline std::vector<std::string> names() {
+inline std::vector<std::string> zoo_names() {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(kZoo)) {
+  for (const auto& entry : fs::directory_iterator(kProfileZoo)) {
     if (entry.path().extension() == ".cu") {
       found.push_back(entry.path().stem().string());
     }
@@ -60,7 +60,7 @@ inline std::vector<std::string> names() {
 
 // Where threads work together, or the result is more than a copy with ballast.
 inline std::vector<std::string> names_worth_running() {
-  std::vector<std::string> all = names();
+  std::vector<std::string> all = zoo_names();
   std::erase_if(all, [](const std::string& name) {
     const std::string source = source_of(name);
     const bool together = source.find("__shared__") != std::string::npos || source.find("_sync") != std::string::npos ||
@@ -79,7 +79,7 @@ inline std::ptrdiff_t planted_line(const std::string& source) {
 }
 
 inline std::vector<std::string> names_with_a_line() {
-  std::vector<std::string> all = names();
+  std::vector<std::string> all = zoo_names();
   std::erase_if(all, [](const std::string& name) { return planted_line(source_of(name)) == 0; });
   return all;
 }
@@ -89,7 +89,7 @@ inline Variant variant_of(const std::string& name) {
   if (find_family("zoo_copy") == nullptr) {
     load_family_library(APO_ZOO_FAMILIES);
   }
-  return load_variant((kZoo / (name + ".cu")).string());
+  return load_variant((kProfileZoo / (name + ".cu")).string());
 }
 
 inline const Workload& workload_of(const Variant& variant) {
