@@ -12,7 +12,6 @@
 #include <variant>
 #include <vector>
 
-
 struct sqlite3;
 struct sqlite3_stmt;
 

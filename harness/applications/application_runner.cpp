@@ -58,17 +58,17 @@ std::string and_printed(const std::string& printed) {
 }
 
 // A shell exits with 128 and the signal that ended its command.
-int signal_of(const LineProcessResult& result) {
+int signal_of(const ProcessResult& result) {
   constexpr int kOfShell = 128;
   const bool by_shell = result.signal == 0 && result.exit_code > kOfShell && result.exit_code < kOfShell + SIGRTMIN;
   return by_shell ? result.exit_code - kOfShell : result.signal;
 }
 
 // Returns the failure of a run; nullopt if it ended well.
-std::optional<Failure> bad_end(const LineProcessResult& result, double limit_s) {
+std::optional<Failure> bad_end(const ProcessResult& result, double limit_s) {
   if (result.timed_out) {
     return Failure{.outcome = Outcome::timed_out,
-                   .evidence = "it had not ended after " + format_seconds(limit_s) + and_printed(result.printed)};
+                   .evidence = "it had not ended after " + format_seconds(limit_s) + and_printed(result.printed())};
   }
   if (result.signal == 0 && result.exit_code == 0) {
     return std::nullopt;
@@ -77,9 +77,9 @@ std::optional<Failure> bad_end(const LineProcessResult& result, double limit_s) 
   const std::string how =
       signal != 0 ? "it was ended by " + signal_name(signal) : fmt::format("it exited with {}", result.exit_code);
   // A SIGKILL that this program did not send is most likely the system's out-of-memory killer.
-  const bool memory = signal == SIGKILL || says_out_of_memory(result.printed);
+  const bool memory = signal == SIGKILL || says_out_of_memory(result.printed());
   return Failure{.outcome = memory ? Outcome::out_of_memory : Outcome::faulted,
-                 .evidence = how + and_printed(result.printed)};
+                 .evidence = how + and_printed(result.printed())};
 }
 
 std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
@@ -121,7 +121,7 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
                           ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
                           : fmt::format("APO_SECONDS={}", application_.fixed_time_s));
   StepReader reader;
-  const LineProcessResult result =
+  const ProcessResult result =
       run_lines(application_.command,
                 {.timeout_s = application_.time_limit_s, .working_folder = folder_.string(), .environment = variables},
                 [&](std::string_view line, double seconds) { return reader.add(line, seconds); });
@@ -139,7 +139,7 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   }
   auto failure = summarise_steps(application_, reader.steps(), run);
   if (failure && reader.steps().empty()) {
-    failure->evidence += and_printed(result.printed);
+    failure->evidence += and_printed(result.printed());
   }
   return failure;
 }

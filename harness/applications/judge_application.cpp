@@ -80,11 +80,11 @@ void run_both(const ApplicationJudging& judging, ApplicationView view, int pair,
   }
 }
 
-// As many as now, or as many as take long enough to be timed by their lines: ten times what voids a run, since the
+// As many as now, or as many as take long enough to be timed by their lines: five times what voids a run, since the
 // machine may get faster under way.
 int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
-  constexpr double kLongEnoughS = 10 * kShortestRunS;
-  constexpr double kAimS = 1.5 * kLongEnoughS;
+  constexpr double kLongEnoughS = 5 * kShortestRunS;
+  constexpr double kAimS = 2 * kLongEnoughS;
   constexpr int kMostTimes = 16;
   constexpr int kMost = 100'000'000;
   double shortest = kLongEnoughS;

@@ -114,8 +114,7 @@ std::vector<std::string> recorder_environment(const fs::path& folder) {
 ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {
   const TemporaryFolder folder("apo-recordings");
   const std::vector<std::string> environment = recorder_environment(folder.path());
-  const ForegroundResult ran =
-      run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
+  const ProcessResult ran = run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
   ApplicationProfile profile{
       .source = "run", .command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
   if (ran.signal == 0) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
@@ -31,17 +30,8 @@ enum class Regime : std::uint8_t {
   alternating,
   denormal
 };
-
-constexpr EnumWords<Regime, 10> kRegimes = {{{Regime::typical, "typical"},
-                                             {Regime::wide, "wide"},
-                                             {Regime::near_zero, "near_zero"},
-                                             {Regime::saturating, "saturating"},
-                                             {Regime::constant_rows, "constant_rows"},
-                                             {Regime::zero_rows, "zero_rows"},
-                                             {Regime::extreme, "extreme"},
-                                             {Regime::equal, "equal"},
-                                             {Regime::alternating, "alternating"},
-                                             {Regime::denormal, "denormal"}}};
+APO_WORDS(Regime, regime_from, typical, wide, near_zero, saturating, constant_rows, zero_rows, extreme, equal,
+          alternating, denormal)
 
 struct Draw {
   const Distribution& distribution;
@@ -162,12 +152,7 @@ void place(const Draw& draw, std::size_t row, std::uint64_t seed, std::vector<do
 }  // namespace
 
 const std::vector<std::string>& known_regimes() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names;
-    std::ranges::transform(kRegimes, std::back_inserter(names),
-                           [](const auto& one) { return std::string(one.second); });
-    return names;
-  }();
+  static const std::vector<std::string> kNames = words_of<Regime>();
   return kNames;
 }
 
@@ -176,7 +161,7 @@ std::vector<double> draw_input(const Distribution& distribution, DType dtype, co
   const std::int64_t count = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
   const Draw draw{.distribution = distribution,
                   .largest = largest,
-                  .regime = value_of(kRegimes, regime).value(),
+                  .regime = regime_from(regime).value(),
                   .denormal = denormal_factor(dtype)};
   std::vector<double> values(static_cast<std::size_t>(count));
   std::vector<std::int64_t> blocks(static_cast<std::size_t>((count + kBlock - 1) / kBlock));

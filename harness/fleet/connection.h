@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 
@@ -31,12 +31,7 @@ class Connection {
   std::string end();
 
  private:
-  void watch(std::vector<pollfd>& descriptors);
-  void write_some();
-  SpawnedProcess process_;
-  std::string unsent_;
-  std::string line_;
-  std::string errors_;  // their end
+  Subprocess process_;
   bool over_ = false;
 };
 

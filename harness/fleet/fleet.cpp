@@ -38,15 +38,11 @@ std::string describe_device(const Machine& machine) {
                                         : machine.model;
 }
 
-std::vector<SourceFile> files_of_family(const std::string& name) {
-  const FamilyFile* file = find_family_file(name);
-  if (file == nullptr) {
-    throw UserError("the family " + name + " is a shared object, which is not sent",
-                    "give the worker its own: apo worker --serve --families FILE.so");
-  }
+// Its own file first. A family of a shared object is not sent.
+std::vector<SourceFile> files_of(const FamilyFile& family) {
   std::vector<SourceFile> files = {
-      {.name = std::filesystem::path(file->path).filename().string(), .text = file->text, .path = ""}};
-  files.insert(files.end(), file->headers.begin(), file->headers.end());
+      {.name = std::filesystem::path(family.path).filename().string(), .text = family.text, .path = ""}};
+  files.insert(files.end(), family.headers.begin(), family.headers.end());
   return files;
 }
 
@@ -184,7 +180,14 @@ void Fleet::give(std::size_t index, const Task& task) {
   Worker& worker = *workers_[index];
   worker.task = task.id;
   worker.doing.clear();
-  worker.connection->send(to_message(task).dump());
+  Message message = to_message(task);
+  const Catalogue& catalogue = frame_.workspace.catalogue();
+  message["incumbent_source"] = source_document(catalogue.get(task.incumbent.configuration.variant));
+  message["candidate_source"] = source_document(catalogue.get(task.candidate.configuration.variant));
+  if (const FamilyFile* family = find_family_file(task.policy.family)) {
+    message["family_files"] = family_document(task.policy.family, files_of(*family));
+  }
+  worker.connection->send(message.dump());
 }
 
 void Fleet::cancel(std::size_t index) {
@@ -257,11 +260,6 @@ std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& me
     }
   } else if (type == "progress") {
     worker.doing = message.at("what");
-  } else if (type == "need") {
-    worker.check_task(message);
-    if (!worker.cancelling) {  // else it would take what comes late for its next task
-      supply(worker, need_of(message));
-    }
   } else if (type == "answer" || type == "cancelled") {
     return on_end_of_task(index, message);
   } else if (type == "given_back") {
@@ -304,20 +302,6 @@ FleetEvent Fleet::on_hello(std::size_t index, const Message& message) {
   worker.deadline = after(options_.silence_s);
   frame_.observer.say(name(index) + " has joined");
   return {.kind = FleetEvent::Kind::joined, .worker = index};
-}
-
-// The family first: a source is read with its contract.
-void Fleet::supply(Worker& worker, const Need& need) {
-  if (!need.family.empty()) {
-    worker.connection->send(family_message(need.family, files_of_family(need.family)).dump());
-  }
-  for (const std::string& hash : need.sources) {
-    const Variant* variant = frame_.workspace.catalogue().with_text(hash);
-    if (variant == nullptr) {
-      throw UserError("it asked for a source that it was not told of");
-    }
-    worker.connection->send(source_message(*variant).dump());
-  }
 }
 
 FleetEvent Fleet::on_end_of_task(std::size_t index, const Message& message) {

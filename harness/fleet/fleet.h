@@ -62,6 +62,7 @@ class Fleet {
   pid_t pid(std::size_t worker) const;           // of its command, which runs
   std::string doing() const;                     // the progress of one that judges; "" for none
 
+  // The sources of both sides come along, and the family that is a file.
   void give(std::size_t worker, const Task& task);
   // The worker stops its task at the task's next step, and is not idle before.
   void cancel(std::size_t worker);
@@ -88,7 +89,6 @@ class Fleet {
   FleetEvent on_hello(std::size_t index, const Message& message);
   FleetEvent on_end_of_task(std::size_t index, const Message& message);
   std::optional<FleetEvent> look_at_clock(std::size_t index);
-  void supply(Worker& worker, const Need& need);
   FleetEvent give_up(std::size_t index, WorkerEnd why, const std::string& note);
   std::int64_t add_row(std::size_t index);
 

@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "harness/core/base64.h"
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/json/records_json.h"
+#include "harness/core/json/codec.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/evaluate/judge/preset.h"
@@ -19,20 +16,22 @@
 namespace apo {
 namespace {
 
-Target target_named(const std::string& word) {
-  return word == "cuda" ? Target::cuda : Target::host;
+template <class Record>
+Record record_in(const Message& message) {
+  Record record;
+  try {
+    read_json(message, record);
+  } catch (const BadField& error) {
+    throw UserError(std::string("a message in which ") + error.what());
+  }
+  return record;
 }
 
-Message number_of(double value) {
-  return std::isfinite(value) ? Message(value) : Message(nullptr);
-}
-
-double number_in(const Message& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-}
-
-std::int64_t bytes_in(const Message& value) {
-  return value.is_null() ? 0 : value.get<std::int64_t>();
+template <class Record>
+Message message_of(const char* type, const Record& record) {
+  Message message = json_of(record);
+  message["type"] = type;
+  return message;
 }
 
 std::string decoded(const Message& value) {
@@ -41,74 +40,6 @@ std::string decoded(const Message& value) {
     throw UserError("a message holds what is no base64");
   }
   return std::move(*bytes);
-}
-
-Machine machine_in(const Message& document) {
-  return {.target = target_named(document.at("target")),
-          .id = document.at("id"),
-          .model = document.at("model"),
-          .cores = document.at("cores"),
-          .kernel = document.at("kernel"),
-          .governor = document.at("governor"),
-          .isa = document.at("isa"),
-          .driver = document.at("driver"),
-          .l2_bytes = bytes_in(document.at("l2_bytes")),
-          .l3_bytes = bytes_in(document.at("l3_bytes")),
-          .memory_bytes = bytes_in(document.at("memory_bytes")),
-          .facts = document.at("facts").get<std::map<std::string, std::string>>()};
-}
-
-Message side_document(const TaskSide& side) {
-  return {{"variant", side.configuration.variant},
-          {"settings", side.configuration.settings.empty() ? Message::object() : Message(side.configuration.settings)},
-          {"source", side.source_hash}};
-}
-
-TaskSide side_in(const Message& document) {
-  TaskSide side{.configuration = {.variant = document.at("variant"), .settings = {}},
-                .source_hash = document.at("source")};
-  for (const auto& [name, value] : document.at("settings").items()) {
-    side.configuration.settings[name] = value.get<std::int64_t>();
-  }
-  return side;
-}
-
-Message policy_document(const Policy& policy) {
-  return {{"family", policy.family},
-          {"workload_class", policy.workload_class},
-          {"workloads", policy.workloads},
-          {"target", to_string(policy.target)},
-          {"cache", to_string(policy.cache_policy)},
-          {"judge", policy.judge_preset},
-          {"layout", to_string(policy.layout.value_or(Layout::random))},
-          {"seed", policy.seed}};
-}
-
-Policy policy_in(const Message& document) {
-  return {.family = document.at("family"),
-          .workload_class = document.at("workload_class"),
-          .workloads = document.at("workloads"),
-          .cache_policy = checked_cache_policy(document.at("cache")),
-          .judge_preset = document.at("judge"),
-          .seed = document.at("seed"),
-          .target = target_named(document.at("target")),
-          .layout = checked_layout(document.at("layout"))};
-}
-
-Message prediction_document(const Prediction& prediction) {
-  return {{"low", number_of(prediction.low)},
-          {"high", number_of(prediction.high)},
-          {"relative_to", prediction.relative_to},
-          {"because", prediction.because},
-          {"source", to_string(prediction.source)}};
-}
-
-Prediction prediction_in(const Message& document) {
-  return {.low = number_in(document.at("low")),
-          .high = number_in(document.at("high")),
-          .relative_to = document.at("relative_to"),
-          .because = document.at("because"),
-          .source = prediction_source_from(document.at("source").get<std::string>()).value_or(PredictionSource::idea)};
 }
 
 Message file_documents(const std::vector<SourceFile>& files) {
@@ -134,76 +65,36 @@ std::string to_string(const ProgramIdentity& identity) {
 }
 
 Message to_message(const Hello& hello) {
-  return {{"type", "hello"},
-          {"protocol", hello.program.protocol},
-          {"version", hello.program.version},
-          {"build", hello.program.build},
-          {"schema", hello.program.schema},
-          {"rule", hello.program.rule},
-          {"device", hello.device},
-          {"time", hello.time_s},
-          {"machine", Message(to_document(hello.machine))}};
+  Message message = message_of("hello", hello.program);
+  message["hello"] = json_of(hello);
+  return message;
 }
 
 Hello hello_of(const Message& message) {
-  // What comes after these four may be another protocol's.
-  Hello hello{.program = {.version = message.at("version"),
-                          .build = "",
-                          .protocol = message.at("protocol"),
-                          .schema = message.at("schema"),
-                          .rule = message.at("rule")},
-              .machine = {},
-              .device = "",
-              .time_s = 0};
-  if (hello.program.protocol == kFleetProtocol) {
-    hello.program.build = message.at("build");
-    hello.machine = machine_in(message.at("machine"));
-    hello.device = message.at("device");
-    hello.time_s = message.at("time");
+  if (message.at("protocol") != kFleetProtocol) {  // what it says beside its versions may have another form
+    return {.program = {.version = message.at("version"),
+                        .build = "",
+                        .protocol = message.at("protocol"),
+                        .schema = message.at("schema"),
+                        .rule = message.at("rule")},
+            .machine = {},
+            .device = ""};
   }
-  return hello;
+  return record_in<Hello>(message.at("hello"));
 }
 
 Message to_message(const Task& task) {
-  return {{"type", "task"},
-          {"id", task.id},
-          {"campaign", task.campaign},
-          {"policy", policy_document(task.policy)},
-          {"candidate", side_document(task.candidate)},
-          {"incumbent", side_document(task.incumbent)},
-          {"prediction", prediction_document(task.prediction)},
-          {"index", task.index},
-          {"floor",
-           {{"smallest", task.floor.smallest},
-            {"sentence", task.floor.sentence},
-            {"rounds_per_process", task.floor.rounds_per_process}}}};
+  Task sent = task;
+  sent.policy.layout = task.policy.layout.value_or(Layout::random);
+  return message_of("task", sent);
 }
 
 Task task_of(const Message& message) {
-  const Message& floor = message.at("floor");
-  return {.id = message.at("id"),
-          .campaign = message.at("campaign"),
-          .policy = policy_in(message.at("policy")),
-          .candidate = side_in(message.at("candidate")),
-          .incumbent = side_in(message.at("incumbent")),
-          .prediction = prediction_in(message.at("prediction")),
-          .index = message.at("index"),
-          .floor = {.smallest = floor.at("smallest"),
-                    .sentence = floor.at("sentence"),
-                    .rounds_per_process = floor.at("rounds_per_process")}};
+  return record_in<Task>(message);
 }
 
-Message to_message(const Need& need, std::int64_t task) {
-  return {{"type", "need"}, {"id", task}, {"sources", need.sources}, {"family", need.family}};
-}
-
-Need need_of(const Message& message) {
-  return {.sources = message.at("sources"), .family = message.at("family")};
-}
-
-Message source_message(const Variant& variant) {
-  return {{"type", "source"},
-          {"hash", variant.source_hash},
+Message source_document(const Variant& variant) {
+  return {{"hash", variant.source_hash},
           {"family", variant.family},
           {"name", variant.name},
           {"target", to_string(variant.target)},
@@ -215,7 +106,7 @@ Message source_message(const Variant& variant) {
 Variant variant_of(const Message& message) {
   Variant variant = parse_variant(
       decoded(message.at("bytes")), message.at("path"), files_of(message),
-      {.family = message.at("family"), .name = message.at("name"), .target = target_named(message.at("target"))});
+      {.family = message.at("family"), .name = message.at("name"), .target = record_in<Target>(message.at("target"))});
   // With the contract of the family as it is known here.
   if (source_identity(variant) != message.at("hash")) {
     throw UserError("the source of " + variant.id() + " is not the one that its hash names, or its family is another");
@@ -223,8 +114,8 @@ Variant variant_of(const Message& message) {
   return variant;
 }
 
-Message family_message(const std::string& name, const std::vector<SourceFile>& files) {
-  return {{"type", "family"}, {"name", name}, {"headers", file_documents(files)}};
+Message family_document(const std::string& name, const std::vector<SourceFile>& files) {
+  return {{"name", name}, {"headers", file_documents(files)}};
 }
 
 std::vector<SourceFile> files_of(const Message& message) {

@@ -4,9 +4,7 @@
 // which a worker runs the candidate itself is another one (harness/worker/).
 //
 //   worker: hello                            which program and device; at once
-//   driver: task                             judge this candidate against that incumbent
-//   worker: need                             sources that it does not have, by their hashes, and the family
-//   driver: source, family                   these
+//   driver: task                             judge this candidate against that incumbent, whose sources come along
 //   worker: heartbeat, progress              meanwhile; a heartbeat says how long there was no progress
 //   worker: answer | failed | given_back | cancelled
 //   driver: cancel                           the task is no more of interest
@@ -20,13 +18,14 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/loop/workspace/claim_floor.h"
 
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 2;
+inline constexpr int kFleetProtocol = 4;
 inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
@@ -38,6 +37,7 @@ struct ProgramIdentity {
   std::string rule;
   bool operator==(const ProgramIdentity&) const = default;
 };
+APO_FIELDS(ProgramIdentity, version, build, protocol, schema, rule)
 // Of this program, or of the one in that file.
 ProgramIdentity identity_of_program(const std::string& version, const std::filesystem::path& file = "/proc/self/exe");
 std::string to_string(const ProgramIdentity& identity);
@@ -45,15 +45,27 @@ std::string to_string(const ProgramIdentity& identity);
 struct Hello {
   ProgramIdentity program;
   Machine machine;
-  std::string device;   // a GPU's UUID, or "HOST cpus 0,1"
-  std::int64_t time_s;  // of its clock, since 1970
+  std::string device;       // a GPU's UUID, or "HOST cpus 0,1"
+  std::int64_t time_s = 0;  // of its clock, since 1970
+  bool operator==(const Hello&) const = default;
 };
+APO_FIELDS(Hello, program, machine, device, time_s)
 
 // A configuration whose source is named by its content.
 struct TaskSide {
   Configuration configuration;
   std::string source_hash;
+  bool operator==(const TaskSide&) const = default;
 };
+APO_FIELDS(TaskSide, configuration, source_hash)
+
+// What a worker needs to know of a policy; the rest is its driver's.
+template <RecordOf<Policy> Whole, class Visitor>
+void visit_fields(Whole& policy, const Visitor& visitor) {
+  visit_members("family, workload_class, workloads, target, cache_policy, judge_preset, layout, seed", visitor,
+                policy.family, policy.workload_class, policy.workloads, policy.target, policy.cache_policy,
+                policy.judge_preset, policy.layout, policy.seed);
+}
 
 struct Task {
   std::int64_t id = 0;        // of the placement
@@ -64,27 +76,21 @@ struct Task {
   Prediction prediction;
   int index = 1;
   ClaimFloor floor;  // of this device, from the driver's selftests
+  bool operator==(const Task&) const = default;
 };
+APO_FIELDS(Task, id, campaign, policy, candidate, incumbent, prediction, index, floor)
 
-// What a worker lacks for its task.
-struct Need {
-  std::vector<std::string> sources;  // by hash
-  std::string family;                // its name; "" where it is known
-};
-
-using Message = nlohmann::json;
+using Message = nlohmann::ordered_json;
 
 Message to_message(const Hello& hello);
 Message to_message(const Task& task);
-Message to_message(const Need& need, std::int64_t task);
-Message source_message(const Variant& variant);
-Message family_message(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
+Message source_document(const Variant& variant);
+Message family_document(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
 Message answer_message(std::int64_t task, const std::string& journal);
 
 // These throw nlohmann::json::exception or UserError for what is none.
 Hello hello_of(const Message& message);
 Task task_of(const Message& message);
-Need need_of(const Message& message);
 // The source itself: what its hash says is checked.
 Variant variant_of(const Message& message);
 std::vector<SourceFile> files_of(const Message& message);

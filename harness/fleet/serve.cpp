@@ -23,7 +23,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/sentinel.h"
 #include "harness/fleet/task_judge.h"
@@ -88,17 +88,15 @@ class TaskServer : public Observer {
   void send(const Message& message);
   void beat();
   void read_input(int asked);
-  void take_lines(std::string& text);
+  void take_messages(std::string& text);
   void close(bool terminated);
   void leave_in_time();
   std::optional<Message> next_task();
-  Message next_source();
   bool is_stopped() const { return closing_ || cancelled_.contains(task_); }
   bool closes_within(std::chrono::milliseconds patience);
   void begin_task(std::int64_t task);
   void perform(const Message& message);
-  Message judged(const Task& task, bool& passed);
-  void fetch_sources(const Task& task);
+  Message judged(const Message& message, bool& passed);
   void give_back();
 
   Workspace& workspace_;
@@ -205,47 +203,29 @@ void TaskServer::read_input(int asked) {
       return close(false);
     }
     text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    take_lines(text);
+    take_messages(text);
   }
 }
 
-void TaskServer::take_lines(std::string& text) {
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    Message message = Message::parse(text.substr(begin, end - begin), nullptr, false);
-    begin = end + 1;
+void TaskServer::take_messages(std::string& text) {
+  for (const std::string& line : take_lines(text)) {
+    Message message = Message::parse(line, nullptr, false);
     const std::lock_guard lock(mutex_);
     if (is_of_type(message, "cancel") && message.contains("id") && message["id"].is_number_integer()) {
       cancelled_.insert(message["id"].get<std::int64_t>());
-    } else if (message.is_object()) {
+    } else if (is_of_type(message, "task")) {
       inbox_.push_back(std::move(message));
     }
   }
-  text.erase(0, begin);
   changed_.notify_all();
 }
 
-// nullopt when there will be no more. Sources may come late, for a task that was cancelled.
+// nullopt when there will be no more.
 std::optional<Message> TaskServer::next_task() {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return closing_ || !inbox_.empty(); });
-    if (closing_) {
-      return std::nullopt;
-    }
-    Message message = std::move(inbox_.front());
-    inbox_.pop_front();
-    if (is_of_type(message, "task")) {
-      return message;
-    }
-  }
-}
-
-Message TaskServer::next_source() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return is_stopped() || !inbox_.empty(); });
-  if (is_stopped()) {
-    throw Stopped();
+  changed_.wait(lock, [&] { return closing_ || !inbox_.empty(); });
+  if (closing_) {
+    return std::nullopt;
   }
   Message message = std::move(inbox_.front());
   inbox_.pop_front();
@@ -263,25 +243,9 @@ void TaskServer::begin_task(std::int64_t task) {
   last_progress_ = Clock::now();
 }
 
-// The family first: a source is read with its contract.
-void TaskServer::fetch_sources(const Task& task) {
-  const Need need = judge_.lacking(task);
-  std::size_t wanted = need.sources.size() + (need.family.empty() ? 0 : 1);
-  if (wanted > 0) {
-    send(to_message(need, task.id));
-  }
-  for (; wanted > 0; --wanted) {
-    const Message message = next_source();
-    if (message.at("type") == "family") {
-      judge_.take_family(message.at("name"), files_of(message));
-    } else {
-      judge_.take_source(variant_of(message));
-    }
-  }
-}
-
-Message TaskServer::judged(const Task& task, bool& passed) {
-  fetch_sources(task);
+Message TaskServer::judged(const Message& message, bool& passed) {
+  const Task task = task_of(message);
+  judge_.take_sources(task, message);
   const JudgedTask judged = judge_.judge(task);
   passed = judged.experiment.outcome == Outcome::valid;
   return answer_message(task.id, answer_journal(judged));
@@ -297,7 +261,7 @@ void TaskServer::perform(const Message& message) {
   try {
     begin_task(message.at("id"));
     bool passed = false;
-    answer = judged(task_of(message), passed);
+    answer = judged(message, passed);
     patience = passed ? patience.zero() : patience;
   } catch (const Stopped&) {
     answer = {{"type", "cancelled"}, {"id", message.at("id")}};

@@ -37,30 +37,28 @@ struct TaskJudge::OwnCampaign {
 
 TaskJudge::TaskJudge(Workspace& workspace, Observer& observer) : workspace_(workspace), observer_(observer) {}
 
-bool TaskJudge::has(const TaskSide& side) const {
-  const Variant* known = workspace_.catalogue().find(side.configuration.variant);
-  return known != nullptr && known->source_hash == side.source_hash;
-}
-
-Need TaskJudge::lacking(const Task& task) const {
-  Need need;
-  for (const TaskSide& side : {task.incumbent, task.candidate}) {
-    if (!has(side)) {
-      need.sources.push_back(side.source_hash);
-    }
-  }
+// The family first: a source is read with its contract.
+void TaskJudge::take_sources(const Task& task, const Message& message) {
   if (find_family(task.policy.family) == nullptr) {
-    need.family = task.policy.family;
+    if (!message.contains("family_files")) {
+      throw UserError("the family " + task.policy.family + " is a shared object, which is not sent",
+                      "give the worker its own: apo worker --serve --families FILE.so");
+    }
+    take_family(task.policy.family, files_of(message.at("family_files")));
   }
-  return need;
-}
-
-void TaskJudge::take_source(Variant variant) {
-  // What it was derived from need not come along: no step of a judgement asks for it.
-  if (workspace_.catalogue().find(variant.parent) == nullptr) {
-    variant.parent.clear();
+  for (const auto& [place, side] :
+       {std::pair("incumbent_source", task.incumbent), std::pair("candidate_source", task.candidate)}) {
+    const Variant* known = workspace_.catalogue().find(side.configuration.variant);
+    if (known != nullptr && known->source_hash == side.source_hash) {
+      continue;
+    }
+    Variant variant = variant_of(message.at(place));
+    // What it was derived from need not come along: no step of a judgement asks for it.
+    if (workspace_.catalogue().find(variant.parent) == nullptr) {
+      variant.parent.clear();
+    }
+    workspace_.catalogue().add(std::move(variant));
   }
-  workspace_.catalogue().add(std::move(variant));
 }
 
 void TaskJudge::take_family(const std::string& name, const std::vector<SourceFile>& files) {

@@ -20,18 +20,16 @@ class TaskJudge {
   // Judges on the workspace's target.
   TaskJudge(Workspace& workspace, Observer& observer);
 
-  // What has to be taken before the task can be judged.
-  Need lacking(const Task& task) const;
-  // Both throw UserError for what cannot be used here, because this program has another text under that name.
-  void take_source(Variant variant);
-  void take_family(const std::string& name, const std::vector<SourceFile>& files);
+  // Takes what the task's message brings along and is not known here. Throws UserError for what cannot be used, because
+  // this program has another text under that name.
+  void take_sources(const Task& task, const Message& message);
 
   // Throws EnvironmentError when this device cannot judge, and whatever the observer throws to stop it.
   JudgedTask judge(const Task& task);
 
  private:
   struct OwnCampaign;
-  bool has(const TaskSide& side) const;
+  void take_family(const std::string& name, const std::vector<SourceFile>& files);
   OwnCampaign& campaign_of(const Task& task);
   JudgedTask collect(const Experiment& experiment);
 

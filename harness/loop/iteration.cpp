@@ -140,7 +140,7 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
     RankedCandidates candidates(summary.ranked, frame.policy.candidates_per_iteration,
                                 [&] { return research(inputs_of(frame, state, profiles.front(), index)).ranked; });
     summary.experiments = frame.remote != nullptr ? frame.remote->judge(state, summary.id, candidates)
-                                                 : run_experiments(frame, state, summary.id, candidates);
+                                                  : run_experiments(frame, state, summary.id, candidates);
   }
   frame.journal.finish_iteration(summary.id);
   return summary;

@@ -1,6 +1,7 @@
 // reports/formats/json.cpp - writes the whole model as JSON; null means not measured.
 #include <cmath>
 
+#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 #include "reports/formats/escape.h"
 #include "reports/render.h"
@@ -81,9 +82,9 @@ Json application_document(const Application& application) {
           {"busy_ns", number_or_null(application.busy_ns)},
           {"span_ns", number_or_null(application.span_ns)},
           {"work", to_documents(application.work)},
-          {"categories", to_documents(application.categories)},
+          {"categories", json_of(application.categories)},
           {"ranges", to_documents(application.ranges)},
-          {"metrics", to_documents(application.metrics)},
+          {"metrics", json_of(application.metrics)},
           {"notes", application.notes}};
 }
 
@@ -124,7 +125,7 @@ std::string render_json(const ReportModel& model) {
                        {"naive_product", product_document(model.naive_effect)},
                        {"shrunken_product", product_document(model.shrunken_effect)},
                        {"machine", to_document(model.machine)},
-                       {"toolchains", to_documents(model.toolchains)},
+                       {"toolchains", json_of(model.toolchains)},
                        {"trajectory", list_of(model.trajectory, point_document)},
                        {"experiments", list_of(model.experiments, to_document_with_rounds)},
                        {"abandoned", list_of(model.abandoned, abandoned_document)},

@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
+#include "harness/fleet/fleet_judge.h"
 #include "tests/fleet/campaign_of_workers.h"
 
 namespace apo {
@@ -18,25 +19,27 @@ using Strings = std::vector<std::string>;
 class Placed : public testing::CampaignOfWorkers {
  protected:
   // Workers "w1", "w2", ... that do one of these acts a task.
-  void start(const Strings& acts, int replicate = 1, int most_failures = 1) {
-    Strings commands;
-    for (const std::string& own : acts) {
-      commands.push_back(fmt::format("exec " APO_SCRIPTED_WORKER " w{} " APO_SOURCE_FOLDER
-                                     "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db {}",
-                                     commands.size() + 1, own));
-    }
-    start_commands(commands, replicate, most_failures);
-  }
-
-  void start_commands(const Strings& commands, int replicate, int most_failures) {
-    FleetOptions options{.commands = commands,
+  FleetOptions scripted(const Strings& acts, int most_failures) const {
+    FleetOptions options{.commands = {},
                          .program = identity_of_program("simulated", APO_SCRIPTED_WORKER),
                          .silence_s = silence_s_,
                          .restart_after_s = 0.01};
+    for (const std::string& own : acts) {
+      options.commands.push_back(fmt::format("exec " APO_SCRIPTED_WORKER " w{} " APO_SOURCE_FOLDER
+                                             "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db {}",
+                                             options.commands.size() + 1, own));
+    }
     options.most_failures = most_failures;
+    return options;
+  }
+
+  void start(const FleetOptions& options, int replicate) {
     fleet_.emplace(options, *frame_);
     state_ = make_state(*frame_);
     placed_.emplace(*frame_, *state_, *fleet_, iteration_, replicate);
+  }
+  void start(const Strings& acts, int replicate = 1, int most_failures = 1) {
+    start(scripted(acts, most_failures), replicate);
   }
 
   bool all_idle() {
@@ -64,9 +67,11 @@ class Placed : public testing::CampaignOfWorkers {
     return wait_until([] { return false; });
   }
 
-  void place(int number) {
-    placed_->place({.configuration = {"copy/parallel", {{"KILOBYTES_PER_THREAD", number}}}, .techniques = {}});
+  static Candidate candidate(int number) {
+    return {.configuration = {"copy/parallel", {{"KILOBYTES_PER_THREAD", number}}}, .techniques = {}};
   }
+
+  void place(int number) { placed_->place(candidate(number)); }
 
   // In a journal that the campaign's driver might be killed over.
   void expect_whole() { EXPECT_EQ(journal_.check_invariants(), Strings()); }
@@ -150,11 +155,10 @@ TEST_F(Placed, ACandidateThatNoWorkerCanJudgeIsLeftOutWithTheReason) {
 
 TEST_F(Placed, APreemptionIsNotTheCandidatesFault) {
   const std::string times = (folder_.path() / "times").string();
-  const std::string worker =
-      APO_SCRIPTED_WORKER " w1 " APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db ";
-  start_commands(
-      {fmt::format("echo >>{0}; [ $(wc -l <{0}) -gt 3 ] && exec {1} revert || exec {1} give_back", times, worker)}, 1,
-      10);
+  FleetOptions options = scripted({"revert", "give_back"}, 10);
+  options.commands = {fmt::format("echo >>{0}; if [ $(wc -l <{0}) -gt 3 ]; then {1}; else {2}; fi", times,
+                                  options.commands[0], options.commands[1])};
+  start(options, 1);
   place(1);
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
@@ -246,6 +250,27 @@ TEST_F(Placed, WorkersThatFailLoseAndDoubleNothing) {
   EXPECT_EQ(journal_.experiments(campaign_.id).size(), kCandidates);
   EXPECT_EQ(journal_.check_integrity(), Strings());
   finish();
+}
+
+TEST_F(Placed, AnIterationEndsWithItsFirstAcceptance) {
+  const auto judge = start_fleet(scripted({"accept", "stay"}, 1), 1, *frame_);
+  state_ = make_state(*frame_);
+  RankedCandidates candidates({candidate(1), candidate(2), candidate(3)}, 3, [] { return std::vector<Candidate>(); });
+  const std::vector<Experiment> experiments = judge->judge(*state_, iteration_, candidates);
+  ASSERT_EQ(experiments.size(), 1U);
+  EXPECT_EQ(state_->incumbent, experiments[0].candidate);
+  judge->finish();
+  for (const WorkerRow& worker : rows()) {
+    EXPECT_EQ(worker.end, WorkerEnd::dismissed);
+  }
+  expect_whole();
+}
+
+TEST_F(Placed, AnIterationWithoutAnyJudgementFailsWithTheReason) {
+  const auto judge = start_fleet(scripted({"cannot_judge"}, 10), 1, *frame_);
+  state_ = make_state(*frame_);
+  RankedCandidates candidates({candidate(1)}, 3, [] { return std::vector<Candidate>(); });
+  EXPECT_THROW(judge->judge(*state_, iteration_, candidates), EnvironmentError);
 }
 
 TEST_F(Placed, DismissedWorkersHaveEnded) {

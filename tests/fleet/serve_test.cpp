@@ -154,32 +154,28 @@ TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
   EXPECT_THROW(judged_task("no journal"), UserError);
 }
 
-TEST_F(Serve, AsksForASourceThatItDoesNotHaveOnce) {
+TEST_F(Serve, TakesTheSourceThatComesWithATask) {
   hello();
   const Variant candidate = new_variant();
-  worker_.send(to_message(copy_task(1, candidate)));
-  const auto need = worker_.next({"need"});
-  ASSERT_TRUE(need);
-  EXPECT_EQ(need_of(*need).sources, std::vector<std::string>{candidate.source_hash});
-  EXPECT_EQ(need_of(*need).family, "");
-  worker_.send(source_message(candidate));
+  Message task = to_message(copy_task(1, candidate));
+  task["candidate_source"] = source_document(candidate);
+  worker_.send(task);
   ASSERT_TRUE(worker_.next({"progress"}));
   worker_.send({{"type", "cancel"}, {"id", 1}});
   ASSERT_TRUE(worker_.next({"cancelled"}));
   worker_.send(to_message(copy_task(2, candidate)));
-  const auto second = worker_.next({"need", "answer"}, 120);
+  const auto second = worker_.next({"failed", "answer"}, 120);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->at("type"), "answer");
+  EXPECT_EQ(second->at("type"), "answer") << *second;
 }
 
 TEST_F(Serve, SaysThatASourceIsNotTheOneThatWasNamed) {
   hello();
   Variant candidate = new_variant();
-  Task task = copy_task(1, candidate);
-  worker_.send(to_message(task));
-  ASSERT_TRUE(worker_.next({"need"}));
+  Message task = to_message(copy_task(1, candidate));
   candidate.source += "// changed\n";
-  worker_.send(source_message(candidate));
+  task["candidate_source"] = source_document(candidate);
+  worker_.send(task);
   const auto failed = worker_.next({"failed", "answer"});
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->at("type"), "failed");
@@ -198,17 +194,11 @@ TEST_F(Serve, StopsATaskAndTakesTheNext) {
   EXPECT_TRUE(worker_.next({"answer"}, 120));
 }
 
-TEST_F(Serve, DropsSourcesThatComeAfterTheirTaskWasCancelled) {
+TEST_F(Serve, JudgesOnAfterATaskThatIsNone) {
   hello();
-  const Variant candidate = new_variant();
-  worker_.send(to_message(copy_task(1, candidate)));
-  ASSERT_TRUE(worker_.next({"need"}));
-  worker_.send({{"type", "cancel"}, {"id", 1}});
-  ASSERT_TRUE(worker_.next({"cancelled"}));
-  worker_.send(source_message(candidate));
   worker_.send({{"type", "task"}, {"id", 2}});
   const auto failed = worker_.next({"failed"});
-  ASSERT_TRUE(failed) << "what is no task ends nothing";
+  ASSERT_TRUE(failed);
   EXPECT_EQ(failed->at("reason"), "cannot_judge");
   worker_.send(to_message(copy_task(3, "simple")));
   EXPECT_TRUE(worker_.next({"answer"}, 120));

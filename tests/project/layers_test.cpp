@@ -41,14 +41,17 @@ const std::map<std::string, Names> kAllowed = {
     {"harness/applications",
      {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/runtime",
       "harness/worker", "harness/core", "journal", "kernels"}},
+    {"harness/exchange",
+     {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/core",
+      "journal", "kernels"}},
     {"harness/fleet",
      {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/core", "journal",
       "kernels"}},
     {"harness/mcp", {"journal", "harness/core", "kernels"}},
     {"harness/cli",
-     {"harness/applications", "harness/fleet", "harness/mcp", "harness/loop", "harness/profile", "harness/research",
-      "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/worker", "harness/core",
-      "journal", "reports", "kernels"}},
+     {"harness/applications", "harness/exchange", "harness/fleet", "harness/mcp", "harness/loop", "harness/profile",
+      "harness/research", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime",
+      "harness/worker", "harness/core", "journal", "reports", "kernels"}},
 };
 
 // External headers that only one folder may include.
@@ -192,25 +195,28 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 }
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
-const std::map<std::string, std::size_t> kBudget = {{"harness/applications", 1941},
-                                                    {"harness/cli", 9686},
-                                                    {"harness/core", 9457},
-                                                    {"harness/evaluate", 9937},
-                                                    {"harness/executor", 3340},
-                                                    {"harness/families", 2481},
-                                                    {"harness/fleet", 2484},
-                                                    {"harness/implement", 6901},
-                                                    {"harness/injection", 1026},
-                                                    {"harness/loop", 15450},
-                                                    {"harness/mcp", 3160},
-                                                    {"harness/profile", 4032},
-                                                    {"harness/research", 4476},
-                                                    {"harness/runtime", 1455},
-                                                    {"harness/worker", 11337},
-                                                    {"journal", 7587},
-                                                    {"kernels", 4236},
-                                                    {"reports", 5090},
-                                                    {"tests", 61935}};
+const std::map<std::string, std::size_t> kBudget = {
+    {"harness/applications", 1941},
+    {"harness/cli", 9689},
+    {"harness/core", 9457},
+    {"harness/evaluate", 9937},
+    {"harness/exchange", 2640},
+    {"harness/executor", 3340},
+    {"harness/families", 2481},
+    {"harness/fleet", 2408},
+    {"harness/implement", 6901},
+    {"harness/injection", 1026},
+    {"harness/loop", 15450},
+    {"harness/mcp", 3160},
+    {"harness/profile", 4032},
+    {"harness/research", 4476},
+    {"harness/runtime", 1455},
+    {"harness/worker", 11337},
+    {"journal", 7586},
+    {"kernels", 4236},
+    {"reports", 5090},
+    {"tests", 62016},
+};
 
 std::size_t lines_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);

@@ -53,7 +53,7 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   const TemporaryFolder scratch("apo-import");
   const fs::path folder = options.output.empty() ? "." : options.output;
   ImportResult result = import_definition(options.request, oracle_with_notice(paths), scratch.path());
-  const FamilyFile file = load_family_file((scratch.path() / result.files.front().path).string());
+  const FamilyFile file = load_family_file((scratch.path() / (result.family + ".h")).string());
   refuse_what_is_there(result, folder, file, paths, options.registers);
   const std::string checked = options.registers ? check(file, globals) : "";
   fs::create_directories(folder);

@@ -16,12 +16,13 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/exchange/conversion.h"
+#include "harness/exchange/family_document.h"
+#include "harness/exchange/torch_op.h"
+#include "harness/exchange/traces.h"
 #include "harness/families/known_families.h"
-#include "harness/loop/exchange/export_definition.h"
-#include "harness/loop/exchange/traces.h"
 #include "harness/loop/export/dispatch.h"
 #include "harness/loop/export/dispatch_document.h"
-#include "harness/loop/export/torch/torch_op.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
@@ -91,45 +92,44 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& o
 int export_traces(const ExportOptions& options, const Globals& globals) {
   const Workspace workspace(make_paths(globals.journal));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  const Traces exported = traces(journal, options.of_family);
-  if (exported.lines.empty()) {
+  const Traces exported = traces(journal, options.of_family, workspace.paths().home);
+  if (exported.count == 0) {
     throw UserError("the journal has no results" + (options.of_family.empty() ? "" : " of " + options.of_family),
                     "'apo run' and 'apo compare' make some");
   }
   for (const auto& [what, count] : exported.of_other_tensors) {
     std::fprintf(stderr, "apo: %d of the traces do not fit their definition: %s\n", count, what.c_str());
   }
-  const std::string text = join(exported.lines, "\n") + "\n";
   if (options.output.empty() || options.output == "-") {
-    print(text);
+    print(exported.lines);
   } else {
-    write_file_atomically(options.output, text);
+    write_file_atomically(options.output, exported.lines);
   }
   if (globals.json && !options.output.empty()) {
-    print_json({{"output", options.output}, {"traces", exported.lines.size()}, {"left_out", exported.left_out}});
+    print_json({{"output", options.output}, {"traces", exported.count}, {"left_out", exported.left_out}});
   } else {
-    std::fprintf(stderr, "apo: %zu traces; %zu experiments without a result are left out\n", exported.lines.size(),
+    std::fprintf(stderr, "apo: %zu traces; %zu experiments without a result are left out\n", exported.count,
                  exported.left_out);
   }
   return kDone;
 }
 
 int export_definition(const ExportOptions& options, const Globals& globals) {
-  const FamilyFile* file = find_family_file(options.of_family);
-  if (file == nullptr || options.output.empty()) {
+  if (find_family_file(options.of_family) == nullptr || options.output.empty()) {
     throw UserError(
         options.output.empty() ? "--output is missing" : "'" + options.of_family + "' is no family of a file",
         "'apo export definition --family NAME --output FOLDER'; 'apo list' shows the families");
   }
-  std::vector<NamedText> files =
-      definition_texts(*file, options.reference.empty() ? "" : python_reference(*file, options.reference));
+  Converted converted =
+      convert(make_paths(globals.journal).home, "export_definition.py",
+              {{"family", to_document(*find_family(options.of_family))}, {"reference", options.reference}});
   std::vector<std::string> paths;
-  for (NamedText& each : files) {
+  for (NamedText& each : converted.files) {
     each.path = options.output / each.path;
     paths.push_back(each.path.string());
   }
-  write_files_atomically(files);
-  globals.json ? print_json({{"family", file->name}, {"files", paths}}) : print(join(paths, "\n") + "\n");
+  write_files_atomically(converted.files);
+  globals.json ? print_json({{"family", options.of_family}, {"files", paths}}) : print(join(paths, "\n") + "\n");
   return kDone;
 }
 

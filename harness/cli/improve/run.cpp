@@ -49,6 +49,9 @@ struct RunOptions {
 };
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
+  if (options.family.ends_with(".json")) {
+    throw UserError("'" + options.family + "' is no family", "a campaign file: apo run --campaign " + options.family);
+  }
   if (!options.campaign_file.empty() && !options.family.empty()) {
     throw UserError("a family and --campaign were both given",
                     "the campaign file names its family: drop one of the two");

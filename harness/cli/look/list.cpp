@@ -20,6 +20,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/exchange/family_document.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
@@ -181,38 +182,10 @@ Json variant_document(const Variant& variant, const Incumbents& incumbents) {
 }
 
 Json family_document(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
-  Json axes = Json::array();
-  for (const AxisSpec& axis : family.axes) {
-    axes.push_back({{"name", axis.name}, {"meaning", axis.meaning}, {"min", axis.min}, {"max", axis.max}});
-  }
-  Json tensors = Json::array();
-  for (const TensorSpec& tensor : family.tensors) {
-    tensors.push_back({{"name", tensor.name},
-                       {"shape", tensor.shape_text},
-                       {"dtype", to_string(tensor.dtype)},
-                       {"role", tensor.role == Role::output ? "output" : "input"},
-                       {"meaning", tensor.meaning}});
-  }
-  Json scalars = Json::array();
-  for (const ScalarSpec& scalar : family.scalars) {
-    scalars.push_back({{"name", scalar.name},
-                       {"dtype", to_string(scalar.dtype)},
-                       {"value", scalar.value},
-                       {"meaning", scalar.meaning}});
-  }
-  Json workloads = Json::array();
-  for (const Workload& workload : family.workloads) {
-    workloads.push_back({{"name", workload.name},
-                         {"kind", to_string(workload.kind)},
-                         {"class", workload.workload_class},
-                         {"axes", std::map<std::string, std::int64_t>(workload.axes.begin(), workload.axes.end())}});
-  }
-  Json variants = Json::array();
-  for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
-    variants.push_back(variant_document(*variant, incumbents));
-  }
-  return {{"name", family.name}, {"summary", family.summary}, {"axes", axes},           {"tensors", tensors},
-          {"scalars", scalars},  {"regimes", family.regimes}, {"workloads", workloads}, {"variants", variants}};
+  Json document = to_document(family);
+  document["variants"] = list_of(workspace.catalogue().of_family(family.name),
+                                 [&](const Variant* variant) { return variant_document(*variant, incumbents); });
+  return document;
 }
 
 // Files that are no variants do not stop the rest, but nobody should wonder where theirs is.

@@ -1,4 +1,4 @@
-// harness/core/applications/application_comparison.cpp - the words and sentences of a judgement by an application.
+// harness/core/applications/application_comparison.cpp - the sentences of a judgement by an application.
 #include "harness/core/applications/application_comparison.h"
 
 #include <fmt/format.h>
@@ -8,17 +8,9 @@
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
-#include "harness/core/words.h"
 
 namespace apo {
 namespace {
-
-constexpr EnumWords<ApplicationView, 2> kViews = {
-    {{ApplicationView::fixed_steps, "fixed_steps"}, {ApplicationView::fixed_time, "fixed_time"}}};
-constexpr EnumWords<QualityFinding, 4> kFindings = {{{QualityFinding::equivalent, "equivalent"},
-                                                     {QualityFinding::better, "better"},
-                                                     {QualityFinding::worse, "worse"},
-                                                     {QualityFinding::inconclusive, "inconclusive"}}};
 
 std::string ratios(double effect, double lower, double upper) {
   return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
@@ -37,19 +29,6 @@ std::string needed_text(const QualityChange& quality) {
 }
 
 }  // namespace
-
-std::string_view to_string(ApplicationView view) {
-  return word_of(kViews, view);
-}
-std::optional<ApplicationView> application_view_from(std::string_view word) {
-  return value_of(kViews, word);
-}
-std::string_view to_string(QualityFinding finding) {
-  return word_of(kFindings, finding);
-}
-std::optional<QualityFinding> quality_finding_from(std::string_view word) {
-  return value_of(kFindings, word);
-}
 
 const SpeedEffect* deciding_speed(const ApplicationComparison& comparison) {
   const auto found = std::find_if(comparison.speeds.begin(), comparison.speeds.end(),

@@ -12,6 +12,7 @@
 
 #include "harness/core/applications/declared_application.h"
 #include "harness/core/records/outcome.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -19,8 +20,7 @@ enum class ApplicationView : std::uint8_t {
   fixed_steps,  // as many steps on both sides, after the warm-up: it decides
   fixed_time,   // what is done in a time, the start-up within it: it is shown
 };
-std::string_view to_string(ApplicationView view);
-std::optional<ApplicationView> application_view_from(std::string_view word);
+APO_WORDS(ApplicationView, application_view_from, fixed_steps, fixed_time)
 
 // One fresh run. What apo's clock and the lines of its steps gave; nothing where the outcome is not valid.
 struct ApplicationRun {
@@ -57,8 +57,7 @@ enum class QualityFinding : std::uint8_t {
   worse,       // by more than the margin
   inconclusive,
 };
-std::string_view to_string(QualityFinding finding);
-std::optional<QualityFinding> quality_finding_from(std::string_view word);
+APO_WORDS(QualityFinding, quality_finding_from, equivalent, better, worse, inconclusive)
 
 // B less A, paired by seed.
 struct QualityChange {

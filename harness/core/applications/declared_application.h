@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 enum class MetricRole : std::uint8_t {
   speed,    // by apo's clock: the time of a step, or a rate
   quality,  // a value of each step's line, which may not get worse by more than a margin
 };
-std::string_view to_string(MetricRole role);
-std::optional<MetricRole> metric_role_from(std::string_view word);
+APO_WORDS(MetricRole, metric_role_from, speed, quality)
 
 struct ApplicationMetric {
   std::string name;  // of a quality or of a rate: the key in the lines of steps
@@ -25,6 +26,7 @@ struct ApplicationMetric {
   double margin = 0;              // of a quality
   bool margin_is_share = false;   // of what A has
   int last = 0;                   // of a quality: the mean over so many last steps; 0: over all but the warm-up
+  bool operator==(const ApplicationMetric&) const = default;
 };
 
 inline constexpr int kApplicationPairs = 14;
@@ -45,6 +47,7 @@ struct DeclaredApplication {
 
   const ApplicationMetric& speed() const;
   std::vector<ApplicationMetric> qualities() const;
+  bool operator==(const DeclaredApplication&) const = default;
 };
 
 // Five show an equivalence of the quality, where each has its seed; fewer than ten cannot reach the level of the

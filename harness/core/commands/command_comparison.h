@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/judgement.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -15,6 +16,7 @@ enum class CommandPurpose : std::uint8_t {
   compare,  // is B better than A?
   gate,     // is B worse than A by more than a margin?
 };
+APO_WORDS(CommandPurpose, command_purpose_from, compare, gate)
 
 // A is the incumbent and B the candidate of its rounds.
 struct CommandComparison {
@@ -43,9 +45,6 @@ struct CommandComparison {
   double value_a = 0;                  // the typical metric over the rounds of the effect; 0 if there is none
   double value_b = 0;
 };
-
-std::string_view to_string(CommandPurpose purpose);
-std::optional<CommandPurpose> command_purpose_from(std::string_view word);
 
 // "accepted", "regressed"; empty while there is none.
 std::string verdict_word(const CommandComparison& comparison);

@@ -1,8 +1,6 @@
 // harness/core/commands/command_metric.cpp - splits `--metric` and checks its parts before anything runs.
 #include "harness/core/commands/command_metric.h"
 
-#include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -12,23 +10,18 @@
 #include "harness/core/words.h"
 
 namespace apo {
+
+APO_WORDS(MetricKind, metric_kind_from, seconds, json, regex, gbench, nvbench)
+
 namespace {
 
-constexpr EnumWords<MetricKind, 5> kMetricKinds = {{{MetricKind::seconds, "seconds"},
-                                                    {MetricKind::json, "json"},
-                                                    {MetricKind::regex, "regex"},
-                                                    {MetricKind::gbench, "gbench"},
-                                                    {MetricKind::nvbench, "nvbench"}}};
 constexpr const char* kForms = "known: seconds, json:PATH, regex:EXPRESSION, gbench[:NAME], nvbench[:NAME]";
 
 MetricKind kind_of(const std::string& word, const std::string& text) {
-  if (const auto kind = value_of(kMetricKinds, word)) {
+  if (const auto kind = metric_kind_from(word)) {
     return *kind;
   }
-  std::vector<std::string> words;
-  std::transform(kMetricKinds.begin(), kMetricKinds.end(), std::back_inserter(words),
-                 [](const auto& entry) { return std::string(entry.second); });
-  const std::string guess = did_you_mean(word, words);
+  const std::string guess = did_you_mean(word, words_of<MetricKind>());
   throw UserError("unknown metric '" + text + "'", (guess.empty() ? "" : guess + "\n") + kForms);
 }
 

@@ -1,4 +1,5 @@
 // harness/core/json/applications.cpp - where the GPU time of a whole application went.
+#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
 namespace apo {
@@ -40,14 +41,6 @@ Json to_document(const WorkRow& row) {
           {"ceiling", number_or_null(row.ceiling)}};
 }
 
-Json to_document(const CategoryRow& row) {
-  return {{"name", row.name},
-          {"calls", row.calls},
-          {"total_ns", row.total_ns},
-          {"share", number_or_null(row.share)},
-          {"ceiling", number_or_null(row.ceiling)}};
-}
-
 Json to_document(const RangeRow& row) {
   return {{"path", row.path},
           {"name", row.name},
@@ -57,15 +50,7 @@ Json to_document(const RangeRow& row) {
           {"total_ns", row.total_ns},
           {"own_ns", row.own_ns},
           {"share", number_or_null(row.share)},
-          {"categories", to_documents(row.categories)}};
-}
-
-Json to_document(const KernelMetric& metric) {
-  return {{"kernel", metric.kernel},
-          {"name", metric.name},
-          {"unit", metric.unit},
-          {"mean", number_or_null(metric.mean)},
-          {"samples", metric.samples}};
+          {"categories", json_of(row.categories)}};
 }
 
 Json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary) {
@@ -82,9 +67,9 @@ Json to_document(const ApplicationProfile& profile, const ApplicationSummary& su
           {"longest_gap_ns", summary.longest_gap_ns},
           {"gaps", gaps_document(summary)},
           {"work", to_documents(summary.work)},
-          {"categories", to_documents(summary.categories)},
+          {"categories", json_of(summary.categories)},
           {"ranges", to_documents(summary.ranges)},
-          {"metrics", to_documents(profile.metrics)},
+          {"metrics", json_of(profile.metrics)},
           {"processes", list_of(profile.processes, process_document)},
           {"notes", profile.notes}};
 }

@@ -1,4 +1,5 @@
 // harness/core/json/findings.cpp - what was seen in a profile, what research makes of it, and what was learned.
+#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
 namespace apo {
@@ -7,33 +8,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json metric_document(const Metric& metric) {
-  return {{"name", metric.name},
-          {"value", number_or_null(metric.value)},
-          {"unit", metric.unit},
-          {"lower", number_or_null(metric.lower)},
-          {"upper", number_or_null(metric.upper)},
-          {"samples", metric.samples}};
-}
-
 Json stall_document(const StallSample& one) {
   return {{"kernel", one.kernel}, {"pc_offset", one.pc_offset},   {"file", one.file},
           {"line", one.line},     {"stall", one.stall},           {"samples", one.samples},
           {"opcode", one.opcode}, {"cause_file", one.cause_file}, {"cause_line", one.cause_line}};
-}
-
-Json line_document(const SourceLine& one) {
-  return {{"file", one.file}, {"line", one.line}, {"text", one.text}};
-}
-
-Json cost_document(const ProposalCost& cost) {
-  return {{"tokens", number_or_null(cost.tokens)},
-          {"usd", number_or_null(cost.usd)},
-          {"seconds", number_or_null(cost.seconds)}};
-}
-
-Json count_document(const LineCount& one) {
-  return {{"what", one.what}, {"file", one.file}, {"line", one.line}, {"count", one.count}};
 }
 
 }  // namespace
@@ -58,11 +36,11 @@ Json to_document(const Profile& profile) {
           {"floor_ns", positive_or_null(profile.floor_ns)},
           {"floor_roof", profile.floor_roof},
           {"floor_fraction", positive_or_null(profile.floor_fraction)},
-          {"metrics", list_of(profile.metrics, metric_document)},
+          {"metrics", json_of(profile.metrics)},
           {"roofs", to_documents(profile.roofs)},
           {"stalls", list_of(profile.stalls, stall_document)},
-          {"lines", list_of(profile.lines, line_document)},
-          {"counts", list_of(profile.counts, count_document)}};
+          {"lines", json_of(profile.lines)},
+          {"counts", json_of(profile.counts)}};
 }
 
 Json to_document(const Bottleneck& bottleneck) {
@@ -123,7 +101,7 @@ Json to_document(const Proposal& proposal) {
       {"prediction", proposal.prediction ? to_document(*proposal.prediction) : Json(nullptr)},
       {"state", to_string(proposal.state)},
       {"why", proposal.why},
-      {"cost", cost_document(proposal.cost)}};
+      {"cost", json_of(proposal.cost)}};
 }
 
 Json to_document(const ProposerCall& call) {
@@ -132,7 +110,7 @@ Json to_document(const ProposerCall& call) {
           {"outcome", to_string(call.outcome)},
           {"note", call.note},
           {"seconds", call.seconds},
-          {"cost", cost_document(call.cost)},
+          {"cost", json_of(call.cost)},
           {"proposals", to_documents(call.proposals)}};
 }
 

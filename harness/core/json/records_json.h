@@ -25,7 +25,6 @@ nlohmann::ordered_json to_document(const Variant& variant);        // without it
 
 // ---- where, and with what
 nlohmann::ordered_json to_document(const Machine& machine);
-nlohmann::ordered_json to_document(const Toolchain& toolchain);
 nlohmann::ordered_json to_document(const Build& build);  // without its log
 
 // ---- how it was judged
@@ -63,9 +62,7 @@ nlohmann::ordered_json to_document(const Certification& certification);
 
 // ---- applications
 nlohmann::ordered_json to_document(const WorkRow& row);
-nlohmann::ordered_json to_document(const CategoryRow& row);
 nlohmann::ordered_json to_document(const RangeRow& row);
-nlohmann::ordered_json to_document(const KernelMetric& metric);
 nlohmann::ordered_json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
 // Converts a list of records.

@@ -1,4 +1,5 @@
 // harness/core/json/subjects.cpp - what is tried, where, and with what.
+#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
 namespace apo {
@@ -58,10 +59,6 @@ Json to_document(const Machine& machine) {
           {"facts", machine.facts}};
 }
 
-Json to_document(const Toolchain& toolchain) {
-  return {{"compiler", toolchain.compiler}, {"version", toolchain.version}};
-}
-
 Json to_document(const Build& build) {
   return {{"outcome", to_string(build.outcome)},
           {"evidence", build.evidence},
@@ -69,7 +66,7 @@ Json to_document(const Build& build) {
           {"object_hash", build.object_hash},
           {"code_hash", build.code_hash},
           {"flags", build.flags},
-          {"toolchain", to_document(build.toolchain)},
+          {"toolchain", json_of(build.toolchain)},
           {"seconds", positive_or_null(build.seconds)},
           {"from_cache", build.from_cache},
           {"resources", build.resources}};

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/recording/gpu_timeline.h"
 
 namespace apo {
@@ -69,7 +70,9 @@ struct KernelMetric {
   std::string unit;
   double mean = 0;
   std::int64_t samples = 0;
+  bool operator==(const KernelMetric&) const = default;
 };
+APO_FIELDS(KernelMetric, kernel, name, unit, mean, samples)
 
 struct ApplicationProfile {
   std::string source;   // "run", "nsys" or "ncu"
@@ -98,7 +101,9 @@ struct CategoryRow {
   std::int64_t total_ns = 0;
   double share = 0;
   double ceiling = 1;
+  bool operator==(const CategoryRow&) const = default;
 };
+APO_FIELDS(CategoryRow, name, calls, total_ns, share, ceiling)
 
 // All ranges of one name inside the same parent. Rows are depth first, the longest first.
 struct RangeRow {

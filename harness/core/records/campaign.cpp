@@ -1,4 +1,4 @@
-// harness/core/records/campaign.cpp - what may be quoted of a certification, and the words of a campaign.
+// harness/core/records/campaign.cpp - what may be quoted of a certification.
 #include "harness/core/records/campaign.h"
 
 #include <fmt/format.h>
@@ -7,15 +7,8 @@
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
-#include "harness/core/words.h"
 
 namespace apo {
-namespace {
-
-constexpr EnumWords<CampaignState, 3> kStates = {
-    {{CampaignState::open, "open"}, {CampaignState::finished, "finished"}, {CampaignState::abandoned, "abandoned"}}};
-
-}  // namespace
 
 QuotedEffect Certification::quoted() const {
   constexpr double kConfidence = 0.998;  // of the rounds' interval
@@ -58,13 +51,6 @@ std::string clock_text(const Certification& certification) {
       format_g(clock.solo_run_s, 3), format_g(100 * clock.confidence, 3),
       format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
           .all());
-}
-
-std::string_view to_string(CampaignState state) {
-  return word_of(kStates, state);
-}
-std::optional<CampaignState> campaign_state_from(std::string_view text) {
-  return value_of(kStates, text);
 }
 
 }  // namespace apo

@@ -11,6 +11,7 @@
 #include "harness/core/records/conditions.h"
 #include "harness/core/records/machine.h"
 #include "harness/core/records/variant.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -42,11 +43,11 @@ struct Policy {
   std::string application_kernels;
   // Judges what the campaign ends with. Not stored with the campaign either.
   std::optional<DeclaredApplication> application = {};
+  bool operator==(const Policy&) const = default;
 };
 
 enum class CampaignState : std::uint8_t { open, finished, abandoned };
-std::string_view to_string(CampaignState state);
-std::optional<CampaignState> campaign_state_from(std::string_view word);
+APO_WORDS(CampaignState, campaign_state_from, open, finished, abandoned)
 
 struct Campaign {
   std::int64_t id = 0;

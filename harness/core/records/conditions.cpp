@@ -4,45 +4,20 @@
 #include "harness/core/words.h"
 
 namespace apo {
-namespace {
 
-constexpr EnumWords<CachePolicy, 2> kCachePolicies = {{{CachePolicy::cold, "cold"}, {CachePolicy::warm, "warm"}}};
-constexpr EnumWords<Layout, 2> kLayouts = {{{Layout::random, "random"}, {Layout::fixed, "fixed"}}};
-constexpr EnumWords<RoundStage, 8> kStages = {{{RoundStage::search, "search"},
-                                               {RoundStage::confirm, "confirm"},
-                                               {RoundStage::certify, "certify"},
-                                               {RoundStage::sentinel, "sentinel"},
-                                               {RoundStage::noise, "noise"},
-                                               {RoundStage::gate, "gate"},
-                                               {RoundStage::solo_runs, "solo runs"},
-                                               {RoundStage::second_look, "second look"}}};
-
-}  // namespace
-
-std::string_view to_string(CachePolicy policy) {
-  return word_of(kCachePolicies, policy);
-}
-std::string_view to_string(Layout layout) {
-  return word_of(kLayouts, layout);
-}
 std::string_view to_string(RoundStage stage) {
-  return word_of(kStages, stage);
-}
-std::optional<CachePolicy> cache_policy_from(std::string_view word) {
-  return value_of(kCachePolicies, word);
-}
-std::optional<Layout> layout_from(std::string_view word) {
-  return value_of(kLayouts, word);
+  return word_at("search, confirm, certify, sentinel, noise, gate, solo runs, second look",
+                 static_cast<std::size_t>(stage));
 }
 std::optional<RoundStage> round_stage_from(std::string_view word) {
-  return value_of(kStages, word);
+  return value_named<RoundStage>(word);
 }
 
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where) {
-  return checked_value(kCachePolicies, "cache policy", word, where);
+  return checked_value<CachePolicy>("cache policy", word, where);
 }
 Layout checked_layout(const std::string& word, const std::string& where) {
-  return checked_value(kLayouts, "layout", word, where);
+  return checked_value<Layout>("layout", word, where);
 }
 
 }  // namespace apo

@@ -6,15 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
-enum class CachePolicy : std::uint8_t { warm, cold };  // cold: caches flushed before every sample
+enum class CachePolicy : std::uint8_t { cold, warm };  // cold: caches flushed before every sample
+APO_WORDS(CachePolicy, cache_policy_from, cold, warm)
 
 // Controls the placement of code and buffers. `random` draws it anew in every round and for each arm: on target host
 // the order and the gaps of the code, by linking again; on both targets the place of the buffers, the size of the
 // environment and the slot that is loaded first. `fixed` keeps code as the compiler made it and draws the rest once per
 // comparison.
 enum class Layout : std::uint8_t { random, fixed };
+APO_WORDS(Layout, layout_from, random, fixed)
 
 // The purpose of a round. The word of a stage is part of the seed of its rounds.
 enum class RoundStage : std::uint8_t {
@@ -29,11 +33,7 @@ enum class RoundStage : std::uint8_t {
 };
 
 // Converts the words of the command line, the journal and the documents; nullopt for any other.
-std::string_view to_string(CachePolicy policy);
-std::string_view to_string(Layout layout);
 std::string_view to_string(RoundStage stage);
-std::optional<CachePolicy> cache_policy_from(std::string_view word);
-std::optional<Layout> layout_from(std::string_view word);
 std::optional<RoundStage> round_stage_from(std::string_view word);
 
 // Converts a word that a person wrote. Throws UserError with the nearest valid word. `where` is "" or " in FILE:LINE".

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/json/fields.h"
+
 namespace apo {
 
 // The worker reads these facts off the device; none comes from a table.
@@ -32,6 +34,9 @@ struct DeviceFacts {
 
   std::string arch() const { return "sm_" + std::to_string(major * 10 + minor); }
 };
+APO_FIELDS(DeviceFacts, index, name, uuid, major, minor, sms, threads_per_block, threads_per_sm, blocks_per_sm,
+           shared_per_block, shared_per_sm, registers_per_sm, l2_bytes, persisting_l2_bytes, memory_bytes, sm_mhz,
+           memory_mhz, driver)
 
 // One kernel of a device variant, ready to be launched.
 struct KernelLaunch {
@@ -47,6 +52,7 @@ struct KernelLaunch {
   std::vector<int> words = {};
   bool operator==(const KernelLaunch&) const = default;
 };
+APO_FIELDS(KernelLaunch, kernel, grid, block, cluster, shared_bytes, cooperative, persist, words)
 
 // The launches of one call, in order. Empty for a library variant, which launches its work itself.
 struct LaunchPlan {
@@ -55,5 +61,6 @@ struct LaunchPlan {
   bool library = false;      // a shared object with apo_launch
   bool operator==(const LaunchPlan&) const = default;
 };
+APO_FIELDS(LaunchPlan, launches, keeps_state, library)
 
 }  // namespace apo

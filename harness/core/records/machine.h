@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "harness/core/json/fields.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -23,11 +24,15 @@ struct Machine {
   std::int64_t l3_bytes = 0;
   std::int64_t memory_bytes = 0;
   std::map<std::string, std::string> facts;  // whatever else belongs to the fingerprint
+  bool operator==(const Machine&) const = default;
 };
+APO_FIELDS(Machine, target, id, model, cores, kernel, governor, isa, driver, l2_bytes, l3_bytes, memory_bytes, facts)
 
 struct Toolchain {
   std::string compiler;  // absolute path
   std::string version;   // first line of --version
+  bool operator==(const Toolchain&) const = default;
 };
+APO_FIELDS(Toolchain, compiler, version)
 
 }  // namespace apo

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 // Outcomes of a candidate, from the cheapest gate to the dearest. Only `valid` has a time.
@@ -26,8 +28,11 @@ enum class Outcome : std::uint8_t {
   left_processes,  // an application ended, and what it started did not
   not_checkable,   // the CPU executor has no equivalent of what the source uses
 };
+APO_WORDS(Outcome, outcome_from, valid, refused, build_failed, no_change, wrong_abi, incorrect, faulted, timed_out,
+          out_of_memory, unstable_clock, no_metric, not_finite, left_processes, not_checkable)
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
+APO_WORDS(Verdict, verdict_from, accepted, reverted, inconclusive)
 
 // The reason of a verdict, as a word that can be queried.
 enum class Reason : std::uint8_t {
@@ -45,6 +50,8 @@ enum class Reason : std::uint8_t {
   noisy,           // the machine was too noisy to judge on
   interrupted,
 };
+APO_WORDS(Reason, reason_from, faster, regression, equivalent, no_gain, confirm_failed, guard_failed, gate_failed,
+          quality_lost, not_replicated, unresolved, ranked, noisy, interrupted)
 
 // The verdict of `apo gate` on one variant.
 enum class GateVerdict : std::uint8_t {
@@ -53,6 +60,7 @@ enum class GateVerdict : std::uint8_t {
   failed,     // a gate before the timing, or a failure while it was timed
   undecided,  // this machine cannot tell, with this margin
 };
+APO_WORDS(GateVerdict, gate_verdict_from, passed, regressed, failed, undecided)
 
 // A part of a gate, in seconds from the gate's begin. Parts may overlap.
 struct GateStep {
@@ -112,15 +120,5 @@ bool is_lasting(Outcome outcome);
 
 // The outcome, or "not checked".
 std::string_view outcome_text(const GateResult& gate);
-
-// Words used in the journal, on the command line and in reports. from_text returns nullopt for an unknown word.
-std::string_view to_string(Outcome outcome);
-std::string_view to_string(Verdict verdict);
-std::string_view to_string(Reason reason);
-std::string_view to_string(GateVerdict verdict);
-std::optional<Outcome> outcome_from(std::string_view text);
-std::optional<Verdict> verdict_from(std::string_view text);
-std::optional<Reason> reason_from(std::string_view text);
-std::optional<GateVerdict> gate_verdict_from(std::string_view text);
 
 }  // namespace apo

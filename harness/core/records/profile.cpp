@@ -9,17 +9,12 @@
 namespace apo {
 namespace {
 
-constexpr EnumWords<BlockLimiter, 5> kLimiters = {{{BlockLimiter::threads, "threads"},
-                                                   {BlockLimiter::registers, "registers"},
-                                                   {BlockLimiter::shared_memory, "shared memory"},
-                                                   {BlockLimiter::blocks, "blocks"},
-                                                   {BlockLimiter::grid, "grid"}}};
 constexpr std::string_view kLimitedBy = "limited by ";
 
 }  // namespace
 
 std::string_view to_string(BlockLimiter limiter) {
-  return word_of(kLimiters, limiter);
+  return word_at("threads, registers, shared memory, blocks, grid", static_cast<std::size_t>(limiter));
 }
 
 Metric blocks_per_sm_metric(std::int64_t blocks, BlockLimiter limiter) {
@@ -35,7 +30,7 @@ std::optional<BlockLimiter> Profile::block_limiter() const {
   const auto found = std::ranges::find(metrics, kBlocksPerSm, &Metric::name);
   return found == metrics.end() || !found->unit.starts_with(kLimitedBy)
              ? std::nullopt
-             : value_of(kLimiters, std::string_view(found->unit).substr(kLimitedBy.size()));
+             : value_named<BlockLimiter>(std::string_view(found->unit).substr(kLimitedBy.size()));
 }
 
 double Profile::metric(const std::string& name) const {

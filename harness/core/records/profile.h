@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/variant.h"
 
 namespace apo {
@@ -19,7 +20,9 @@ struct Metric {
   std::optional<double> lower;
   std::optional<double> upper;
   int samples = 0;
+  bool operator==(const Metric&) const = default;
 };
+APO_FIELDS(Metric, name, value, unit, lower, upper, samples)
 
 // Metrics with how often a call has to evaluate a special function, where the family tells: "special_count_exp".
 inline constexpr std::string_view kSpecialCount = "special_count_";
@@ -33,7 +36,9 @@ struct Roof {
   double upper = 0;
   int samples = 0;
   std::string note;  // how it was measured: sizes, threads, instruction set
+  bool operator==(const Roof&) const = default;
 };
+APO_FIELDS(Roof, name, value, unit, lower, upper, samples, note)
 
 // Warps that the GPU's sampler found at one instruction in one state.
 struct StallSample {
@@ -51,6 +56,9 @@ struct StallSample {
   std::string inlined;  // from `line` inwards: "reduce (sum.h:8) > low (bf16.h:2)"; empty where nothing was inlined
   bool operator==(const StallSample&) const = default;
 };
+APO_FIELDS(StallSample, kernel, pc_offset, file, line, stall, samples, opcode, cause_file, cause_line, inlined)
+template <>
+inline constexpr bool kIsRow<StallSample> = true;
 
 // An exact count of waste or work on a line in one call.
 struct LineCount {
@@ -59,7 +67,9 @@ struct LineCount {
   std::string file;
   int line = 0;
   std::int64_t count = 0;
+  bool operator==(const LineCount&) const = default;
 };
+APO_FIELDS(LineCount, what, file, line, count)
 
 // The text of a line that has samples.
 struct SourceLine {
@@ -68,6 +78,7 @@ struct SourceLine {
   std::string text;
   bool operator==(const SourceLine&) const = default;
 };
+APO_FIELDS(SourceLine, file, line, text)
 
 // The resource that keeps an SM from holding more blocks of a launch.
 enum class BlockLimiter : std::uint8_t { threads, registers, shared_memory, blocks, grid };  // grid: there are no more

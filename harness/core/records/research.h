@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
 #include "harness/core/techniques/technique.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -21,6 +23,10 @@ enum class BottleneckKind : std::uint8_t {
   remainder,  // what nothing else explains, and how certain the rest is
   unknown,    // read from a journal of before kinds were kept
 };
+APO_WORDS(BottleneckKind, bottleneck_kind_named, cause, limit, remainder, unknown)
+inline BottleneckKind bottleneck_kind_from(std::string_view word) {
+  return bottleneck_kind_named(word).value_or(BottleneckKind::unknown);
+}
 
 struct Bottleneck {
   std::string name;      // "per-step-conversion", "special-functions", "single-thread", ...
@@ -32,8 +38,7 @@ struct Bottleneck {
 };
 
 enum class Origin : std::uint8_t { registered, tuning, proposer };
-std::string_view to_string(Origin origin);
-std::optional<Origin> origin_from(std::string_view word);
+APO_WORDS(Origin, origin_from, registered, tuning, proposer)
 
 // A configuration to try next, with the prediction that was made before it was measured.
 struct Candidate {
@@ -54,8 +59,7 @@ enum class LeftOutKind : std::uint8_t {
   refuted,           // an experiment refuted it, and its lesson still holds
   unknown,           // none of these words stood in the reason when kinds were not yet kept
 };
-std::string_view to_string(LeftOutKind kind);
-std::optional<LeftOutKind> left_out_kind_from(std::string_view word);
+APO_WORDS(LeftOutKind, left_out_kind_from, other_target, unsupported, incumbent, below_resolution, refuted, unknown)
 
 // A candidate that was left out, and why.
 struct LeftOut {
@@ -106,11 +110,9 @@ struct Lesson {
   LessonCondition condition = {};  // as the journal reads it from the experiment
 };
 
-std::string_view to_string(BottleneckKind kind);
 // "about 2.55x" of a cause, which is often worth more, since what it slowed down beside itself goes with it; "at most
 // 1.24x" of others.
 std::string worth_text(const Bottleneck& bottleneck);
-BottleneckKind bottleneck_kind_from(std::string_view text);  // unknown for any other word
 
 // ---- what a proposer answered, and what became of each of its proposals
 
@@ -119,15 +121,16 @@ struct ProposalCost {
   double tokens = std::numeric_limits<double>::quiet_NaN();
   double usd = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
+  bool operator==(const ProposalCost&) const = default;
 };
+APO_FIELDS(ProposalCost, tokens, usd, seconds)
 
 enum class ProposalState : std::uint8_t {
   taken,     // into the ranking, to be judged as any other candidate
   repeated,  // the same source, but for comments and blanks, or the same settings, are known
   refused,   // it is no candidate that can be judged here
 };
-std::string_view to_string(ProposalState state);
-std::optional<ProposalState> proposal_state_from(std::string_view word);
+APO_WORDS(ProposalState, proposal_state_from, taken, repeated, refused)
 
 struct Proposal {
   std::string author;
@@ -145,8 +148,7 @@ enum class ProposerOutcome : std::uint8_t {
   timed_out,  // it was ended at its deadline
   flooded,    // it printed more than is read
 };
-std::string_view to_string(ProposerOutcome outcome);
-std::optional<ProposerOutcome> proposer_outcome_from(std::string_view word);
+APO_WORDS(ProposerOutcome, proposer_outcome_from, answered, failed, timed_out, flooded)
 
 // One run of a proposer. What it had answered before it failed counts.
 struct ProposerCall {

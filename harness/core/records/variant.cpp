@@ -8,23 +8,8 @@
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/core/words.h"
 
 namespace apo {
-namespace {
-
-constexpr EnumWords<PredictionSource, 3> kPredictionSources = {{{PredictionSource::idea, "idea"},
-                                                                {PredictionSource::measurements, "measurements"},
-                                                                {PredictionSource::nothing, "nothing"}}};
-
-}  // namespace
-
-std::string_view to_string(PredictionSource source) {
-  return word_of(kPredictionSources, source);
-}
-std::optional<PredictionSource> prediction_source_from(std::string_view word) {
-  return value_of(kPredictionSources, word);
-}
 
 Settings default_settings(const Variant& variant) {
   Settings settings;

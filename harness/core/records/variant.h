@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
+#include "harness/core/words.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -36,8 +38,7 @@ enum class PredictionSource : std::uint8_t {
   measurements,  // of the same configuration, by the experiments that `because` names
   nothing        // the effect is unknown: what the floor leaves, for the ranking alone
 };
-std::string_view to_string(PredictionSource source);
-std::optional<PredictionSource> prediction_source_from(std::string_view word);
+APO_WORDS(PredictionSource, prediction_source_from, idea, measurements, nothing)
 
 // A predicted band of speed-ups over `relative_to` ("parent" or a variant name).
 struct Prediction {
@@ -46,7 +47,9 @@ struct Prediction {
   std::string relative_to = "parent";
   std::string because;
   PredictionSource source = PredictionSource::idea;
+  bool operator==(const Prediction&) const = default;
 };
+APO_FIELDS(Prediction, low, high, relative_to, because, source)
 
 // A file of a variant: its own file, a header that it includes with quotes, or a shared object.
 struct SourceFile {
@@ -108,5 +111,6 @@ struct Configuration {
   std::string label() const;
   bool operator==(const Configuration&) const = default;
 };
+APO_FIELDS(Configuration, variant, settings)
 
 }  // namespace apo

@@ -18,7 +18,7 @@
 #include "harness/core/system/orphans.h"
 #include "harness/core/system/posix_spawn.h"
 #include "harness/core/system/process.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 namespace {
@@ -87,7 +87,7 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
+ProcessResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
   APO_CHECK(!argv.empty());
   const auto program = find_program(argv.front());
   if (!program) {
@@ -129,10 +129,10 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
     throw UserError("cannot start '" + argv.front() + "': " + std::strerror(failure),
                     "the command stands after '--' and has to be an executable file");
   }
-  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-          .seconds = seconds,
-          .left_behind = orphans.end_all({child})};
+  ProcessResult result = ended_with(status);
+  result.seconds = seconds;
+  result.left_behind = orphans.end_all({child});
+  return result;
 }
 
 }  // namespace apo

@@ -1,33 +1,13 @@
 // harness/core/system/kept_process.cpp - reads what the program prints until it ends or asks for the next request.
 #include "harness/core/system/kept_process.h"
 
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
 #include <utility>
-
-#include "harness/core/stopwatch.h"
 
 namespace apo {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each stream that is kept
-
-void take(FileDescriptor& fd, std::string& text) {
-  std::array<char, 65536> buffer;
-  const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
-  if (got > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    text.erase(0, text.size() - std::min(text.size(), kMostOutput));
-  } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-    fd.reset();
-  }
-}
 
 bool asks_for_next(std::string_view output) {
   const std::string line = std::string(kNextRequest) + "\n";
@@ -44,9 +24,8 @@ KeptProcess::~KeptProcess() = default;
 ProcessResult KeptProcess::ask(const std::string& request, double timeout_s) {
   const std::lock_guard lock(mutex_);
   if (process_) {
-    const std::string line = request + "\n";
-    const bool sent = write_without_sigpipe(process_->in().get(), line) == static_cast<ssize_t>(line.size());
-    ProcessResult result = sent ? answer(timeout_s) : ProcessResult{};
+    process_->send(request + "\n");
+    ProcessResult result = process_->in() ? answer(timeout_s) : ProcessResult{};
     if (result.ok() || result.timed_out) {
       return result;
     }
@@ -55,37 +34,28 @@ ProcessResult KeptProcess::ask(const std::string& request, double timeout_s) {
   std::vector<std::string> argv = argv_;
   argv.push_back(request);
   ++starts_;
-  process_ = std::make_unique<SpawnedProcess>(require_program(argv.front()), argv,
-                                              SpawnOptions{.working_folder = working_folder_, .environment = {}});
+  process_ = std::make_unique<Subprocess>(require_program(argv.front()), argv,
+                                          SpawnOptions{.working_folder = working_folder_, .environment = {}});
   return answer(timeout_s);
 }
 
 ProcessResult KeptProcess::answer(double timeout_s) {
-  const auto start = std::chrono::steady_clock::now();
-  ProcessResult result;
-  while (process_->out() || process_->err()) {
-    const double left = timeout_s - seconds_since(start);
-    std::array<pollfd, 2> fds = {pollfd{process_->out().get(), POLLIN, 0}, pollfd{process_->err().get(), POLLIN, 0}};
-    if (left <= 0 ||
-        (poll(fds.data(), fds.size(), static_cast<int>(std::min(left, 1.0) * 1000)) < 0 && errno != EINTR)) {
-      result.timed_out = true;
-      break;
+  const double deadline_s = process_->seconds() + timeout_s;
+  bool late = false;
+  while (!process_->is_silent() && !late) {
+    const double left_s = deadline_s - process_->seconds();
+    process_->move_within(std::clamp(left_s, 0.0, 1.0));
+    keep_end(process_->output, kMostOutput);
+    keep_end(process_->errors, kMostOutput);
+    if (asks_for_next(process_->output)) {
+      return {
+          .exit_code = 0, .output = std::exchange(process_->output, {}), .error = std::exchange(process_->errors, {})};
     }
-    if (fds[0].revents != 0) {
-      take(process_->out(), result.output);
-    }
-    if (fds[1].revents != 0) {
-      take(process_->err(), result.error);
-    }
-    if (asks_for_next(result.output)) {
-      result.exit_code = 0;
-      return result;
-    }
+    late = left_s <= 0;
   }
-  const int status = process_->end(result.timed_out);
+  ProcessResult result = process_->finish(late);
+  result.timed_out = late;
   process_.reset();
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/core/system/process.h"
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 
 namespace apo {
 
@@ -35,7 +35,7 @@ class KeptProcess {
   std::string working_folder_;
   std::mutex mutex_;
   int starts_ = 0;
-  std::unique_ptr<SpawnedProcess> process_;
+  std::unique_ptr<Subprocess> process_;
 };
 
 }  // namespace apo

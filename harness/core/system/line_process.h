@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/system/subprocess.h"
+
 namespace apo {
 
 struct LineProcessOptions {
@@ -15,23 +17,12 @@ struct LineProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours
 };
 
-struct LineProcessResult {
-  int exit_code = -1;      // when it exited
-  int signal = 0;          // when a signal ended it
-  bool timed_out = false;  // we ended it at its deadline
-  bool stopped = false;    // we ended it because of a line
-  int left_behind = 0;     // processes that still ran a second after it had ended; they were ended
-  double seconds = 0;
-  std::string printed;  // the end of its stderr, or of its stdout where that is empty
-};
-
 // `seconds` is the time since the start. False: the program is ended.
 using OnLine = std::function<bool(std::string_view line, double seconds)>;
 
-// Searches PATH for argv[0]. The program leads a process group of its own. At its end, at the deadline and when this
-// process dies nothing of it stays, not even what left its group. A line longer than a mebibyte is cut. Throws
-// EnvironmentError when the program cannot be started.
-LineProcessResult run_lines(const std::vector<std::string>& argv, const LineProcessOptions& options,
-                            const OnLine& on_line);
+// The result has the end of what was printed. Searches PATH for argv[0]. The program leads a process group of its own.
+// At its end, at the deadline and when this process dies nothing of it stays, not even what left its group. A line
+// longer than a mebibyte is cut. Throws EnvironmentError when the program cannot be started.
+ProcessResult run_lines(const std::vector<std::string>& argv, const LineProcessOptions& options, const OnLine& on_line);
 
 }  // namespace apo

@@ -7,18 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace apo {
+#include "harness/core/system/subprocess.h"
 
-struct ProcessResult {
-  int exit_code = -1;      // when it exited
-  int signal = 0;          // when a signal ended it
-  bool timed_out = false;  // we killed it at its deadline
-  std::string output;      // stdout
-  std::string error;       // stderr
-  double seconds = 0;      // from the start until it had ended
-  bool cut = false;        // it printed more than `output_limit`; with end_at_limit we killed it then
-  bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
-};
+namespace apo {
 
 struct ProcessOptions {
   double timeout_s = 60;

@@ -12,7 +12,7 @@
 namespace apo::mcp {
 namespace {
 
-std::string how_it_ended(const CommandEnd& end) {
+std::string how_it_ended(const ProcessResult& end) {
   if (end.signal != 0) {
     return "the command was ended by " + signal_name(end.signal);
   }
@@ -53,8 +53,8 @@ std::string kept_arguments(const Json& arguments) {
   return line_of(kept);
 }
 
-JobEnd end_of(const Tool& tool, const Json& arguments, const CommandEnd& end) {
-  JobEnd result{.state = JobState::failed, .exit_code = std::nullopt, .document = "", .message = end.message};
+JobEnd end_of(const Tool& tool, const Json& arguments, const ProcessResult& end) {
+  JobEnd result{.state = JobState::failed, .exit_code = std::nullopt, .document = "", .message = end.error};
   if (end.signal == 0) {
     result.exit_code = end.exit_code;
   }

@@ -20,7 +20,7 @@ std::optional<std::int64_t> job_number(const std::string& name);
 std::string kept_arguments(const Json& arguments);
 
 // Turns the end of a command into the end of its tool's job.
-JobEnd end_of(const Tool& tool, const Json& arguments, const CommandEnd& end);
+JobEnd end_of(const Tool& tool, const Json& arguments, const ProcessResult& end);
 
 ToolAnswer running_answer(const std::string& job, const std::string& tool, double seconds, const std::string& progress);
 ToolAnswer ended_answer(const std::string& job, const std::string& tool, const JobEnd& end);

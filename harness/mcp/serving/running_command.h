@@ -7,42 +7,27 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/mcp/tools/command_line.h"
 
 namespace apo::mcp {
-
-struct CommandEnd {
-  int exit_code = -1;   // when it exited
-  int signal = 0;       // when a signal ended it
-  std::string output;   // what it printed on stdout
-  std::string message;  // the end of what it printed on stderr, without its progress
-  bool cut = false;     // it printed more than is kept
-};
 
 class RunningCommand {
  public:
   // `environment`: "NAME=value". Throws EnvironmentError.
   RunningCommand(const CommandLine& line, const std::vector<std::string>& environment);
 
-  void watch(std::vector<pollfd>& descriptors);
+  void watch(std::vector<pollfd>& descriptors) const { process_.watch(descriptors); }
   // Moves what can be moved without waiting, and returns the new lines of progress.
   std::vector<std::string> move();
-  bool is_over() const { return !out_open_ && !err_open_; }
-  // Waits for its end, or kills it with all that it started.
-  CommandEnd end(bool now);
+  bool is_over() const { return process_.is_silent(); }
+  // Waits for its end, or kills it with all that it started. `error` is the end of stderr, without its progress.
+  ProcessResult end(bool now);
 
  private:
-  void feed();
-  void take_lines(std::vector<std::string>& progress);
-
-  SpawnedProcess process_;
-  std::string input_;
-  std::size_t fed_ = 0;
-  bool out_open_ = true;
-  bool err_open_ = true;
-  std::string unfinished_line_;  // of stderr
-  CommandEnd end_;
+  Subprocess process_;
+  std::string message_;
+  bool cut_ = false;
 };
 
 }  // namespace apo::mcp

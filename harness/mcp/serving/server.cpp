@@ -230,7 +230,7 @@ void Server::found(CallId call, const JobBook::Found& found, const std::string& 
 // ---------------------------------------------------------------- how commands end
 
 void Server::end(Work& work, bool now) {
-  const CommandEnd ended = work.command->end(now);
+  const ProcessResult ended = work.command->end(now);
   work.command.reset();
   if (work.tool == nullptr) {
     answer_resource(work, ended);
@@ -277,12 +277,12 @@ void Server::tell(Work& work, const ToolAnswer& answer) {
   }
 }
 
-void Server::answer_resource(Work& work, const CommandEnd& end) {
+void Server::answer_resource(Work& work, const ProcessResult& end) {
   if (!work.caller) {
     return;
   }
   if (end.exit_code == 1) {  // a mistake in the address
-    return session_.resource_not_found(*work.caller, end.message);
+    return session_.resource_not_found(*work.caller, end.error);
   }
   std::string text = end.output;
   if (!work.resource.field.empty()) {
@@ -291,7 +291,7 @@ void Server::answer_resource(Work& work, const CommandEnd& end) {
   }
   if (end.exit_code != 0 || end.cut) {
     return session_.fail(*work.caller,
-                         ProtocolError(kInternalError, end.message.empty() ? "the command failed" : end.message));
+                         ProtocolError(kInternalError, end.error.empty() ? "the command failed" : end.error));
   }
   session_.answer(*work.caller, ResourceAnswer{.mime_type = work.resource.mime_type, .text = std::move(text)});
 }

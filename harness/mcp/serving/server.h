@@ -81,7 +81,7 @@ class Server : private Service {
   void finish(Work& work, const JobEnd& end);
   void tell(Work& work, const ToolAnswer& answer);
   void tell_progress(Work& work);
-  void answer_resource(Work& work, const CommandEnd& end);
+  void answer_resource(Work& work, const ProcessResult& end);
   void stop(Work& work);
   Work* work_of_job(std::int64_t job);
   const Work* work_of_job(std::int64_t job) const;

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "harness/core/system/spawn.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/mcp/serving/server.h"
 
 namespace apo::mcp {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
@@ -17,18 +18,24 @@ namespace apo {
 struct LaunchCounters {
   std::string kernel;
   std::vector<double> values;  // in the order of CounterReport::metrics
+  bool operator==(const LaunchCounters&) const = default;
 };
+APO_FIELDS(LaunchCounters, kernel, values)
 
 struct RefusedMetric {
   std::string metric;
   std::string why;
+  bool operator==(const RefusedMetric&) const = default;
 };
+APO_FIELDS(RefusedMetric, metric, why)
 
 // The host's time of one step of collecting: "profiler", "pass 1 start", ...
 struct CountingStep {
   std::string what;
   double seconds = 0;
+  bool operator==(const CountingStep&) const = default;
 };
+APO_FIELDS(CountingStep, what, seconds)
 
 struct CounterReport {
   std::vector<std::string> metrics;      // those that were collected
@@ -39,14 +46,18 @@ struct CounterReport {
   std::string chip;                 // "GH100"
   std::string missing;              // one sentence when there are no counters
   std::vector<CountingStep> steps;  // in the order in which they came
+  bool operator==(const CounterReport&) const = default;
 };
+APO_FIELDS(CounterReport, metrics, launches, refused, clamped, passes, chip, missing, steps)
 
 struct SampleReport {
   std::vector<StallSample> samples;  // by kernel, offset and stall
   std::int64_t total = 0;            // user kernels' samples, dropped ones included
   std::int64_t dropped = 0;
   std::string missing;  // one sentence when there are no samples
+  bool operator==(const SampleReport&) const = default;
 };
+APO_FIELDS(SampleReport, samples, total, dropped, missing)
 
 // The quantities counted for each instruction; the values of an InstructionCount have this order.
 enum CountedOf : std::size_t {
@@ -69,14 +80,20 @@ struct InstructionCount {
   std::string file;    // as in StallSample
   int line = 0;
   std::vector<std::int64_t> values;  // in the order of CountedOf
+  bool operator==(const InstructionCount&) const = default;
 };
+APO_FIELDS(InstructionCount, kernel, pc_offset, opcode, file, line, values)
+template <>
+inline constexpr bool kIsRow<InstructionCount> = true;
 
 struct InstructionReport {
   std::vector<InstructionCount> instructions;  // of one call; those that were executed
   std::vector<std::string> kernels;            // of one call, in launch order
   std::string missing;                         // one sentence when there are none
   std::vector<std::string> attempts;           // what each way of counting came to, in their order
+  bool operator==(const InstructionReport&) const = default;
 };
+APO_FIELDS(InstructionReport, instructions, kernels, missing, attempts)
 
 std::string encode(const CounterReport& report);
 std::string encode(const SampleReport& report);

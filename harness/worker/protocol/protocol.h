@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/conditions.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/core/system/files.h"
@@ -54,7 +55,10 @@ struct RunRequest {
   KeptInputs refresh_from;  // where they are, when the shared tensors do not have them
   // Target cuda: records each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;
+  bool operator==(const RunRequest&) const = default;
 };
+APO_FIELDS(RunRequest, order, sets, repetitions, cache, verify_after, pause_each, read_back, refresh_set, refresh_from,
+           activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
 // takes itself (worker_window.cpp): these are for `apo bench` and `apo profile`.
@@ -70,6 +74,9 @@ struct RawSample {
   std::int64_t activity_kernels = 0;
   bool operator==(const RawSample&) const = default;
 };
+APO_FIELDS(RawSample, slot, set, begin_ns, end_ns, device_ns, activity_ns, activity_kernels)
+template <>
+inline constexpr bool kIsRow<RawSample> = true;
 
 // The state of a GPU right after a run.
 struct DeviceState {
@@ -77,7 +84,9 @@ struct DeviceState {
   std::uint64_t throttle_bits = 0;  // nvmlClocksEventReason*
   int celsius = 0;
   int watts = 0;
+  bool operator==(const DeviceState&) const = default;
 };
+APO_FIELDS(DeviceState, sm_mhz, throttle_bits, celsius, watts)
 
 struct HelloRequest {     // carries the memory file of SharedStatus
   std::vector<int> cpus;  // to pin to; empty = as inherited
@@ -87,27 +96,39 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   bool executor = false;                // target host: device variants, under the checks of harness/executor
   std::uint64_t seed = 0;               // executor: of the order in which threads run
   std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
+  bool operator==(const HelloRequest&) const = default;
 };
+APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off)
 struct LoadRequest {
   int slot = 0;
   std::string path;
   LaunchPlan plan;  // of a device variant
+  bool operator==(const LoadRequest&) const = default;
 };
+APO_FIELDS(LoadRequest, slot, path, plan)
 struct AttachRequest {  // carries the shared tensors' memory file
   SharedTensorsLayout layout;
+  bool operator==(const AttachRequest&) const = default;
 };
+APO_FIELDS(AttachRequest, layout)
 // Target cuda: copies the memory file that it carries to the GPU and keeps it there as long as this process lives.
 struct KeepRequest {
   std::int64_t bytes = 0;
+  bool operator==(const KeepRequest&) const = default;
 };
+APO_FIELDS(KeepRequest, bytes)
 struct ContinueRequest {
   bool read_back = false;  // bring the tensors back into the shared tensors, and pause once more
+  bool operator==(const ContinueRequest&) const = default;
 };
+APO_FIELDS(ContinueRequest, read_back)
 // Target cuda: times copies within the GPU's memory, whose best rate is a roof.
 struct CopyRequest {
   std::int64_t bytes = 0;  // read; as many are written
   int samples = 1;
+  bool operator==(const CopyRequest&) const = default;
 };
+APO_FIELDS(CopyRequest, bytes, samples)
 
 // Target cuda, untimed: collects hardware counters of every launch of a call. It carries a memory file, into which the
 // worker writes the CounterReport, because that may exceed a message.
@@ -116,34 +137,46 @@ struct CountRequest {
   std::vector<std::string> metrics;
   CachePolicy cache = CachePolicy::cold;
   bool read_back = false;  // bring the tensors back into the shared tensors, as the last launch left them
+  bool operator==(const CountRequest&) const = default;
 };
+APO_FIELDS(CountRequest, slot, metrics, cache, read_back)
 // The same for a SampleReport: samples the warps' instructions and states every 2^period_log2 cycles of each SM.
 struct SampleRequest {
   int slot = 0;
   int repetitions = 1;
   CachePolicy cache = CachePolicy::cold;
   int period_log2 = 10;
+  bool operator==(const SampleRequest&) const = default;
 };
+APO_FIELDS(SampleRequest, slot, repetitions, cache, period_log2)
 // Target cuda: watches which modules the driver loads from here on.
-struct WatchRequest {};
+struct WatchRequest {
+  bool operator==(const WatchRequest&) const = default;
+};
 // Asks for the images loaded for a slot. It carries a memory file, which takes them.
 struct ImagesRequest {
   int slot = 0;
+  bool operator==(const ImagesRequest&) const = default;
 };
+APO_FIELDS(ImagesRequest, slot)
 
 // The same for an InstructionReport: counts the executions of each instruction of one call. With a kernel's name it
 // counts only that kernel, because CUPTI does not count all kernels of a call in every process.
 struct InstructionRequest {
   int slot = 0;
   std::string kernel;
+  bool operator==(const InstructionRequest&) const = default;
 };
+APO_FIELDS(InstructionRequest, slot, kernel)
 
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, KeepRequest, RunRequest, ContinueRequest, CopyRequest,
                CountRequest, SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
       body;
+  bool operator==(const Request&) const = default;
 };
+APO_FIELDS(Request, nonce, body)
 
 struct Reply {
   std::string nonce;
@@ -159,7 +192,10 @@ struct Reply {
   std::vector<std::int64_t> copy_ns;  // copy: each sample
   std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
   std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
+  bool operator==(const Reply&) const = default;
 };
+APO_FIELDS(Reply, nonce, failure, samples, paused, base, kept, inputs_unchanged, confinement, device, state, copy_ns,
+           activity_missing, watch_missing)
 
 // The traces of a worker that died, in shared memory: it writes them before each call and in its signal handler.
 struct SharedStatus {
@@ -174,7 +210,7 @@ struct SharedStatus {
 
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);
-// Throws std::runtimeerror: a request comes from this program, so a bad one is our bug.
+// Throws BadField: a request comes from this program, so a bad one is our bug.
 Request decode_request(std::string_view line);
 // Returns nullopt for a malformed reply, because the worker's memory also belongs to the candidate.
 std::optional<Reply> decode_reply(std::string_view line);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
@@ -14,7 +15,9 @@ struct Failure {
   std::string evidence;    // one sentence, printable
   int slot = -1;           // which slot's code was running; -1 when none was, or nobody knows
   bool of_device = false;  // the error names the GPU or its context, whatever ran on it
+  bool operator==(const Failure&) const = default;
 };
+APO_FIELDS(Failure, outcome, evidence, slot, of_device)
 
 // The value of an operation that only succeeds or fails.
 struct Done {};

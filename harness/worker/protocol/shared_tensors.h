@@ -12,11 +12,15 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/worker/protocol/memory_file.h"
 
 namespace apo {
 
 enum class BufferRole : std::uint8_t { input, output, scratch };
+inline std::string_view to_string(BufferRole role) {
+  return role == BufferRole::input ? "input" : role == BufferRole::output ? "output" : "scratch";
+}
 
 struct BufferSpec {
   std::string name;
@@ -49,13 +53,19 @@ struct BufferPlace {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   std::uint8_t poison = 0xFF;
+  bool operator==(const BufferPlace&) const = default;
 };
+APO_FIELDS(BufferPlace, role, owner, offset, bytes, poison)
+template <>
+inline constexpr bool kIsRow<BufferPlace> = true;
 
 // One set of inputs in the memory of a GPU, where another process keeps them.
 struct KeptInputs {
   std::string handle;                 // of its memory, for other processes; empty: nobody keeps them
   std::vector<std::int64_t> offsets;  // of each input in that memory, in the order of the contract; multiples of 16
+  bool operator==(const KeptInputs&) const = default;
 };
+APO_FIELDS(KeptInputs, handle, offsets)
 
 struct SharedTensorsLayout {
   std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
@@ -69,7 +79,9 @@ struct SharedTensorsLayout {
   bool is_kept(int set) const { return set < std::ssize(kept) && !kept[static_cast<std::size_t>(set)].handle.empty(); }
   // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
+  bool operator==(const SharedTensorsLayout&) const = default;
 };
+APO_FIELDS(SharedTensorsLayout, bytes, buffers, words, kept, fenced, copies, stride)
 
 // The bytes of a repeating input: for each of `outer` indices, the `period` blocks of the tile in turn until there are
 // `count`. A tile that is the whole tensor has one block.

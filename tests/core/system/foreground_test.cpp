@@ -20,15 +20,15 @@ using Words = std::vector<std::string>;
 
 TEST(Foreground, TellsHowTheCommandEnded) {
   EXPECT_EQ(run_foreground({"sh", "-c", "exit 7"}).exit_code, 7);
-  const ForegroundResult killed = run_foreground({"sh", "-c", "kill -TERM $$"});
+  const ProcessResult killed = run_foreground({"sh", "-c", "kill -TERM $$"});
   EXPECT_EQ(killed.signal, SIGTERM);
   EXPECT_EQ(killed.exit_code, -1);
 }
 
 TEST(Foreground, AddsToTheEnvironmentAndReplaces) {
   setenv("APO_TEST_OLD", "old", 1);
-  const ForegroundResult ran = run_foreground({"sh", "-c", "[ \"$APO_TEST_OLD$APO_TEST_NEW\" = newer ]"},
-                                              {.environment = {"APO_TEST_OLD=new", "APO_TEST_NEW=er"}});
+  const ProcessResult ran = run_foreground({"sh", "-c", "[ \"$APO_TEST_OLD$APO_TEST_NEW\" = newer ]"},
+                                           {.environment = {"APO_TEST_OLD=new", "APO_TEST_NEW=er"}});
   unsetenv("APO_TEST_OLD");
   EXPECT_EQ(ran.exit_code, 0);
 }
@@ -48,7 +48,7 @@ TEST(Foreground, AnUnknownOrUnusableProgramIsTheUsersMistake) {
 TEST(Foreground, EndsWhatTheCommandLeavesRunning) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
-  const ForegroundResult ran =
+  const ProcessResult ran =
       run_foreground({"sh", "-c", "(sleep 100000 & echo $! >" + file + ") </dev/null >/dev/null 2>&1"});
   EXPECT_EQ(ran.left_behind, 1);
   pid_t left = 0;
@@ -66,7 +66,7 @@ int status_after(int signal, const std::string& script, bool to_group) {
   const pid_t runner = fork();
   if (runner == 0) {
     setpgid(0, 0);
-    const ForegroundResult ran = run_foreground(command);
+    const ProcessResult ran = run_foreground(command);
     _exit(ran.signal != 0 ? 100 + ran.signal : ran.exit_code);
   }
   setpgid(runner, runner);

@@ -20,7 +20,7 @@ struct Arrived {
   std::vector<double> seconds;
 };
 
-LineProcessResult run_shell(const std::string& command, Arrived& arrived, double timeout_s = 1000) {
+ProcessResult run_shell(const std::string& command, Arrived& arrived, double timeout_s = 1000) {
   return run_lines({"sh", "-c", command}, {.timeout_s = timeout_s}, [&](std::string_view line, double seconds) {
     arrived.lines.emplace_back(line);
     arrived.seconds.push_back(seconds);
@@ -37,7 +37,7 @@ TEST(LineProcess, EachLineHasTheTimeOfItsArrival) {
   const std::string go = (folder.path() / "go").string();
   std::vector<std::string> lines;
   std::vector<double> arrived;
-  const LineProcessResult result =
+  const ProcessResult result =
       run_lines({"sh", "-c", "echo a; while [ ! -e " + go + " ]; do sleep 0.01; done; printf 'b\\nc'; exit 3"},
                 {.timeout_s = 1000}, [&](std::string_view line, double seconds) {
                   lines.emplace_back(line);
@@ -57,13 +57,13 @@ TEST(LineProcess, EachLineHasTheTimeOfItsArrival) {
 
 TEST(LineProcess, ErrorsAreKeptAndOutputWhereThereAreNone) {
   Arrived arrived;
-  EXPECT_EQ(run_shell("echo out; echo err >&2", arrived).printed, "err\n");
-  EXPECT_EQ(run_shell("echo out", arrived).printed, "out\n");
+  EXPECT_EQ(run_shell("echo out; echo err >&2", arrived).printed(), "err\n");
+  EXPECT_EQ(run_shell("echo out", arrived).printed(), "out\n");
 }
 
 TEST(LineProcess, ALineMayEndTheProgram) {
   Arrived arrived;
-  const LineProcessResult result = run_shell("echo stop; sleep 100000", arrived);
+  const ProcessResult result = run_shell("echo stop; sleep 100000", arrived);
   EXPECT_TRUE(result.stopped);
   EXPECT_FALSE(result.timed_out);
 }
@@ -72,7 +72,7 @@ TEST(LineProcess, TheDeadlineEndsTheWholeGroup) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
   Arrived arrived;
-  const LineProcessResult result = testing::within_a_limit_that_suffices_for(file, [&](double limit_s) {
+  const ProcessResult result = testing::within_a_limit_that_suffices_for(file, [&](double limit_s) {
     return run_shell("sleep 100000 & echo $! > " + file + ".part; mv " + file + ".part " + file + "; wait", arrived,
                      limit_s);
   });
@@ -84,7 +84,7 @@ TEST(LineProcess, WhatLeavesItsGroupIsCountedAndEnded) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
   Arrived arrived;
-  const LineProcessResult result = run_shell(
+  const ProcessResult result = run_shell(
       "setsid sh -c 'echo $$ > " + file + "; exec sleep 100000' & while [ ! -s " + file + " ]; do :; done", arrived);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.left_behind, 1);
@@ -102,7 +102,7 @@ TEST(LineProcess, AHelperThatEndsSoonAfterIsNotLeftBehind) {
 
 TEST(LineProcess, WhatIsLeftBehindMayPrintForever) {
   Arrived arrived;
-  const LineProcessResult result = run_shell("yes & exit 0", arrived);
+  const ProcessResult result = run_shell("yes & exit 0", arrived);
   EXPECT_EQ(result.left_behind, 1);
   EXPECT_FALSE(result.timed_out);
 }

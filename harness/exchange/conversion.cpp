@@ -1,0 +1,57 @@
+// harness/exchange/conversion.cpp - hands the document over and collects the files.
+#include "harness/exchange/conversion.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/core/error.h"
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+using Document = nlohmann::ordered_json;
+
+constexpr double kTimeoutS = 600;
+
+std::string require_python() {
+  const std::optional<std::string> found = find_program("python3");
+  if (!found) {
+    throw EnvironmentError("python3 is not installed, and other tools' formats are converted by it",
+                           "apt-get install python3");
+  }
+  return *found;
+}
+
+std::vector<NamedText> files_below(const fs::path& folder) {
+  std::vector<NamedText> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files.push_back({entry.path().lexically_relative(folder), read_file(entry.path())});
+    }
+  }
+  std::ranges::sort(files, {}, &NamedText::path);
+  return files;
+}
+
+}  // namespace
+
+Converted convert(const fs::path& home, const std::string& script, const Document& document) {
+  const TemporaryFolder folder("apo-convert");
+  const fs::path path = home / "harness" / "exchange" / script;
+  const ProcessResult ran =
+      run_process({require_python(), "-B", path.string(), folder.path().string()},
+                  {.timeout_s = kTimeoutS, .input = document.dump(-1, ' ', false, Document::error_handler_t::replace)});
+  if (ran.exit_code == 1 && !ran.error.starts_with("Traceback")) {
+    const std::size_t end = ran.error.find('\n');
+    throw UserError(ran.error.substr(0, end), trim(ran.error.substr(std::min(end, ran.error.size()))));
+  }
+  if (!ran.ok()) {
+    throw EnvironmentError(path.string() + " failed: " + trim(ran.error));
+  }
+  return {.files = files_below(folder.path()), .report = Document::parse(ran.output)};
+}
+
+}  // namespace apo

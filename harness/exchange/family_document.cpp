@@ -1,0 +1,104 @@
+// harness/exchange/family_document.cpp - writes axes, tensors, scalars and workloads one after the other.
+#include "harness/exchange/family_document.h"
+
+#include <algorithm>
+
+#include "harness/core/json/values.h"
+#include "harness/core/words.h"
+#include "harness/families/known_families.h"
+
+namespace apo {
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+constexpr EnumWords<DistributionKind, 7> kDistributionWords = {{{DistributionKind::normal, "normal"},
+                                                                {DistributionKind::uniform, "uniform"},
+                                                                {DistributionKind::positive, "positive"},
+                                                                {DistributionKind::probability, "probability"},
+                                                                {DistributionKind::mask, "mask"},
+                                                                {DistributionKind::index, "index"},
+                                                                {DistributionKind::function, "function"}}};
+
+Document axis_document(const AxisSpec& axis, const FamilyFile* file) {
+  const bool has_default = file != nullptr && file->axis_defaults.contains(axis.name);
+  return {{"name", axis.name},
+          {"meaning", axis.meaning},
+          {"min", axis.min},
+          {"max", axis.max},
+          {"specialised", axis.specialised},
+          {"default", has_default ? Document(file->axis_defaults.at(axis.name)) : Document()}};
+}
+
+Document draw_document(const Distribution& how) {
+  return {{"kind", word_of(kDistributionWords, how.kind)},
+          {"first", how.first},
+          {"second", how.second},
+          {"largest", how.largest}};
+}
+
+Document tensor_document(const TensorSpec& tensor, const FamilyFile* file) {
+  Document document = {{"name", tensor.name},
+                       {"shape", tensor.shape_text},
+                       {"dtype", to_string(tensor.dtype)},
+                       {"role", tensor.role == Role::output ? "output" : "input"},
+                       {"derived", tensor.role == Role::derived_input},
+                       {"meaning", tensor.meaning}};
+  if (file != nullptr && tensor.role == Role::input) {
+    document["draw"] = draw_document(std::ranges::find(file->tensors, tensor.name, &FileTensor::name)->distribution);
+  }
+  return document;
+}
+
+Document scalar_document(const ScalarSpec& scalar) {
+  return {
+      {"name", scalar.name}, {"dtype", to_string(scalar.dtype)}, {"value", scalar.value}, {"meaning", scalar.meaning}};
+}
+
+// In the file: a family has its default workload first.
+Document place_of(const Workload& workload, const FamilyFile* file) {
+  return file == nullptr
+             ? Document()
+             : Document(std::ranges::find(file->workloads, workload.name, &Workload::name) - file->workloads.begin());
+}
+
+Document workload_document(const Family& family, const Workload& workload, const FamilyFile* file) {
+  Document shapes = Document::object();
+  for (const TensorSpec& tensor : family.tensors) {
+    shapes[tensor.name] = tensor.shape(workload.axes);
+  }
+  const bool has_origin = file != nullptr && file->workload_origins.contains(workload.name);
+  return {{"name", workload.name},
+          {"kind", to_string(workload.kind)},
+          {"class", workload.workload_class},
+          {"axes", workload.axes},
+          {"shapes", shapes},
+          {"origin", has_origin ? file->workload_origins.find(workload.name)->second : ""},
+          {"place", place_of(workload, file)}};
+}
+
+Document tolerance_document(const FamilyFile* file) {
+  return file != nullptr && file->tolerance
+             ? Document{{"max_rtol", file->tolerance->relative}, {"max_atol", file->tolerance->absolute}}
+             : Document();
+}
+
+}  // namespace
+
+Document to_document(const Family& family) {
+  const FamilyFile* file = find_family_file(family.name);
+  return {{"name", family.name},
+          {"summary", family.summary},
+          {"file", file == nullptr ? "" : file->path},
+          {"origin", file == nullptr ? "" : file->origin},
+          {"axes", list_of(family.axes, [&](const AxisSpec& one) { return axis_document(one, file); })},
+          {"tensors", list_of(family.tensors, [&](const TensorSpec& one) { return tensor_document(one, file); })},
+          {"scalars", list_of(family.scalars, scalar_document)},
+          {"requires", family.legal},
+          {"tolerance", tolerance_document(file)},
+          {"regimes", family.regimes},
+          {"workloads",
+           list_of(family.workloads, [&](const Workload& one) { return workload_document(family, one, file); })}};
+}
+
+}  // namespace apo

@@ -1,0 +1,140 @@
+# tests/cli/improve/compare_commands_test.py - `apo compare` and `apo gate` on two commands, and what shows them later.
+import signal
+import subprocess
+
+from apo_test import PROGRAM, CommandTest, binary, main, running_processes, wait_until
+
+STANDARD = ("--judge", "standard", "--json")
+
+
+def noisy(seed, centre):
+    """Metrics with 0.1 % of noise from a seed: no verdict depends on the machine, and chance (the order of each round
+    is secret) can't move identical commands apart by the 0.25 % at which the sentinel stops."""
+    return (f"n=$(cat n{seed} 2>/dev/null || echo 0); echo $((n + 1)) > n{seed}; awk -v s={seed} -v n=$n -v c={centre}"
+            " 'BEGIN { srand(7919 * s + n); rand(); x = 0; for (i = 0; i < 12; ++i) x += rand();"
+            ' printf "{\\"t\\": %.9g}\\n", c * (1 + 0.001 * (x - 6)) }\'')
+
+
+class CommandsTest(CommandTest):
+    def on(self, word, a, b, *more, metric="json:t", code=0):
+        return self.apo(word, "--command-a", a, "--command-b", b, "-q", "--metric", metric, *more, code=code)
+
+    def compare(self, a, b, *more, **options):
+        return self.on("compare", a, b, *more, **options)
+
+    def gate(self, a, b, *more, **options):
+        return self.on("gate", a, b, *more, **options)
+
+
+class CompareCommands(CommandsTest):
+    def test_a_known_gain_is_accepted_and_says_that_nothing_was_checked_of_correctness(self):
+        self.said(self.compare(noisy(1, 100), noisy(2, 94)).out, "x better, 98 % interval [",
+                  "Correctness was not checked.\nverdict: accepted (faster); 'apo show c1' has every round")
+
+    def test_the_same_command_is_not_accepted(self):
+        self.not_said(self.compare(noisy(3, 100), noisy(4, 100)).out, "accepted")
+
+    def test_seconds_is_the_wall_time_of_the_run(self):
+        loop = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
+        judgement = self.compare(loop, "true", *STANDARD, metric="seconds").document["judgement"]
+        self.assertEqual(judgement["verdict"], "accepted", judgement)
+        self.said(judgement["sentence"], "faster")
+
+    def test_a_google_benchmark_program_is_judged_by_the_number_that_it_reports(self):
+        # The known difference is in what both are asked to do: one and thirty dependent steps an iteration.
+        both = binary("benchmark_program") + " --benchmark_min_time=0.001"
+        one = both + " --benchmark_repetitions=5 --benchmark_filter=steps/"
+        judgement = self.compare(one + "30$", one + "1$", *STANDARD, metric="gbench").document["judgement"]
+        self.assertEqual(judgement["verdict"], "accepted", judgement)
+        self.assertGreater(judgement["speedup"], 2)
+        self.said(self.compare(both, both, metric="gbench", code=1).err, "steps/1, steps/30")
+
+    def test_nothing_is_kept_where_the_journal_is_not_wanted(self):
+        ran = self.compare("echo '{\"t\": 2}'", "exit 3", "--no-journal", code=3)  # a failed B is a failed gate
+        self.said(ran.out, "verdict: reverted (gate_failed)\n")
+        self.assertFalse(self.place.exists(".apo/journal.db"))
+
+    def test_ctrl_c_leaves_no_orphan(self):
+        command = "sleep 100000 & echo $! > started; mv started child; wait"
+        apo = subprocess.Popen([PROGRAM, "compare", "--command-a", command, "--command-b", "true", "--metric",
+                                "seconds", "--no-journal"], cwd=self.place.folder, env=self.place.environment(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: self.place.exists("child"), "the command has started its child")
+        child = int(self.place.read("child"))
+        self.assertIn(child, running_processes())
+        apo.send_signal(signal.SIGINT)
+        self.assertEqual(apo.wait(), -signal.SIGINT)
+        wait_until(lambda: child not in running_processes(), "the child is gone")
+
+
+class KeptComparison(CommandsTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.share_place()
+        cls.document = cls().compare(noisy(1, 100), noisy(2, 94), "--correct", "true", "--runs", "2",
+                                     "--json").document
+
+    def test_is_a_document_and_shown(self):
+        self.assertEqual((self.document["id"], self.document["correct"]), (1, "true"))
+        self.assertEqual(self.document["judgement"]["verdict"], "accepted")
+        self.assertRegex(self.document["judgement"]["rule_version"], r"^apo-judge-\d+$")
+        self.said(self.apo("show", "c1").out, "Correctness was checked by 'true' alone.", "sentinel")
+        last = self.json("show", "c1")["rounds"][-1]
+        self.assertEqual((last["stage"], len(last["runs"])), ("confirm", 4))
+        self.assertEqual(last["runs"][0]["side"], "b" if last["b_first"] else "a")
+        self.said(self.apo("show", "c9", code=1).err, "there is no")
+
+    def test_is_found_reported_and_audited(self):
+        self.said(self.apo("query", "--commands", "verdict=accepted").out, "json:t")
+        sql = "SELECT verdict, speedup > 1.03 FROM command_comparisons WHERE id = 1"
+        self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out,
+                         "verdict,speedup > 1.03\r\naccepted,1\r\n")
+        self.assertRegex(self.apo("report", "--commands", "--output", "-").out,
+                         r"comparisons? of two commands(?s:.*)(\*\*accepted\*\*|accepted \(faster\))")
+        for check in self.json("doctor", code=None)["checks"]:
+            self.assertFalse(check["name"] == "journal" and check["state"] == "broken", check)
+
+    def test_is_replayed(self):
+        again = self.json("replay", "c1", "-q")
+        self.assertEqual((again["comparison"]["id"], again["comparison"]["correct"]), (2, "true"))
+        self.assertEqual(again["original"]["judgement"]["verdict"], again["comparison"]["judgement"]["verdict"])
+
+
+class GateOfCommands(CommandsTest):
+    def test_ends_with_the_code_that_ci_reads(self):
+        margin = ("--margin", "5%")
+        worse = self.gate(noisy(5, 100), noisy(6, 115), *margin, "--junit", "gate.xml", code=3)
+        self.said(worse.out, "worse by more than 5 %")
+        self.said(self.place.read("gate.xml"), '<failure type="regressed"')
+        self.gate(noisy(7, 100), noisy(8, 100), *margin)
+        one = "echo '{\"t\": 1}'"
+        self.gate(one, "exit 4", code=3)
+        self.gate(one, one, "--judge", "standard", "--budget", "1ms", code=2)
+        document = self.gate(noisy(9, 100), noisy(10, 100), "--json").document
+        self.assertEqual(document["commands"]["purpose"], "gate")
+        self.assertIsNone(document["variants"][0]["baseline_source"])
+        self.said(self.apo("show", "c1").out, "verdict: regressed")
+
+
+class MistakesWithCommands(CommandsTest):
+    def test_are_one_clear_error_each(self):
+        one = "echo '{\"t\": 1}'"
+        both = ["compare", "--command-a", one, "--command-b", one]
+        seconds = [*both, "--metric", "seconds"]
+        for words, said in [(["compare", "--command-a", one, "--metric", "json:t"], "--command-b is missing"),
+                            (["compare", "--command-b", one], "--command-a is missing"),
+                            (both, "--metric is missing"), (["compare"], "two variants, or two commands"),
+                            (["compare", "copy/simple"], "two variants, or two commands"),
+                            ("compare copy/simple copy/memcpy --metric seconds".split(), "--metric"),
+                            ([*both, "--metric", "second"], "did you mean 'seconds'"),
+                            ([*seconds, "--workload", "n4k"], "--workload"),
+                            ([*seconds, "--higher-is-better"], "less time is better"),
+                            ([*seconds, "--timeout", "5"], "is not a duration"), ([*seconds, "--runs", "0"], "--runs"),
+                            ([*both, "--metric", "json:u", "-q"], "nothing at '/u'"),
+                            (["compare", "--command-a", "./no-such-program", *seconds[3:], "-q"], "cannot be found"),
+                            (["gate", *seconds[1:], "--baseline", "b.json"], "--baseline")]:
+            with self.subTest(said):
+                self.mistake(words, said)
+
+
+main()

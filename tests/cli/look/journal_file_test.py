@@ -1,0 +1,121 @@
+# tests/cli/look/journal_file_test.py - journals that cannot be used: a message names the fix, and nothing is harmed.
+import fcntl
+import os
+import shutil
+import unittest
+
+from apo_test import CommandTest, harm, main, source_path
+
+READERS = ("query", "show 1", "report", "lessons")
+WRITERS = ("run copy", "compare copy/simple copy/memcpy --judge standard")
+
+
+class JournalTest(CommandTest):
+    def empty_journal(self):
+        """Without campaigns and experiments."""
+        self.apo("profile", "--journal", "journal.db", "--", "true")
+
+    def on(self, journal, *words, code=0):
+        return self.apo(*words, "--journal", journal, code=code)
+
+    def refused(self, journal, said, commands=READERS + WRITERS):
+        for line in commands:
+            with self.subTest(line):
+                self.mistake([*line.split(), "--journal", journal], said)
+
+    def recorded(self, name):
+        shutil.copy(source_path("experiments", name), self.place.path("recorded.db"))
+
+
+class JournalFile(JournalTest):
+    def test_text_is_not_a_journal_and_stays_as_it_is(self):
+        self.place.write("notes.txt", "remember the milk\n")
+        self.refused("notes.txt", "is not an SQLite file")
+        list = self.on("notes.txt", "list", "copy")
+        self.said(list.out, "copy/simple")
+        self.said(list.err, "incumbents are not shown")
+        document = self.on("notes.txt", "doctor", "--json", code=2).document
+        self.assertFalse(document["host_works"])
+        [check] = [check for check in document["checks"] if check["name"] == "journal"]
+        self.assertEqual(check["state"], "broken")
+        self.assertNotEqual(check["fix"], "")
+        self.assertEqual(self.place.read("notes.txt"), "remember the milk\n")
+
+    def test_a_folder_is_told_to_name_a_file(self):
+        os.mkdir(self.place.path("somewhere"))
+        self.refused("somewhere", "is a folder")
+
+    def test_a_newer_schema_asks_for_a_newer_program(self):
+        self.empty_journal()
+        harm(self.place.path("journal.db"), "PRAGMA user_version = 9999")
+        self.refused("journal.db", "update apo")
+
+    def test_another_programs_database_is_refused(self):
+        harm(self.place.path("bookmarks.db"), "CREATE TABLE bookmark (url TEXT)")
+        self.refused("bookmarks.db", "bookmarks.db", ["query"])
+        self.refused("bookmarks.db", "of another program", ["run copy"])
+
+    def test_one_that_an_older_program_has_locked_names_the_process_and_stays_readable(self):
+        self.empty_journal()
+        with open(self.place.path("journal.db.lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the whole of it, from before journals could be shared
+            print(os.getpid(), file=lock, flush=True)
+            self.refused("journal.db", f"process {os.getpid()}", WRITERS)
+            for word in ("query", "lessons", "list"):
+                self.on("journal.db", word)
+
+    def test_an_empty_one_has_no_campaign_and_no_rows_and_sql_cannot_change_it(self):
+        self.empty_journal()
+        self.refused("journal.db", "no campaign", ["report"])
+        self.refused("journal.db", "there is no experiment 1", ["show 1"])
+        self.assertEqual(self.on("journal.db", "query", "--json").document["rows"], [])
+        self.assertEqual(self.on("journal.db", "lessons", "--json").document["lessons"], [])
+        for sql in ("DELETE FROM experiment", "DROP TABLE experiment", "ATTACH 'x.db' AS x", "SELECT 1; SELECT 2",
+                    "PRAGMA user_version = 3", "nonsense", ""):
+            self.on("journal.db", "query", "--sql", sql, code=1)
+        self.assertFalse(self.place.exists("x.db"))
+
+    def test_a_damaged_one_is_the_environments_trouble_and_the_message_saves_what_can_be_read(self):
+        self.recorded("nvidia-h200/b8_t128_h83_n32/journal.db")
+        with open(self.place.path("recorded.db"), "r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(4096)  # all but the first page, which has the schema
+            file.write(b"\xee" * (size - 4096))
+        for line in ("query", "report", "run copy"):
+            self.said(self.on("recorded.db", *line.split(), code=2).err, "/recorded.db' is damaged",
+                      "sqlite3 recovered.db")
+
+
+@unittest.skipIf(os.geteuid() == 0, "root may write everything")
+class ReadOnlyJournal(JournalTest):
+    def test_can_be_read_but_not_written(self):
+        self.empty_journal()
+        os.chmod(self.place.path("journal.db"), 0o400)
+        self.refused("journal.db", "read-only", ["run copy"])
+        self.on("journal.db", "query")
+
+
+class RecordedIncumbents(JournalTest):
+    def test_a_lesson_under_another_incumbent_is_no_longer_known_to_hold(self):
+        self.recorded("host-epyc/research/e88_backward.db")
+        now = "e88_backward/combined[LANES=0,ROWS=2,SEQUENCES_PER_THREAD=1] is the incumbent now"
+        words = ("lessons", "--verdict", "inconclusive")
+        self.said(self.on("recorded.db", *words).out, "open   combined: SEQUENCES_PER_THREAD=2 in place of 1",
+                  "no longer known to hold: " + now)
+        self.assertEqual(self.on("recorded.db", *words, "--json").document["lessons"][0]["expired"], now)
+        gains = self.on("recorded.db", "lessons", "--verdict", "accepted").out
+        self.not_said(gains, "is the incumbent now")  # a gain over what was left behind is one still
+
+    def test_of_each_workload_are_listed_where_they_differ(self):
+        self.recorded("nvidia-h200/agent/campaigns.db")
+        self.said(self.on("recorded.db", "list", "e88_backward").out,
+                  "* incumbent of b16_t512_h83_n32 on NVIDIA H200 (cuda) as e88_backward/cuda_best")
+        self.not_said(self.on("recorded.db", "lessons", "--family", "e88_backward").out, "is the incumbent now")
+
+    def test_of_every_device_are_listed(self):
+        self.recorded("nvidia-h200/b8_t128_h83_n32/journal.db")
+        self.said(self.on("recorded.db", "list", "e88_forward").out,
+                  "* incumbent of class n32 on NVIDIA H200 (cuda) as e88_forward/cuda_lane_tiling[WARPS=2]")
+
+
+main()

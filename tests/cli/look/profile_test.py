@@ -1,0 +1,173 @@
+# tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo import`, `apo research`, and recorded profiles.
+import json
+import os
+import shutil
+
+from apo_test import CommandTest, binary, main, read_file, source_path
+
+GUEST = binary("guest_program")
+FAKE_CUPTI = {"APO_CUPTI_LIBRARY": binary("libfake_cupti.so")}
+OWN_OUTPUT = "the guest's own output\n"
+DISTINCT = "SELECT name, category, calls, total_ns FROM application_work ORDER BY name"
+RANGES = ("SELECT r.path, r.entered, r.calls, r.total_ns, r.own_ns, sum(c.calls) FROM application_range r"
+          " JOIN application_range_category c ON c.profile = r.profile AND c.position = r.position"
+          " GROUP BY r.position ORDER BY r.position")
+
+
+class ProfileTest(CommandTest):
+    def profile(self, *words, code=0):
+        return self.apo("profile", *words, code=code, environment=FAKE_CUPTI)
+
+
+class ProfileApplication(ProfileTest):
+    def test_says_that_nothing_was_launched(self):
+        self.said(self.apo("profile", "--", "/bin/true").out, "nothing was launched", "no process started CUDA")
+
+    def test_shows_kernels_categories_and_gaps_and_keeps_them_in_the_journal(self):
+        out = self.profile("--", GUEST, "exit", "10").out
+        self.assertTrue(out.startswith(OWN_OUTPUT), "the command's output comes first")
+        self.said(out, "scale(float*)", "sgemm", "GEMM", "50 %", "2.00x", "idle 89 %", "gaps, the longest of them")
+        self.assertEqual(self.json("query", "--sql", DISTINCT)["rows"],
+                         [["scale(float*)", "other", 5, 500], ["sgemm", "GEMM", 5, 500]])
+
+    def test_json_is_one_document_and_the_commands_output_goes_to_stderr(self):
+        ran = self.profile("--json", "--", GUEST, "fail", "10", code=1)
+        self.assertTrue(ran.err.startswith(OWN_OUTPUT + "apo: the command failed with exit code 3\n"), ran.err)
+        document = ran.document  # the profile is kept all the same
+        self.assertEqual([document[key] for key in ("profile", "exit_code", "total_ns", "busy_ns")],
+                         [1, 3, 1000, 1000])
+        self.assertEqual(len(document["work"]), 2)
+        self.assertEqual(sum(category["total_ns"] for category in document["categories"]), 1000)
+        self.assertTrue(document["processes"][0]["complete"])
+
+    def test_output_leaves_both_outputs_to_the_command(self):
+        ran = self.profile("--json", "--output", "profile.json", "--", GUEST, "exit", "4")
+        self.assertEqual((ran.out, ran.err), (OWN_OUTPUT, ""))
+        self.assertEqual(len(json.loads(self.place.read("profile.json"))["work"]), 2)
+
+    def test_the_commands_own_options_are_its_own(self):
+        document = self.apo("profile", "--json", "--", "sh", "-c", "exit 9", "--json", "--", code=1).document
+        self.assertEqual((document["exit_code"], document["command"]), (9, "sh -c exit 9 --json --"))
+
+    def test_tells_which_signal_ended_the_command(self):
+        command = ("--", "sh", "-c", "kill -SEGV $$")
+        document = self.apo("profile", "--json", *command, code=1).document
+        self.assertEqual((document["signal"], document["exit_code"]), (11, None))
+        text = self.apo("profile", *command, code=1)
+        self.said(text.out, "ended by SIGSEGV")
+        self.said(text.err, "apo: the command was ended by SIGSEGV")
+
+    def test_categories_come_from_a_file_and_a_wrong_one_is_told_before_the_command_runs(self):
+        self.place.write("rules.json", '{"categories": [{"name": "mine", "pattern": "scale|gemm"}]}')
+        words = ("--json", "--categories", "rules.json", "--")
+        [category] = self.profile(*words, GUEST, "exit", "10").document["categories"]
+        self.assertEqual((category["name"], category["ceiling"]), ("mine", None))  # all of the time: no bound
+        self.place.write("rules.json", "{}")
+        self.said(self.profile(*words, "touch", "ran", code=1).err, "rules.json")
+        self.assertFalse(self.place.exists("ran"))
+
+    def test_an_output_that_cannot_be_written_is_told_before_the_command_runs(self):
+        for output in ("/dev/null", "/proc/absent", "."):
+            self.said(self.profile("--output", output, "--", "touch", "ran", code=2).err, output)
+        self.assertFalse(self.place.exists("ran"))
+        self.assertFalse(os.path.isfile("/dev/null"))
+
+    def test_mistakes_are_named(self):
+        for line, said in (("--", "no command after '--'"),
+                           ("-- no-such-program", "there is no program 'no-such-program'"),
+                           ("copy/simple -- true", "were given")):
+            self.mistake(["profile", *line.split()], said)
+        self.mistake(["profile", "--", "true"], "another profiler",
+                     environment={"CUDA_INJECTION64_PATH": "/another/tool.so"})
+        self.assertFalse(self.place.exists(".apo"), "a mistake must not make a journal")
+
+    def test_a_journal_that_cannot_be_written_does_not_cost_the_result(self):
+        self.place.write("journal.db", "my notes, not an SQLite file at all")
+        self.said(self.profile("--journal", "journal.db", "--", GUEST, "exit", "10").out, "scale(float*)",
+                  "not kept in the journal")
+
+
+class ProfileRanges(ProfileTest):
+    def test_of_nvtx_are_kept_too(self):
+        if not self.profile("--json", "--", GUEST, "ranges", "10").document["ranges"]:
+            self.skipTest("built without NVTX's header")
+        self.assertEqual(self.json("query", "--sql", RANGES)["rows"],
+                         [["step", 1, 5, 500, 300, 5], ["step / forward", 1, 2, 200, 200, 2]])
+
+
+class Import(CommandTest):
+    def test_ncu_csv_becomes_the_same_tables(self):
+        self.place.write("ncu.csv",
+                         '"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+                         '"0","1","sgemm","gpu__time_duration.sum","ns","3,000"\n'
+                         '"1","1","my_kernel","gpu__time_duration.sum","us","1"\n')
+        document = self.json("import", "ncu.csv")
+        self.assertEqual((document["source"], document["total_ns"], document["idle_share"]), ("ncu", 4000, None))
+        self.assertEqual((document["work"][0]["category"], document["work"][0]["ceiling"]), ("GEMM", 4))
+        self.assertEqual(len(document["metrics"]), 2)
+
+    def test_what_cannot_be_read_says_how_to_export_it(self):
+        for name in ("a.nsys-rep", "a.ncu-rep", "a.txt"):
+            self.place.write(name, "" if name == "a.txt" else "NVIDIA's own")
+        for line, said in (("a.nsys-rep", "nsys export --type sqlite a.nsys-rep"),
+                           ("a.ncu-rep", "ncu --import a.ncu-rep --csv"), ("a.txt", "neither an SQLite export"),
+                           ("missing", "missing"), ("", "file")):
+            self.said(self.apo("import", *line.split(), code=1).err, said)
+
+
+class RecordedProfiles(CommandTest):
+    """Of a GPU's journal, read where there is no such GPU; it stays as it is."""
+
+    @classmethod
+    def setUpClass(cls):
+        recorded = source_path("experiments/nvidia-h200/b4_t512_h32_n128/forward.db")
+        cls.before = read_file(recorded)
+        shutil.copy(recorded, cls.share_place().path("forward.db"))
+
+    def recorded(self, *words, code=0, journal="forward.db"):
+        ran = self.apo(*words, "--recorded", "--journal", journal, code=code)
+        self.assertEqual(self.place.read("forward.db"), self.before)
+        return ran
+
+    def test_one_is_shown_with_the_machine_that_it_is_of(self):
+        ran = self.recorded("profile", "e88_forward/cuda_simple")
+        self.said(ran.err, "e88_forward/cuda_simple", "as profiled on NVIDIA H200 (GPU-")
+        self.said(ran.out, "on b4_t512_h32_n128, cold caches, 132 SMs", "hottest lines", "worth at most")
+        document = self.recorded("profile", "e88_forward/cuda_simple", "--json").document
+        self.assertEqual(document["machine"]["model"], "NVIDIA H200")
+
+    def test_two_are_explained(self):
+        ran = self.recorded("explain", "e88_forward/cuda_simple", "e88_forward/cuda_wide_tiling[BLOCKS=1,COLUMNS=4]")
+        self.said(ran.out, "on b4_t512_h32_n128", "causes of the difference, largest first")
+
+    def test_research_looks_from_the_last_campaign(self):
+        self.said(self.recorded("research", "e88_forward").out,
+                  "e88_forward/cuda_wide_tiling[BLOCKS=1,COLUMNS=4] on b4_t512_h32_n128 takes ",
+                  "what its time goes to")
+
+    def test_what_is_not_there_is_said_with_what_is(self):
+        for line, *parts in [
+                ("profile e88_forward/cuda_simple --cache warm", "has no such profile of e88_forward/cuda_simple",
+                 "it has e88_forward/cuda_simple on ", "b4_t512_h32_n128 with cold caches", "on GPU-"),
+                ("profile copy/simple", "no such profile of copy/simple", "'apo query --profiles'"),
+                ("research copy --target cuda", "has no campaign of copy for target cuda")]:
+            self.said(self.recorded(*line.split(), code=1).err, "forward.db'", *parts)
+        self.said(self.recorded("profile", "e88_forward/cuda_simple", journal="none.db", code=1).err, "none.db")
+
+
+class Research(CommandTest):
+    def test_prints_the_brief_of_the_next_iteration_and_judges_nothing(self):
+        words = "research copy --workload n4k --target host".split()
+        self.said(self.apo(*words).out, "copy/simple on n4k takes ", "what its time goes to", "to try, in this order",
+                  "copy/streaming", "% apo:predict", "left out: ")
+        brief = self.json(*words)
+        self.assertEqual(brief["incumbent"]["variant"], "copy/simple")
+        self.assertTrue(brief["ranked"])
+        self.not_said(self.apo("query").out, "copy/")  # nothing was judged
+
+    def test_mistakes_are_named(self):
+        self.said(self.apo("research", code=1).err, "no family was given")
+        self.said(self.apo("research", "coppy", code=1).err, "did you mean 'copy'")
+
+
+main()

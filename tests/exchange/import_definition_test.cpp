@@ -1,0 +1,42 @@
+// tests/exchange/import_definition_test.cpp - references of definitions that hang, crash or give no number.
+#include "harness/exchange/import_definition.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/error.h"
+#include "harness/core/system/process.h"
+#include "tests/families/family_text.h"
+
+namespace apo {
+namespace {
+
+TEST(ImportDefinition, AReferenceThatHangsCrashesOrGivesNoNumberIsOneError) {
+  if (!run_process({"/usr/bin/python3", "-c", "import torch"}).ok()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  const std::string softmax = APO_SOURCE_FOLDER "/tests/definitions/softmax_rows/";
+  const auto error_of = [&](const std::string& statement, double timeout_s = 1000) -> std::string {
+    const TemporaryFolder folder;
+    const TemporaryFolder scratch;
+    write_file_atomically(folder.path() / "workload.jsonl", read_file(softmax + "workload.jsonl"));
+    write_file_atomically(folder.path() / "definition.json",
+                          replaced(read_file(softmax + "definition.json"), "return shifted", statement));
+    OracleOptions options = test_oracle();
+    options.timeout_s = timeout_s;
+    try {
+      import_definition({.definition = folder.path(), .python = "/usr/bin/python3"}, options, scratch.path());
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error_of("while True: pass\\n    return shifted", 6).find("did not finish in 6.0 s"), std::string::npos);
+  EXPECT_NE(error_of("import os; os.abort()\\n    return shifted").find("crashed with SIGABRT"), std::string::npos);
+  EXPECT_NE(error_of("return shifted * float('nan')").find("gives nan in element 0 of y"), std::string::npos);
+  EXPECT_NE(
+      error_of("return torch.zeros(2, 2) if True else shifted").find("wrote y.npy with shape [2,2], needed [2,7]"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,194 @@
+// tests/exchange/torch_test.cpp - exported ops, built and called by PyTorch on this CPU.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/core/system/process.h"
+#include "harness/exchange/torch_op.h"
+#include "harness/loop/export/dispatch_header.h"
+#include "harness/loop/export/dispatch_sources.h"
+#include "tests/loop/export/dispatch_fixture.h"
+#include "tests/shipped_families.h"
+
+namespace apo {
+namespace {
+
+using test::DispatchJournal;
+constexpr const char* kPython = "/usr/bin/python3";
+
+bool has_torch() {
+  static const bool kHas = run_process({kPython, "-c", "import torch"}).ok();
+  return kHas;
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot: " << text;
+}
+
+// A folder as `apo export --torch FAMILY` writes it, once or for several families.
+class Exported {
+ public:
+  explicit Exported(const DispatchTable& table) : family_(table.family->name) { add(table); }
+
+  void add(const DispatchTable& table) const {
+    std::vector<NamedText> files = {{dispatch_header_name(*table.family), dispatch_header(table)}};
+    for (std::vector<NamedText> more : {dispatch_sources(table), torch_files(table, APO_SOURCE_FOLDER, 1)}) {
+      files.insert(files.end(), more.begin(), more.end());
+    }
+    for (NamedText& file : files) {
+      file.path = path() / file.path;
+    }
+    write_files_atomically(files);
+  }
+
+  const std::filesystem::path& path() const { return folder_.path(); }
+  ProcessResult run(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv = {kPython};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process(argv, {.timeout_s = 1000,
+                              .working_folder = path().string(),
+                              .environment = {"APO_DISPATCH=" + path().string(), "PYTHONDONTWRITEBYTECODE=1"}});
+  }
+  // With modules of this interpreter alone.
+  ProcessResult compile_python(const std::vector<std::string>& files) const {
+    std::vector<std::string> words = {"-c",
+                                      "import sys\nfor file in sys.argv[1:]: compile(open(file).read(), file, 'exec')"};
+    words.insert(words.end(), files.begin(), files.end());
+    return run(words);
+  }
+  ProcessResult run_test() const { return run({"test_" + family_ + ".py"}); }
+
+ private:
+  TemporaryFolder folder_{"apo-torch-test"};
+  std::string family_;
+};
+
+DispatchJournal::Accept accept_here(const std::string& candidate, const std::string& baseline,
+                                    const std::string& workload_class, const std::string& workload) {
+  return {.machine = "host",
+          .candidate = candidate,
+          .baseline = baseline,
+          .workload_class = workload_class,
+          .workloads = {workload}};
+}
+
+DispatchTable host_fallback(const std::string& variant) {
+  static DispatchJournal journal;
+  const std::string family = variant.substr(0, variant.find('/'));
+  static const std::int64_t any =
+      journal.campaign(accept_here("copy/simple", "copy/memcpy", find_family("copy")->workloads[0].workload_class,
+                                   find_family("copy")->workloads[0].name));
+  EXPECT_GT(any, 0) << "the journal knows this computer";
+  return journal.load({.family = family, .fallbacks = {variant}}).tables.at(0);
+}
+
+// What needs no PyTorch: the Python files are Python, and the table is compiled, asked and called through ctypes.
+TEST(TorchOp, TheTableIsCalledThroughCtypesWithoutPyTorch) {
+  const Exported exported(host_fallback("copy/simple"));
+  const ProcessResult python = exported.compile_python({"copy_op.py", "test_copy.py"});
+  EXPECT_TRUE(python.ok()) << python.error;
+  const ProcessResult called = exported.run({APO_SOURCE_FOLDER "/tests/exchange/call_copy.py"});
+  EXPECT_TRUE(called.ok()) << called.output << called.error;
+  expect_part(called.output, "copied 1001 numbers");
+  expect_part(called.output, "refused: no kernel of copy is known for n=-1");
+}
+
+TEST(TorchOp, TheFilesOfTheExampleArePython) {
+  const Exported exported(host_fallback("copy/simple"));
+  const std::string folder = APO_SOURCE_FOLDER "/examples/pytorch_e88/";
+  const ProcessResult python = exported.compile_python({folder + "e88.py", folder + "train.py", folder + "check.py"});
+  EXPECT_TRUE(python.ok()) << python.error;
+  if (!has_torch()) {
+    const ProcessResult trained = exported.run({folder + "train.py"});
+    EXPECT_EQ(trained.exit_code, 1);
+    expect_part(trained.error, "PyTorch is not installed");
+  }
+}
+
+// Both ops in one folder: the forward has a gradient, which is right, and a model learns with it.
+TEST(TorchOp, AnExportedPairIsDifferentiableAndTrainsTheExample) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  const Exported exported(host_fallback("e88_forward/simple[COLUMN_VECTORISED=1]"));
+  exported.add(host_fallback("e88_backward/column_vectorised"));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "gradient of e88_forward on cpu: 12 cases right; not served: none");
+  const std::string folder = APO_SOURCE_FOLDER "/examples/pytorch_e88/";
+  const ProcessResult checked = exported.run({folder + "check.py", "."});
+  EXPECT_TRUE(checked.ok()) << checked.output << checked.error;
+  expect_part(checked.output, "cpu: wrong: none");
+  const ProcessResult trained = exported.run({folder + "train.py", "--steps", "3", "--length", "32"});
+  EXPECT_TRUE(trained.ok()) << trained.error;
+  expect_part(trained.output, "{\"apo_step\": 3, \"seconds\": ");
+}
+
+// Scalars, derived inputs, three dtypes, fallback rows.
+TEST(TorchOp, AFamilyOfAFileGivesTheValuesOfItsContract) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.campaign(accept_here("lse_backward/blocked", "lse_backward/materialised", "heads", "h2_s128_d64"));
+  const Dispatch dispatch = journal.load({.family = "lse_backward", .fallbacks = {"lse_backward/blocked"}});
+  const Exported exported(dispatch.tables.at(0));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "lse_backward on cpu: 8 cases right; not served: none");
+  const ProcessResult autograd = exported.run({APO_SOURCE_FOLDER "/examples/torch_gradients.py", "."});
+  EXPECT_TRUE(autograd.ok()) << autograd.output << autograd.error;
+  expect_part(autograd.output, "lse_backward: 4 cases as autograd in float64; wrong: none; not served: none");
+}
+
+// Axes that a build knows, and classes without a row.
+TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.accept(accept_here("e88_forward/simple[COLUMN_VECTORISED=1]", "e88_forward/simple", "n16", "b2_t32_h2_n16"));
+  const Exported exported(journal.load().tables.at(0));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "e88_forward on cpu: 4 cases right; not served: b1_t32_h2_n32, ");
+}
+
+TEST(TorchOp, HasTheSourcesOfBothAnswersOfAClass) {
+  DispatchJournal journal;
+  journal.accept(accept_here("e88_forward/simple", "e88_forward/simple[COLUMN_VECTORISED=1]", "n32", "b1_t256_h8_n32"));
+  journal.accept(accept_here("e88_forward/simple[COLUMN_VECTORISED=1]", "e88_forward/simple", "n32", "b2_t64_h4_n32"));
+  const DispatchTable table = journal.load().tables.at(0);
+  const Exported exported(table);
+  const auto op = nlohmann::json::parse(read_file(exported.path() / "e88_forward_op.json"));
+  ASSERT_EQ(op["sources"].size(), 2U);
+  for (const DispatchRow& row : table.devices.at(0).rows) {
+    EXPECT_TRUE(std::filesystem::exists(exported.path() / source_folder(row) / source_file(row)));
+  }
+}
+
+TEST(TorchOp, AWrongKernelFailsTheTestAndOneThatDoesNotCompileSaysWhy) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.accept(accept_here("copy/simple", "copy/memcpy", find_family("copy")->workloads[0].workload_class,
+                             find_family("copy")->workloads[0].name));
+  const Dispatch dispatch = journal.load();
+  const Exported exported(dispatch.tables.at(0));
+  EXPECT_TRUE(exported.run_test().ok());
+  const DispatchRow& row = dispatch.tables[0].devices[0].rows[0];
+  const std::filesystem::path source = exported.path() / source_folder(row) / source_file(row);
+  const std::string right = read_file(source);
+  write_file_atomically(source, right + "\n#error broken\n");
+  expect_part(exported.run_test().error, "does not compile");
+  write_file_atomically(source,
+                        "#include <cstdint>\nvoid copy(const float* x, float* y, int64_t n) {\n"
+                        "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] + (i == n / 2 ? 0.01f : 0);\n}\n");
+  const ProcessResult wrong = exported.run_test();
+  EXPECT_FALSE(wrong.ok());
+  expect_part(wrong.error, "an element of y is off");
+}
+
+}  // namespace
+}  // namespace apo
