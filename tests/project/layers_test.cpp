@@ -209,7 +209,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/loop", 15450},
     {"harness/mcp", 3160},
     {"harness/profile", 4032},
-    {"harness/research", 6116},
+    {"harness/research", 4476},
     {"harness/runtime", 1455},
     {"harness/worker", 11337},
     {"journal", 7586},
