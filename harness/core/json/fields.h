@@ -1,4 +1,4 @@
-// harness/core/json/fields.h - a record lists its members once; what sends, stores, fills or prints it visits that list.
+// harness/core/json/fields.h - a record lists its members once; what sends, fills or compares it visits that list.
 //
 //   struct Roof { std::string name; double value; };
 //   APO_FIELDS(Roof, name, value)
