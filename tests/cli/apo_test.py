@@ -70,7 +70,7 @@ def harm(journal, sql):
 
 
 def running_processes(of=""):
-    """The command lines by process id, but for zombies. `of`: a folder in which they work, or which they name or map."""
+    """The command lines by process id, but for zombies. `of`: a folder where they work, or that they name or map."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
