@@ -188,6 +188,11 @@ std::int64_t Database::insert(std::string_view sql, std::initializer_list<Value>
   return sqlite3_last_insert_rowid(handle_);
 }
 
+std::int64_t Database::number(std::string_view sql) {
+  Statement statement = query(sql);
+  return statement.step() ? statement.integer() : 0;
+}
+
 void Database::execute(const char* script) {
   if (sqlite3_exec(handle_, script, nullptr, nullptr, nullptr) != SQLITE_OK) {
     fail();

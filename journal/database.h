@@ -95,6 +95,7 @@ class Database {
   Statement query(std::string_view sql, const std::vector<Value>& values);
   void run(std::string_view sql, std::initializer_list<Value> values = {});
   std::int64_t insert(std::string_view sql, std::initializer_list<Value> values);  // the new row's id
+  std::int64_t number(std::string_view sql);  // the first value of the first row; 0 where there is none
   void execute(const char* script);
 
   [[noreturn]] void fail();  // throws what the last SQLite error means to a person

@@ -34,7 +34,7 @@ std::vector<Launch> decode_launches(const std::string& json);
 std::string encode_environment(const Round& round);
 void decode_environment(const std::string& json, Round& round);
 
-// The format that schema_1.sql describes at round_workload. Decoding checks every length.
+// The format that schema.sql describes at round_workload. Decoding checks every length.
 std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks);
 void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vector<Block>& blocks);
 

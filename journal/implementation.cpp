@@ -10,7 +10,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
-#include "journal/schema/migrations.h"
+#include "journal/schema/schema.h"
 
 namespace apo {
 namespace {
@@ -64,14 +64,22 @@ void check_path(const std::filesystem::path& path, Access access) {
   if (access == Access::read_write) {
     // Looked at as a reader first, so that a file that is not ours is left as it is.
     Database database(path, Database::Mode::read);
-    checked_version(database, newest_journal_schema());
+    checked_version(database);
   }
 }
 
 void check_filled(Database& database, const std::filesystem::path& path) {
-  if (checked_version(database, newest_journal_schema()) == 0) {
+  const int version = checked_version(database);
+  if (version == 0) {
     throw UserError("the journal '" + path.string() + "' was never filled",
                     "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");
+  }
+  if (version < kSchemaVersion) {
+    throw UserError(fmt::format("the journal '{}' has schema version {}, of an older apo; this one reads version {}",
+                                path.string(), version, kSchemaVersion),
+                    "'apo doctor --upgrade --journal " + path.string() +
+                        "' brings it up to date, and so does any "
+                        "command that writes; an older apo can't read it then");
   }
 }
 
@@ -119,11 +127,12 @@ std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access acc
 }  // namespace
 
 int newest_journal_schema() {
-  return static_cast<int>(migrations().size());
+  return kSchemaVersion;
 }
 
-void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence) {
-  database.run("INSERT INTO sentence_index (rowid, sentence) VALUES (?, ?)", {experiment, sentence});
+int journal_schema_of(const std::filesystem::path& path) {
+  Database database(prepared(path, Access::read_only), Database::Mode::read);
+  return checked_version(database);
 }
 
 Prediction next_prediction(Statement& row) {
@@ -144,13 +153,12 @@ Journal::Implementation::Implementation(const std::filesystem::path& file, Acces
       job(job_of_this_process()) {
   if (access == Access::read_only) {
     check_filled(database, path);
-    stand_in_for(database, migrations());
   } else {
-    checked_version(database, newest_journal_schema());
+    checked_version(database);
     if (access == Access::read_write) {
       database.execute("PRAGMA journal_mode = WAL");
     }
-    migrate(database, migrations());
+    create_or_upgrade(database);
   }
 }
 
@@ -220,8 +228,9 @@ std::vector<Unfinished> Journal::unfinished() {
   Statement experiments = self_->database.query(
       "SELECT e.id, coalesce(e.campaign, 0), c.label, e.started_at,"
       " (SELECT count(*) FROM round r WHERE r.experiment = e.id)"
-      " FROM facet f CROSS JOIN facet_member m ON m.facet = f.id CROSS JOIN experiment e ON e.id = m.experiment"
-      " JOIN configuration c ON c.id = e.candidate WHERE f.state = 'running' ORDER BY e.id");
+      " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM "
+      "judgement)"
+      " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id) ORDER BY e.id");
   while (experiments.step()) {
     Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
     open.campaign = experiments.integer();
@@ -268,15 +277,10 @@ std::vector<Unfinished> Journal::interrupted_experiments() {
 }
 
 void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
-  Transaction transaction(self_->database);
   const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
   self_->database.run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
                       {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
                        id_if(Unfinished::Kind::campaign), why, utc_now()});
-  if (what.kind == Unfinished::Kind::experiment) {
-    index_sentence(self_->database, what.id, why);
-  }
-  transaction.commit();
 }
 
 std::map<std::int64_t, std::string> Journal::abandoned_experiments(std::int64_t campaign) {

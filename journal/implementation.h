@@ -27,7 +27,6 @@ struct Journal::Implementation {
   void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
   std::int64_t add_lesson(const Lesson& lesson);
   void take(Task what, std::int64_t id);  // what this process has just begun
-  std::vector<Incumbent> incumbents(const std::string& of_scope, const std::vector<Value>& scope);
   // JSON list of the keys of the machine and of those that have judged for one campaign together with it: they are of
   // one model, and share incumbents and memory.
   std::string peers(const std::string& machine);
@@ -53,8 +52,6 @@ inline Target target_from(std::string_view word) {
 
 // The next five columns: low, high, relative_to, because, source.
 Prediction next_prediction(Statement& row);
-// So that 'sentence~TEXT' finds what was just written of the experiment; in the transaction that writes it.
-void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence);
 std::string time_or_now(const std::string& time);
 // Hashes all facts of a machine's state.
 std::string machine_fingerprint(const Machine& machine);

@@ -54,7 +54,7 @@ constexpr Invariant kInvariants[] = {
      " (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"},
     {"a certification that knows of the clock has the solo runs that say so",
      "SELECT c.certification FROM certification_clock c WHERE 4 * c.blocks >"
-     " (SELECT count(*) FROM certification_segment s WHERE s.certification = c.certification)"},
+     " (SELECT count(*) FROM certification_solo_run s WHERE s.certification = c.certification)"},
     {"what is finished is not abandoned",
      "SELECT j.experiment FROM judgement j JOIN abandonment a ON a.experiment = j.experiment"},
     {"a lesson says what its experiment found",
@@ -112,30 +112,6 @@ constexpr Invariant kInvariants[] = {
     {"a variant with headers has its own file, and all of them",
      "SELECT source_hash FROM variant_file GROUP BY source_hash HAVING min(position) <> 0 OR"
      " max(position) + 1 <> count(*) OR count(*) < 2"},
-    {"an experiment says where its prediction comes from",
-     "SELECT id FROM experiment WHERE id NOT IN (SELECT experiment FROM experiment_prediction)"},
-    {"a ranked or left-out candidate has its kind",
-     "SELECT r.iteration FROM ranking r LEFT JOIN ranking_kind k ON k.iteration = r.iteration AND"
-     " k.left_out = r.left_out AND k.position = r.position WHERE k.iteration IS NULL"},
-    {"an experiment stands under what was found of it, and there alone",
-     "SELECT e.id FROM experiments e JOIN experiment x ON x.id = e.id LEFT JOIN judgement j ON j.experiment = e.id"
-     " LEFT JOIN facet f ON f.family = e.family AND f.workload_class = e.workload_class AND f.machine = x.machine"
-     " AND f.state = e.state AND f.outcome = coalesce(e.outcome, '') AND f.verdict = coalesce(e.verdict, '')"
-     " AND f.reason = coalesce(e.reason, '') AND f.profile = coalesce(e.profile, '')"
-     " AND f.cache_policy = coalesce(e.cache_policy, '') AND f.judge = coalesce(e.judge, '')"
-     " LEFT JOIN facet_member m ON m.facet = f.id AND m.experiment = e.id"
-     " WHERE m.experiment IS NULL OR m.speedup IS NOT e.speedup UNION ALL"
-     " SELECT experiment FROM facet_member GROUP BY experiment HAVING count(*) > 1 UNION ALL"
-     " SELECT experiment FROM facet_member WHERE experiment NOT IN (SELECT id FROM experiment)"},
-    {"the count of a combination is that of its experiments",
-     "SELECT f.id FROM facet f WHERE f.experiments <> (SELECT count(*) FROM facet_member m WHERE m.facet = f.id)"},
-    {"the span of an experiment's number holds its start",
-     "SELECT e.id FROM experiment e LEFT JOIN experiment_span s ON s.block = e.id / 4096"
-     " WHERE (e.started_at BETWEEN s.earliest AND s.latest) IS NOT 1"},
-    {"the sentence of what is over can be sought",
-     "SELECT e.id FROM experiment e LEFT JOIN sentence_index_docsize s ON s.id = e.id WHERE (s.id IS NULL) <>"
-     " (e.id NOT IN (SELECT experiment FROM judgement UNION ALL"
-     " SELECT experiment FROM abandonment WHERE experiment IS NOT NULL))"},
 };
 
 std::string finding_of(Database& database, const Invariant& invariant) {

@@ -27,6 +27,8 @@ enum class Access : std::uint8_t { read_write, read_only, temporary };
 
 // The version of the schema that this program writes.
 int newest_journal_schema();
+// That of a file, which opening it for writing brings up to date. Throws UserError as opening it does.
+int journal_schema_of(const std::filesystem::path& path);
 
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
 
@@ -36,8 +38,7 @@ enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds
 class Journal {
  public:
   // read_write creates folder and file and brings an older file up to date; several processes may write at a time.
-  // Throws UserError naming the file and the fix: not ours, newer, damaged, read-only, a folder, or held by an older
-  // apo.
+  // Throws UserError naming the file and the fix: not ours, of another version, damaged, read-only, or a folder.
   static Journal open(const std::filesystem::path& path, Access access);
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&& other) noexcept;
@@ -140,8 +141,7 @@ class Journal {
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
   // The newest `most` judged ones of that family, in order: those of campaigns on that class and machine, or all
-  // others. Without those that were only ranked, and without builds, rounds, and gates that passed. Takes as long in a
-  // journal of any size.
+  // others. Without those that were only ranked, and without builds, rounds, and gates that passed.
   enum class Where : std::uint8_t { campaigns_here, others };
   std::vector<Experiment> newest_judged(const std::string& family, const std::string& workload_class,
                                         const std::string& machine, std::int64_t most,

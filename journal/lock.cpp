@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,7 +15,7 @@
 namespace apo {
 namespace {
 
-// The process id of who took a campaign stands at its place in the file; that of the last writer at place 0.
+// The process id of who took a campaign stands at its place in the file.
 constexpr off_t kPlace = 16;
 constexpr off_t kExperiments = off_t{1} << 40;  // locked beyond the file's end: nothing stands there
 constexpr off_t kJobs = off_t{1} << 41;         // the same
@@ -70,12 +69,6 @@ WriterLock::WriterLock(const std::filesystem::path& journal) {
     throw UserError("cannot write the journal '" + journal.string() + "': '" + path + "': " + std::strerror(errno),
                     "make its folder writable, or name another file with --journal");
   }
-  if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0) {
-    throw UserError("the journal '" + journal.string() + "' is being written by " + holder(file_.get(), 0) +
-                        ", an older apo that shares it with nobody",
-                    "wait for it to end, stop it, or name another file with --journal");
-  }
-  leave_name(file_.get(), 0);
 }
 
 bool WriterLock::take(Task what, std::int64_t id) {

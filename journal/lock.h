@@ -1,5 +1,4 @@
-// journal/lock.h - which processes write a journal, and who works on what: locks on <journal>.lock, which the system
-// frees when their holder dies.
+// journal/lock.h - who works on what: locks on <journal>.lock, which the system frees when their holder dies.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,9 @@ enum class Task : std::uint8_t {
   job
 };  // with all that belongs to it; one outside campaigns; a call
 
-// Writers share it. A program of before campaigns could run side by side holds it alone.
+// What a writer has taken.
 class WriterLock {
  public:
-  // Throws UserError naming the process that holds it alone.
   explicit WriterLock(const std::filesystem::path& journal);
   // Until this lock ends. False when another process has it.
   bool take(Task what, std::int64_t id);

@@ -8,29 +8,26 @@ namespace {
 void add_ranked(Journal::Implementation& self, std::int64_t iteration, int position, const Candidate& candidate) {
   self.database.run(
       "INSERT INTO ranking (iteration, left_out, position, configuration, techniques, predicted_low, predicted_high,"
-      " predicted_over, predicted_because, attacks, score, why, origin) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " predicted_over, predicted_because, prediction_source, attacks, score, why, origin)"
+      " VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {iteration, position, self.configuration_row(candidate.configuration), encode(candidate.techniques),
        candidate.prediction.low, candidate.prediction.high, candidate.prediction.relative_to,
-       candidate.prediction.because, candidate.attacks, candidate.score, candidate.why, to_string(candidate.origin)});
-  self.database.run("INSERT INTO ranking_kind (iteration, left_out, position, prediction_source) VALUES (?, 0, ?, ?)",
-                    {iteration, position, to_string(candidate.prediction.source)});
+       candidate.prediction.because, to_string(candidate.prediction.source), candidate.attacks, candidate.score,
+       candidate.why, to_string(candidate.origin)});
 }
 
 void add_left_out(Journal::Implementation& self, std::int64_t iteration, int position, const LeftOut& left_out) {
   self.database.run(
       "INSERT INTO ranking (iteration, left_out, position, configuration, techniques, predicted_over,"
-      " predicted_because, attacks, why, origin) VALUES (?, 1, ?, ?, '[]', '', '', '', ?, '')",
-      {iteration, position, self.configuration_row(left_out.configuration), left_out.why});
-  self.database.run("INSERT INTO ranking_kind (iteration, left_out, position, left_out_kind) VALUES (?, 1, ?, ?)",
-                    {iteration, position, to_string(left_out.kind)});
+      " predicted_because, attacks, why, origin, left_out_kind) VALUES (?, 1, ?, ?, '[]', '', '', '', ?, '', ?)",
+      {iteration, position, self.configuration_row(left_out.configuration), left_out.why, to_string(left_out.kind)});
 }
 
 void read_ranked(Journal::Implementation& self, std::int64_t iteration, ResearchBrief& brief) {
   Statement rows = self.database.query(
       "SELECT configuration, techniques, predicted_low, predicted_high, predicted_over, predicted_because,"
-      " coalesce(prediction_source, 'idea'), attacks, score, why, origin FROM ranking LEFT JOIN ranking_kind USING "
-      "(iteration, left_out,"
-      " position) WHERE iteration = ? AND left_out = 0 ORDER BY position",
+      " prediction_source, attacks, score, why, origin FROM ranking WHERE iteration = ? AND left_out = 0 ORDER BY "
+      "position",
       {iteration});
   while (rows.step()) {
     Candidate candidate;
@@ -48,9 +45,7 @@ void read_ranked(Journal::Implementation& self, std::int64_t iteration, Research
 
 void read_left_out(Journal::Implementation& self, std::int64_t iteration, ResearchBrief& brief) {
   Statement rows = self.database.query(
-      "SELECT configuration, why, coalesce(left_out_kind, 'unknown') FROM ranking LEFT JOIN ranking_kind USING "
-      "(iteration, left_out, position)"
-      " WHERE iteration = ? AND left_out = 1 ORDER BY position",
+      "SELECT configuration, why, left_out_kind FROM ranking WHERE iteration = ? AND left_out = 1 ORDER BY position",
       {iteration});
   while (rows.step()) {
     LeftOut left_out{.configuration = self.configuration(rows.integer()), .why = rows.text()};
@@ -92,10 +87,11 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
   Transaction transaction(self_->database);
   int position = 0;
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
-    self_->database.run("INSERT INTO bottleneck (iteration, position, name, evidence, bound) VALUES (?, ?, ?, ?, ?)",
-                        {iteration, position, bottleneck.name, bottleneck.evidence, bottleneck.bound});
-    self_->database.run("INSERT INTO bottleneck_place (iteration, position, kind, file, line) VALUES (?, ?, ?, ?, ?)",
-                        {iteration, position++, to_string(bottleneck.kind), bottleneck.file, bottleneck.line});
+    self_->database.run(
+        "INSERT INTO bottleneck (iteration, position, name, kind, evidence, bound, file, line)"
+        " VALUES (?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, 0))",
+        {iteration, position++, bottleneck.name, to_string(bottleneck.kind), bottleneck.evidence, bottleneck.bound,
+         bottleneck.file, bottleneck.line});
   }
   position = 0;
   for (const Candidate& candidate : brief.ranked) {
@@ -115,7 +111,7 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
 ResearchBrief Journal::brief(std::int64_t iteration) {
   ResearchBrief brief;
   Statement bottlenecks = self_->database.query(
-      "SELECT name, evidence, bound, kind, file, line FROM iteration_bottlenecks WHERE iteration = ? ORDER BY position",
+      "SELECT name, evidence, bound, kind, file, line FROM bottleneck WHERE iteration = ? ORDER BY position",
       {iteration});
   while (bottlenecks.step()) {
     brief.bottlenecks.push_back({.name = bottlenecks.text(),

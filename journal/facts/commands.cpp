@@ -60,7 +60,7 @@ std::vector<Round> command_rounds(Database& database, std::int64_t comparison, b
 void read_verdict(Database& database, CommandComparison& comparison) {
   Statement row = database.query(
       "SELECT outcome, verdict, reason, sentence, effect, lower, upper, confidence, rounds, processes, seconds,"
-      " search_effect, alpha, minimum_detectable, minimum_claim, value_a, value_b, judge_preset, rule_version,"
+      " search_effect, alpha, minimum_detectable, minimum_claim, value_a, value_b, preset, rule_version,"
       " finished_at FROM command_verdict WHERE comparison = ?",
       {comparison.id});
   if (!row.step()) {
@@ -101,7 +101,7 @@ void read_verdict(Database& database, CommandComparison& comparison) {
 
 constexpr std::string_view kAsked =
     "SELECT c.id, purpose, m.key, command_a, command_b, folder, metric, higher_is_better, correct, margin,"
-    " judge_preset, layout, runs, timeout_s, budget_s, started_at FROM command_comparison c JOIN machine m ON m.id = "
+    " preset, layout, runs, timeout_s, budget_s, started_at FROM command_comparison c JOIN machine m ON m.id = "
     "c.machine";
 
 CommandComparison next_asked(Statement& row) {
@@ -148,7 +148,7 @@ std::int64_t Journal::begin_command_comparison(const CommandComparison& comparis
   return self_->database.insert(
       "INSERT INTO command_comparison (purpose, machine, command_a, command_b, folder, metric, higher_is_better, "
       "correct,"
-      " margin, judge_preset, layout, runs, timeout_s, budget_s, started_at)"
+      " margin, preset, layout, runs, timeout_s, budget_s, started_at)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {to_string(comparison.purpose), self_->machine_row(comparison.machine), comparison.command_a,
        comparison.command_b, comparison.folder, comparison.metric, comparison.higher_is_better, comparison.correct,
@@ -180,7 +180,7 @@ void Journal::finish_command_comparison(const CommandComparison& comparison) {
   self_->database.run(
       "INSERT INTO command_verdict (comparison, outcome, verdict, reason, sentence, effect, lower, upper, confidence,"
       " rounds, processes, seconds, search_effect, alpha, minimum_detectable, minimum_claim, value_a, value_b,"
-      " judge_preset, rule_version, speedup, speedup_lower, speedup_upper, finished_at)"
+      " preset, rule_version, speedup, speedup_lower, speedup_upper, finished_at)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {comparison.id,
        to_string(comparison.outcome),

@@ -2,54 +2,36 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "journal/implementation.h"
 
 namespace apo {
 
-// As the view `incumbents` says it, without putting every acceptance and every campaign in order: the newest of each is
-// looked up. The condition is one on family, workload class and machine key.
-std::vector<Incumbent> Journal::Implementation::incumbents(const std::string& of_scope,
-                                                           const std::vector<Value>& scope) {
-  std::vector<Value> twice = scope;
-  twice.insert(twice.end(), scope.begin(), scope.end());
-  Statement rows = database.query(
-      "SELECT e.family, e.workload_class, m.key, e.candidate, e.candidate_source, e.id, e.campaign, j.finished_at"
-      " FROM (SELECT max((SELECT b.experiment FROM facet_member b JOIN experiment e ON e.id = b.experiment"
-      " WHERE b.facet = s.id AND e.campaign IS NOT NULL"
-      " AND (e.campaign NOT IN (SELECT campaign FROM certification WHERE alarm = 1)"
-      " OR e.id NOT IN (SELECT experiment FROM withdrawn)) ORDER BY b.experiment DESC LIMIT 1)) AS id"
-      " FROM facet s JOIN machine m ON m.id = s.machine WHERE s.verdict = 'accepted'" +
-          of_scope +
-          " GROUP BY s.family, s.workload_class, m.key) newest"
-          " JOIN experiment e ON e.id = newest.id JOIN judgement j ON j.experiment = e.id"
-          " JOIN machine m ON m.id = e.machine"
-          " UNION ALL SELECT c.family, c.workload_class, m.key, c.baseline, coalesce(c.baseline_source, ''), 0, c.id,"
-          " c.started_at FROM (SELECT max(s.id) AS id FROM campaign s JOIN machine m ON m.id = s.machine WHERE 1" +
-          of_scope +
-          " GROUP BY s.family, s.workload_class, m.key) newest"
-          " JOIN campaign c ON c.id = newest.id JOIN machine m ON m.id = c.machine",
-      twice);
-  std::map<std::tuple<std::string, std::string, std::string>, Incumbent> found;
-  while (rows.step()) {  // the accepted come first
-    Incumbent one{rows.text(), rows.text(),    rows.text(),    configuration(rows.integer()),
-                  rows.text(), rows.integer(), rows.integer(), rows.text()};
-    found.try_emplace({one.family, one.workload_class, one.machine}, one);
+namespace {
+
+// Those of the view that the condition, a literal of ours, leaves.
+std::vector<Incumbent> incumbents_where(Journal::Implementation& self, const std::string& condition,
+                                        const std::vector<Value>& values) {
+  std::vector<Incumbent> found;
+  Statement rows = self.database.query(
+      "SELECT family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since"
+      " FROM incumbents WHERE " +
+          condition + " ORDER BY family, workload_class, machine_id",
+      values);
+  while (rows.step()) {
+    found.push_back({rows.text(), rows.text(), rows.text(), self.configuration(rows.integer()), rows.text(),
+                     rows.integer(), rows.integer(), rows.text()});
   }
-  std::vector<Incumbent> result;
-  for (auto& [key, incumbent] : found) {
-    result.push_back(std::move(incumbent));
-  }
-  return result;
+  return found;
 }
+
+}  // namespace
 
 std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
                                             const std::string& machine) {
-  const std::string peers = self_->peers(machine);
   std::vector<Incumbent> found =
-      self_->incumbents(" AND s.family = ? AND s.workload_class = ? AND m.key IN (SELECT value FROM json_each(?))",
-                        {family, workload_class, peers});
+      incumbents_where(*self_, "family = ? AND workload_class = ? AND machine_id IN (SELECT value FROM json_each(?))",
+                       {family, workload_class, self_->peers(machine)});
   if (found.empty()) {
     return std::nullopt;
   }
@@ -61,7 +43,7 @@ std::optional<Incumbent> Journal::incumbent(const std::string& family, const std
 }
 
 std::vector<Incumbent> Journal::incumbents() {
-  return self_->incumbents("", {});
+  return incumbents_where(*self_, "1", {});
 }
 
 namespace {
@@ -88,14 +70,12 @@ std::vector<Decision> decisions(Database& database, const std::string& family, c
                                 const std::string& machines) {
   std::vector<Decision> result;
   Statement rows = database.query(
-      "SELECT e.id, e.campaign, s.verdict = 'accepted', e.candidate, e.candidate_source, e.incumbent,"
-      " e.incumbent_source, j.finished_at, w.workload FROM facet s JOIN machine m ON m.id = s.machine"
-      " JOIN facet_member b ON b.facet = s.id JOIN experiment e ON e.id = b.experiment"
-      " JOIN judgement j ON j.experiment = e.id JOIN experiment_workload w ON w.experiment = e.id"
-      " WHERE s.family = ? AND s.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)) AND (s.verdict = "
-      "'accepted' OR s.reason = "
-      "'regression')"
-      " AND e.campaign IS NOT NULL AND e.id NOT IN (SELECT experiment FROM withdrawn) ORDER BY e.id, w.position",
+      "SELECT e.id, e.campaign, j.verdict = 'accepted', e.candidate, e.candidate_source, e.incumbent,"
+      " e.incumbent_source, j.finished_at, w.workload FROM experiment e JOIN judgement j ON j.experiment = e.id"
+      " JOIN machine m ON m.id = e.machine JOIN experiment_workload w ON w.experiment = e.id"
+      " WHERE e.family = ? AND e.workload_class = ? AND m.key IN (SELECT value FROM json_each(?))"
+      " AND (j.verdict = 'accepted' OR j.reason = 'regression') AND e.campaign IS NOT NULL"
+      " AND e.id NOT IN (SELECT experiment FROM withdrawn) ORDER BY e.id, w.position",
       {family, workload_class, machines});
   while (rows.step()) {
     result.push_back({rows.integer(), rows.integer(), rows.boolean(), rows.integer(), rows.text(), rows.integer(),

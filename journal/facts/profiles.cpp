@@ -56,9 +56,6 @@ void read_samples(Database& database, std::int64_t id, Profile& profile) {
 }
 
 void write_samples(Database& database, std::int64_t id, const Profile& profile) {
-  if (!profile.conditions.empty()) {
-    database.run("INSERT INTO profile_condition (profile, conditions) VALUES (?, ?)", {id, profile.conditions});
-  }
   int position = 0;
   for (const StallSample& one : profile.stalls) {
     database.run(
@@ -77,8 +74,7 @@ std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_v
   std::vector<Profile> profiles;
   Statement rows = self.database.query(
       "SELECT id, configuration, workload, rung, missing, floor_ns, floor_roof, time_ns, floor_fraction,"
-      " coalesce((SELECT conditions FROM profile_condition c WHERE c.profile = profile.id), '')"
-      " FROM profile WHERE " +
+      " conditions FROM profile WHERE " +
           std::string(condition) + " ORDER BY id",
       values);
   while (rows.step()) {
@@ -139,12 +135,13 @@ std::int64_t Journal::add_profile(const Profile& profile, const ProfileContext& 
   Transaction transaction(self_->database);
   const std::int64_t machine = self_->machine_row(context.machine);
   const std::int64_t id = self_->database.insert(
-      "INSERT INTO profile (iteration, experiment, machine, configuration, source, workload, rung, missing, floor_ns,"
-      " floor_roof, time_ns, floor_fraction, at) VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO profile (iteration, experiment, machine, configuration, source, workload, rung, missing, conditions,"
+      " floor_ns, floor_roof, time_ns, floor_fraction, at)"
+      " VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {Value::reference(context.iteration), Value::reference(context.experiment), machine,
        self_->configuration_row(profile.configuration), context.source_hash, profile.workload, profile.rung,
-       profile.missing, profile.floor_ns, profile.floor_roof, profile.time_ns, profile.floor_fraction,
-       time_or_now("")});
+       profile.missing, profile.conditions, profile.floor_ns, profile.floor_roof, profile.time_ns,
+       profile.floor_fraction, time_or_now("")});
   int position = 0;
   for (const Metric& metric : profile.metrics) {
     self_->database.run(
@@ -180,8 +177,7 @@ std::optional<Profile> Journal::newest_profile(const Configuration& configuratio
 std::vector<ProfileRow> Journal::profile_rows(const std::string& variant) {
   std::vector<ProfileRow> found;
   Statement rows = self_->database.query(
-      "SELECT p.id, p.configuration, m.key, coalesce(p.source, ''), p.workload,"
-      " coalesce((SELECT conditions FROM profile_condition c WHERE c.profile = p.id), ''), p.at"
+      "SELECT p.id, p.configuration, m.key, coalesce(p.source, ''), p.workload, p.conditions, p.at"
       " FROM profile p JOIN configuration c ON c.id = p.configuration JOIN machine m ON m.id = p.machine"
       " WHERE c.variant = ? ORDER BY p.id DESC",
       {variant});

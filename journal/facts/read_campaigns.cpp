@@ -33,12 +33,11 @@ std::vector<Campaign> campaigns_where(Journal::Implementation& self, const std::
   std::vector<Campaign> result;
   Statement rows = self.database.query(
       "SELECT c.id, m.key, c.baseline, c.family, c.workload_class, c.workloads, c.policy_baseline, c.iterations,"
-      " c.candidates_per_iteration, c.budget_s, c.cache_policy, c.judge_profile, c.target, c.started_at,"
+      " c.candidates_per_iteration, c.budget_s, c.cache_policy, c.preset, c.target, c.started_at,"
       " CASE WHEN z.campaign IS NOT NULL THEN 'finished' WHEN a.id IS NOT NULL THEN 'abandoned' ELSE 'open' END AS "
       "state,"
-      " coalesce(z.seed, 0), y.layout FROM campaign c JOIN machine m ON m.id = c.machine"
-      " LEFT JOIN campaign_end z ON z.campaign = c.id LEFT JOIN abandonment a ON a.campaign = c.id"
-      " LEFT JOIN campaign_layout y ON y.campaign = c.id" +
+      " coalesce(z.seed, 0), c.layout FROM campaign c JOIN machine m ON m.id = c.machine"
+      " LEFT JOIN campaign_end z ON z.campaign = c.id LEFT JOIN abandonment a ON a.campaign = c.id" +
           condition + " ORDER BY c.id",
       values);
   while (rows.step()) {

@@ -22,7 +22,7 @@ Certification next_certification(Journal::Implementation& self, Statement& row) 
 
 std::optional<ClockCoupling> clock_of(Database& database, std::int64_t certification) {
   Statement row = database.query(
-      "SELECT missing, coupled, blocks, segment_s, confidence, time_effect, time_lower, time_upper, cycle_effect,"
+      "SELECT missing, coupled, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper, cycle_effect,"
       " clock_effect, clock_lower, clock_upper FROM certification_clock WHERE certification = ?",
       {certification});
   if (!row.step()) {
@@ -46,7 +46,7 @@ std::vector<SentinelRow> sentinels_where(Journal::Implementation& self, const st
   std::vector<SentinelRow> result;
   Statement rows = self.database.query(
       "SELECT s.id, coalesce(s.campaign, 0), m.key, s.configuration, s.effect, s.lower, s.upper, s.confidence, s.sd,"
-      " s.p_value, s.rounds, s.alarm, s.profile, s.cache_policy, s.rule_version, s.seconds, s.at"
+      " s.p_value, s.rounds, s.alarm, s.preset, s.cache_policy, s.rule_version, s.seconds, s.at"
       " FROM sentinel s JOIN machine m ON m.id = s.machine WHERE " +
           condition,
       values);
@@ -77,7 +77,7 @@ std::vector<SentinelRow> sentinels_where(Journal::Implementation& self, const st
 std::vector<Certification> Journal::certifications(std::int64_t campaign) {
   std::vector<Certification> result;
   Statement rows = self_->database.query(
-      "SELECT id, campaign, champion, baseline, cache_policy, effect, lower, upper, rounds, claimed_effect, alarm,"
+      "SELECT id, campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds, claimed_effect, alarm,"
       " seconds, at FROM certification WHERE campaign = ? ORDER BY id",
       {campaign});
   while (rows.step()) {
@@ -114,7 +114,7 @@ std::vector<Round> Journal::certification_rounds(std::int64_t certification) {
 std::vector<SoloRun> Journal::certification_solo_runs(std::int64_t certification) {
   std::vector<SoloRun> solo_runs;
   Statement rows = self_->database.query(
-      "SELECT workload, candidate, seconds, calls, mhz, readings FROM certification_segment WHERE certification = ?"
+      "SELECT workload, candidate, seconds, calls, mhz, readings FROM certification_solo_run WHERE certification = ?"
       " ORDER BY position",
       {certification});
   while (rows.step()) {

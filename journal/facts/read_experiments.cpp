@@ -77,7 +77,7 @@ Build load_build(Journal::Implementation& self, std::int64_t experiment, std::st
 std::optional<Judgement> load_judgement(Database& database, Experiment& experiment) {
   Statement row = database.query(
       "SELECT outcome, finished_at, verdict, reason, sentence, effect, lower, upper, confidence, rounds, processes,"
-      " samples, seconds, search_effect, alpha, minimum_detectable, incumbent_ns, candidate_ns, profile, cache_policy,"
+      " samples, seconds, search_effect, alpha, minimum_detectable, incumbent_ns, candidate_ns, preset, cache_policy,"
       " rule_version, minimum_claim FROM judgement WHERE experiment = ?",
       {experiment.id});
   if (!row.step()) {
@@ -158,8 +158,7 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
   Statement row = self_->database.query(
       "SELECT coalesce(campaign, 0), coalesce(iteration, 0), idx, family, workload_class, m.key, candidate, incumbent,"
       " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
-      " coalesce(p.source, 'idea'), started_at FROM experiment e JOIN machine m ON m.id = e.machine"
-      " LEFT JOIN experiment_prediction p ON p.experiment = e.id WHERE e.id = ?",
+      " prediction_source, started_at FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
       {id});
   if (!row.step()) {
     Statement last = self_->database.query("SELECT max(id) FROM experiment");
@@ -216,35 +215,23 @@ std::vector<Experiment> Journal::experiments(std::int64_t campaign, Detail detai
 
 namespace {
 
-// Of each combination of outcome, verdict, reason and so on the newest stand together; ascending.
+// Ascending.
 std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
                                             const std::string& workload_class, const std::string& machines,
                                             Journal::Where where, std::int64_t most) {
+  const std::string negation = where == Journal::Where::campaigns_here ? "" : "NOT ";
   std::vector<std::int64_t> ids;
-  Statement facets = database.query(
-      "SELECT f.id, f.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)) FROM facet f"
-      " JOIN machine m ON m.id = f.machine WHERE f.family = ? AND f.state = 'finished' AND f.reason <> 'ranked'",
-      {workload_class, machines, family});
-  while (facets.step()) {
-    const std::int64_t facet = facets.integer();
-    const bool here = facets.integer() != 0;
-    if (where == Journal::Where::campaigns_here && !here) {
-      continue;
-    }
-    const char* which = where == Journal::Where::campaigns_here ? " AND e.campaign IS NOT NULL"
-                        : here                                  ? " AND e.campaign IS NULL"
-                                                                : "";
-    Statement members = database.query(
-        std::string("SELECT f.experiment FROM facet_member f CROSS JOIN experiment e ON e.id = f.experiment"
-                    " WHERE f.facet = ?") +
-            which + " ORDER BY f.experiment DESC LIMIT ?",
-        {facet, most});
-    while (members.step()) {
-      ids.push_back(members.integer());
-    }
+  Statement rows = database.query(
+      "SELECT e.id FROM experiment e CROSS JOIN judgement j ON j.experiment = e.id CROSS JOIN machine m"
+      " ON m.id = e.machine WHERE e.family = ? AND j.reason <> 'ranked' AND " +
+          negation +
+          "(e.campaign IS NOT NULL AND e.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)))"
+          " ORDER BY e.id DESC LIMIT ?",
+      {family, workload_class, machines, most});
+  while (rows.step()) {
+    ids.push_back(rows.integer());
   }
-  std::ranges::sort(ids);
-  ids.erase(ids.begin(), ids.end() - std::min<std::ptrdiff_t>(std::ssize(ids), most));
+  std::ranges::reverse(ids);
   return ids;
 }
 
@@ -267,8 +254,7 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     Statement row = database.query(
         "SELECT m.key, e.workload_class, e.campaign, e.idx, e.candidate, e.incumbent, e.candidate_source,"
         " e.incumbent_source, e.predicted_low, e.predicted_high, e.predicted_over, e.predicted_because,"
-        " coalesce(p.source, 'idea') FROM experiment e JOIN machine m ON m.id = e.machine"
-        " LEFT JOIN experiment_prediction p ON p.experiment = e.id WHERE e.id = ?",
+        " e.prediction_source FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
         {id});
     row.step();
     Experiment experiment{.id = id, .family = family};

@@ -32,7 +32,7 @@ std::vector<SelftestKernel> kernels_where(Journal::Implementation& self, const s
                                           const std::vector<Value>& values) {
   std::vector<SelftestKernel> kernels;
   Statement rows = self.database.query(
-      "SELECT k.workload, k.profile, k.call_ns, k.round_s, k.kernel_s, k.start_s, k.rounds_per_process, k.round_sd,"
+      "SELECT k.workload, k.preset, k.call_ns, k.round_s, k.kernel_s, k.start_s, k.rounds_per_process, k.round_sd,"
       " k.sample_sd, k.block_sd, k.within_sd, k.layout_sd, k.process_sd, k.resolves_1s, k.resolves_10s, k.resolves_60s,"
       " k.smallest_claim, k.configuration FROM selftest_kernel k WHERE " +
           condition + " ORDER BY k.selftest, k.position",
@@ -48,26 +48,39 @@ std::vector<SelftestKernel> kernels_where(Journal::Implementation& self, const s
 
 std::int64_t Journal::begin_selftest(const Selftest& selftest) {
   return self_->database.insert(
-      "INSERT INTO selftest (machine, cache_policy, judge_profile, rule_version, started_at) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO selftest (machine, cache_policy, preset, rule_version, started_at) VALUES (?, ?, ?, ?, ?)",
       {self_->machine_row(selftest.machine), to_string(selftest.cache_policy), selftest.judge_preset,
        selftest.rule_version, time_or_now(selftest.started_at)});
 }
 
 void Journal::add_selftest_comparison(std::int64_t selftest, const SelftestComparison& comparison) {
-  Transaction transaction(self_->database);
-  const std::int64_t row = self_->database.insert(
-      "INSERT INTO selftest_comparison (selftest, kind, incumbent, candidate, workload, truth, random_layout, verdict,"
-      " reason, effect, lower, upper, rounds, processes, seconds, effects, at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {selftest, to_string(comparison.kind), self_->configuration_row(comparison.incumbent),
-       self_->configuration_row(comparison.candidate), comparison.workload, comparison.truth, comparison.random_layout,
-       to_string(comparison.verdict), to_string(comparison.reason), comparison.effect, comparison.lower,
-       comparison.upper, comparison.rounds, comparison.processes, comparison.seconds, encode(comparison.effects),
-       time_or_now("")});
   const SamplePlan& samples = comparison.samples;
+  Transaction transaction(self_->database);
   self_->database.run(
-      "INSERT INTO selftest_evidence (comparison, sentence, calls, blocks, several_cpus) VALUES (?, ?, ?, ?, ?)",
-      {row, comparison.sentence, samples.calls, samples.blocks, samples.several_cpus});
+      "INSERT INTO selftest_comparison (selftest, kind, incumbent, candidate, workload, truth, random_layout, verdict,"
+      " reason, effect, lower, upper, rounds, processes, seconds, effects, sentence, calls,"
+      " blocks, several_cpus, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {selftest,
+       to_string(comparison.kind),
+       self_->configuration_row(comparison.incumbent),
+       self_->configuration_row(comparison.candidate),
+       comparison.workload,
+       comparison.truth,
+       comparison.random_layout,
+       to_string(comparison.verdict),
+       to_string(comparison.reason),
+       comparison.effect,
+       comparison.lower,
+       comparison.upper,
+       comparison.rounds,
+       comparison.processes,
+       comparison.seconds,
+       encode(comparison.effects),
+       comparison.sentence,
+       samples.calls,
+       samples.blocks,
+       samples.several_cpus,
+       time_or_now("")});
   transaction.commit();
 }
 
@@ -76,7 +89,7 @@ void Journal::finish_selftest(const Selftest& selftest) {
   int position = 0;
   for (const SelftestKernel& kernel : selftest.kernels) {
     self_->database.run(
-        "INSERT INTO selftest_kernel (selftest, position, configuration, workload, profile, call_ns, round_s, kernel_s,"
+        "INSERT INTO selftest_kernel (selftest, position, configuration, workload, preset, call_ns, round_s, kernel_s,"
         " start_s, rounds_per_process, round_sd, sample_sd, block_sd, within_sd, layout_sd, process_sd, resolves_1s,"
         " resolves_10s, resolves_60s, smallest_claim) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
         "?)",
@@ -109,7 +122,7 @@ void Journal::finish_selftest(const Selftest& selftest) {
 
 std::optional<Selftest> Journal::latest_selftest(const Machine& machine) {
   Statement rows = self_->database.query(
-      "SELECT s.id, m.key, s.cache_policy, s.judge_profile, s.rule_version, e.seed, s.started_at, e.ended_at, "
+      "SELECT s.id, m.key, s.cache_policy, s.preset, s.rule_version, e.seed, s.started_at, e.ended_at, "
       "e.seconds,"
       " e.smallest_claim FROM selftest s JOIN selftest_end e ON e.selftest = s.id JOIN machine m ON m.id = s.machine"
       " WHERE m.fingerprint = ? ORDER BY s.id DESC LIMIT 1",
@@ -145,10 +158,8 @@ std::vector<SelftestComparison> Journal::selftest_comparisons(std::int64_t selft
   std::vector<SelftestComparison> comparisons;
   Statement rows = self_->database.query(
       "SELECT kind, incumbent, candidate, workload, truth, random_layout, verdict, reason, effect, lower, upper,"
-      " rounds, processes, seconds, effects, coalesce(sentence, ''), coalesce(calls, 0), coalesce(blocks, 0),"
-      " coalesce(several_cpus, 0) FROM selftest_comparison LEFT JOIN selftest_evidence ON comparison = id WHERE "
-      "selftest = ?"
-      " ORDER BY id",
+      " rounds, processes, seconds, effects, sentence, calls, blocks, several_cpus FROM selftest_comparison"
+      " WHERE selftest = ? ORDER BY id",
       {selftest});
   while (rows.step()) {
     SelftestComparison one;

@@ -92,7 +92,7 @@ void insert_judgement(Database& database, const Experiment& experiment) {
   database.run(
       "INSERT INTO judgement (experiment, outcome, verdict, reason, sentence, effect, lower, upper, confidence, rounds,"
       " processes, samples, seconds, search_effect, alpha, minimum_detectable, minimum_claim, incumbent_ns, "
-      "candidate_ns, profile,"
+      "candidate_ns, preset,"
       " cache_policy, rule_version, speedup, speedup_lower, speedup_upper, finished_at)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {experiment.id,
@@ -121,7 +121,6 @@ void insert_judgement(Database& database, const Experiment& experiment) {
        timed ? judgement.speedup_lower() : kNotANumber,
        timed ? judgement.speedup_upper() : kNotANumber,
        time_or_now(experiment.finished_at)});
-  index_sentence(database, experiment.id, judgement.sentence);
 }
 
 }  // namespace
@@ -133,15 +132,13 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
   const Policy& policy = campaign.policy;
   const std::int64_t id = self_->database.insert(
       "INSERT INTO campaign (machine, baseline, baseline_source, family, workload_class, workloads, policy_baseline,"
-      " iterations, candidates_per_iteration, budget_s, cache_policy, judge_profile, target, started_at)"
+      " iterations, candidates_per_iteration, budget_s, cache_policy, preset, layout, target, started_at)"
       " VALUES (?, ?, (SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1), ?, ?, ?, ?, ?, ?, ?,"
-      " ?, ?, ?, ?)",
+      " ?, ?, nullif(?, ''), ?, ?)",
       {self_->machine_row(campaign.machine), self_->configuration_row(campaign.baseline), campaign.baseline.variant,
        policy.family, policy.workload_class, encode(policy.workloads), policy.baseline, policy.iterations,
        policy.candidates_per_iteration, policy.budget_s, to_string(policy.cache_policy), policy.judge_preset,
-       to_string(policy.target), time_or_now(campaign.started_at)});
-  self_->database.run("INSERT INTO campaign_layout (campaign, layout) VALUES (?, ?)",
-                      {id, policy.layout ? to_string(*policy.layout) : ""});
+       policy.layout ? to_string(*policy.layout) : "", to_string(policy.target), time_or_now(campaign.started_at)});
   self_->take(Task::campaign, id);  // before anybody can see it open and unattended
   transaction.commit();
   return id;
@@ -194,14 +191,14 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
   const std::int64_t id = self_->database.insert(
       "INSERT INTO experiment (campaign, iteration, idx, family, workload_class, machine, candidate, incumbent,"
       " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
-      " predicted_log_low, predicted_log_high, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " prediction_source, predicted_log_low, predicted_log_high, started_at)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {Value::reference(experiment.campaign), Value::reference(experiment.iteration), experiment.index,
        experiment.family, experiment.workload_class, machine_of_experiment(*self_, experiment),
        self_->configuration_row(experiment.candidate), self_->configuration_row(experiment.incumbent),
        experiment.candidate_source_hash, experiment.incumbent_source_hash, prediction.low, prediction.high,
-       prediction.relative_to, prediction.because, band.low, band.high, time_or_now(experiment.started_at)});
-  self_->database.run("INSERT INTO experiment_prediction (experiment, source) VALUES (?, ?)",
-                      {id, to_string(prediction.source)});
+       prediction.relative_to, prediction.because, to_string(prediction.source), band.low, band.high,
+       time_or_now(experiment.started_at)});
   int position = 0;
   for (const std::string& workload : experiment.workloads) {
     self_->database.run("INSERT INTO experiment_workload (experiment, position, workload) VALUES (?, ?, ?)",
@@ -320,7 +317,7 @@ void insert_clock(Database& database, std::int64_t certification, const ClockCou
                   const std::vector<SoloRun>& solo_runs) {
   const auto number = [&](double value) { return clock.missing.empty() ? Value(value) : Value(nullptr); };
   database.run(
-      "INSERT INTO certification_clock (certification, missing, coupled, blocks, segment_s, confidence, time_effect,"
+      "INSERT INTO certification_clock (certification, missing, coupled, blocks, solo_run_s, confidence, time_effect,"
       " time_lower, time_upper, cycle_effect, clock_effect, clock_lower, clock_upper)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {certification, clock.missing, clock.coupled, clock.blocks, number(clock.solo_run_s), number(clock.confidence),
@@ -329,7 +326,7 @@ void insert_clock(Database& database, std::int64_t certification, const ClockCou
   int position = 0;
   for (const SoloRun& solo_run : solo_runs) {
     database.run(
-        "INSERT INTO certification_segment (certification, position, workload, candidate, seconds, calls, mhz,"
+        "INSERT INTO certification_solo_run (certification, position, workload, candidate, seconds, calls, mhz,"
         " readings) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         {certification, position++, solo_run.workload, solo_run.candidate, solo_run.seconds, solo_run.calls,
          solo_run.mhz, solo_run.readings});
@@ -342,7 +339,7 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
                                         const std::vector<SoloRun>& solo_runs) {
   Transaction transaction(self_->database);
   const std::int64_t id = self_->database.insert(
-      "INSERT INTO certification (campaign, champion, baseline, cache_policy, effect, lower, upper, rounds,"
+      "INSERT INTO certification (campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds,"
       " claimed_effect, alarm, seconds, after_experiment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
       " (SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?), ?)",
       {certification.campaign, self_->configuration_row(certification.incumbent),
@@ -363,7 +360,7 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
   Transaction transaction(self_->database);
   const std::int64_t id = self_->database.insert(
       "INSERT INTO sentinel (campaign, machine, configuration, effect, lower, upper, confidence, sd, p_value, rounds,"
-      " alarm, profile, cache_policy, rule_version, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      " alarm, preset, cache_policy, rule_version, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
       "?)",
       {Value::reference(sentinel.campaign), self_->machine_row(sentinel.machine),
        self_->configuration_row(sentinel.configuration), sentinel.effect, sentinel.lower, sentinel.upper,

@@ -68,8 +68,6 @@ Table query_profiles(Journal& journal, const Query& query);
 // The same predicates about judgements of two commands: newest first. Throws UserError for keys that these do not have,
 // and for an order or columns.
 Table query_commands(Journal& journal, const Query& query);
-// Returns SQLite's plan of the query for people and tests: one line a step.
-std::vector<std::string> explain_query(Journal& journal, const Query& query);
 
 struct SqlLimits {
   double seconds = 10;

@@ -1,7 +1,8 @@
-// journal/query/query_keys.cpp - the table of query keys.
+// journal/query/query_keys.cpp - the tables of query keys.
 #include "journal/query/query_keys.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/core/records/records.h"
 
@@ -19,106 +20,188 @@ std::vector<std::string_view> words_of(Enum last) {
   return words;
 }
 
-std::vector<KeySpec> make_key_specs() {
-  const auto text = [](std::string_view name, std::string_view meaning, std::string_view column = "") {
-    return KeySpec{{name, Type::text, meaning}, KeyKind::plain, column.empty() ? name : column, {}};
-  };
-  const auto integer = [](std::string_view name, std::string_view meaning, std::string_view column = "") {
-    return KeySpec{{name, Type::integer, meaning}, KeyKind::plain, column.empty() ? name : column, {}};
-  };
-  const auto real = [](std::string_view name, std::string_view meaning) {
-    return KeySpec{{name, Type::real, meaning}, KeyKind::plain, name, {}};
-  };
-  const auto one_of = [](std::string_view name, std::string_view meaning, std::vector<std::string_view> words) {
-    return KeySpec{{name, Type::text, meaning}, KeyKind::plain, name, std::move(words)};
-  };
-  const auto of_bottleneck = [](std::string_view name, Type type, std::string_view meaning, std::string_view stored,
-                                std::string_view column, std::vector<std::string_view> words = {}) {
-    return KeySpec{{name, type, meaning}, KeyKind::bottleneck, column, std::move(words), stored};
-  };
-  const auto special = [](std::string_view name, std::string_view meaning, KeyKind kind, std::string_view column) {
-    return KeySpec{{name, Type::text, meaning}, kind, column, {}};
-  };
+KeySpec text(std::string_view name, std::string_view meaning, std::string_view column = "") {
+  return {.key = {name, Type::text, meaning}, .column = column.empty() ? name : column};
+}
+KeySpec integer(std::string_view name, std::string_view meaning, std::string_view column = "") {
+  return {.key = {name, Type::integer, meaning}, .column = column.empty() ? name : column};
+}
+KeySpec real(std::string_view name, std::string_view meaning) {
+  return {.key = {name, Type::real, meaning}, .column = name};
+}
+KeySpec one_of(std::string_view name, std::string_view meaning, std::vector<std::string_view> words) {
+  return {.key = {name, Type::text, meaning}, .column = name, .words = std::move(words)};
+}
+KeySpec member(std::string_view name, std::string_view meaning, std::string_view column,
+               std::vector<std::string_view> selects, std::vector<std::string_view> words = {}) {
   return {
-      integer("id", "the experiment's number"),
-      integer("campaign", "its campaign"),
-      integer("iteration", "its iteration's number in the journal"),
-      integer("index", "its place among the campaign's candidates", "idx"),
-      text("family", "the kernel family"),
-      special("workload", "one of its workloads, or their class", KeyKind::workload,
-              "(SELECT group_concat(workload, ',') FROM (SELECT workload FROM experiment_workload w"
-              " WHERE w.experiment = experiments.id ORDER BY position))"),
-      text("class", "the workload class", "workload_class"),
-      text("variant", "the candidate's variant, family/name"),
-      text("settings", "its parameters, as JSON"),
-      text("candidate", "its variant with parameters"),
-      special("technique", "one of its techniques", KeyKind::technique, "techniques"),
-      text("incumbent", "what it was judged against"),
-      of_bottleneck("bottleneck", Type::text, "one of the bottlenecks that its iteration found", "name",
-                    "(SELECT group_concat(name, ',') FROM (SELECT name FROM bottleneck b"
-                    " WHERE b.iteration = experiments.iteration ORDER BY position))"),
-      of_bottleneck("bottleneck_kind", Type::text, "how one of them is to be read", "kind",
-                    "(SELECT group_concat(kind, ',') FROM (SELECT kind FROM iteration_bottlenecks b"
-                    " WHERE b.iteration = experiments.iteration ORDER BY position))",
-                    words_of(BottleneckKind::remainder)),
-      of_bottleneck("bottleneck_file", Type::text, "the source file that one of them is sampled at", "file",
-                    "(SELECT file FROM iteration_bottlenecks b WHERE b.iteration = experiments.iteration"
-                    " AND file IS NOT NULL ORDER BY position LIMIT 1)"),
-      of_bottleneck("bottleneck_line", Type::integer, "the line that one of them is sampled at", "line",
-                    "(SELECT line FROM iteration_bottlenecks b WHERE b.iteration = experiments.iteration"
-                    " AND line IS NOT NULL ORDER BY position LIMIT 1)"),
-      one_of("outcome", "what happened to the candidate", words_of(Outcome::unstable_clock)),
-      one_of("verdict", "the judge's decision", words_of(Verdict::inconclusive)),
-      one_of("reason", "why, as a word", words_of(Reason::interrupted)),
-      real("speedup", "time of the incumbent / time of the candidate"),
-      real("lower", "lower end of the speed-up's interval"),
-      real("upper", "upper end of the speed-up's interval"),
-      real("predicted_low", "lower end of the predicted speed-up"),
-      real("predicted_high", "upper end of the predicted speed-up"),
-      integer("rounds", "valid rounds of the stage that counts"),
-      integer("samples", "timed samples over all stages"),
-      real("seconds", "what the judgement took"),
-      real("incumbent_ns", "median time of one call of the incumbent"),
-      real("candidate_ns", "median time of one call of the candidate"),
-      text("preset", "the judge's preset", "profile"),
-      text("profile", "the same, as it was called before"),
-      text("cache_policy", "cold or warm"),
-      text("judge", "version of the judge's rule"),
-      special("machine", "its model or its id", KeyKind::machine, "machine"),
-      text("source_hash", "sha256 of the candidate's source"),
-      text("object_hash", "sha256 of the candidate's object file"),
-      text("code_hash", "sha256 of the candidate's machine code"),
-      special("since", "started at or after this date, 2026-01-31 or 2026-01-31T12:00:00Z", KeyKind::since,
-              "started_at"),
-      special("until", "started before or at this date", KeyKind::until, "started_at"),
-      text("started_at", "start, ISO 8601 UTC"),
-      text("finished_at", "end, ISO 8601 UTC"),
-      one_of("state", "how far it came", {"finished", "running", "abandoned"}),
-      text("sentence", "the verdict in words"),
+      .key = {name, Type::text, meaning}, .column = column, .words = std::move(words), .members = std::move(selects)};
+}
+KeySpec machine(std::string_view meaning) {
+  return {.key = {"machine", Type::text, meaning}, .column = "machine", .also = "machine_id"};
+}
+KeySpec since(std::string_view column) {
+  return text("since", "started at or after this date, 2026-01-31 or 2026-01-31T12:00:00Z", column);
+}
+KeySpec until(std::string_view column) {
+  return text("until", "started before or at this date", column);
+}
+KeySpec metric(std::vector<std::string_view> selects) {
+  return {.key = {"metric:NAME", Type::real, "a build resource or a profiled metric of the candidate"},
+          .column = "",
+          .members = std::move(selects)};
+}
+
+Subject make_experiments_subject() {
+  KeySpec line = member("bottleneck_line", "the line that one of them is sampled at", "bottleneck_line",
+                        {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.line"});
+  line.key.type = Type::integer;
+  return {
+      .view = "experiments",
+      .what = "an experiment",
+      .keys =
+          {
+              integer("id", "the experiment's number"),
+              integer("campaign", "its campaign"),
+              integer("iteration", "its iteration's number in the journal"),
+              integer("index", "its place among the campaign's candidates", "idx"),
+              text("family", "the kernel family"),
+              member("workload", "one of its workloads, or their class", "workloads",
+                     {"SELECT experiment FROM experiment_workload WHERE workload",
+                      "SELECT id FROM experiment WHERE workload_class"}),
+              text("class", "the workload class", "workload_class"),
+              text("variant", "the candidate's variant, family/name"),
+              text("settings", "its parameters, as JSON"),
+              text("candidate", "its variant with parameters"),
+              member("technique", "one of its techniques", "techniques",
+                     {"SELECT experiment FROM experiment_technique WHERE technique"}),
+              text("incumbent", "what it was judged against"),
+              member("bottleneck", "one of the bottlenecks that its iteration found", "bottlenecks",
+                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.name"}),
+              member("bottleneck_kind", "how one of them is to be read", "bottleneck_kinds",
+                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.kind"},
+                     words_of(BottleneckKind::remainder)),
+              member("bottleneck_file", "the source file that one of them is sampled at", "bottleneck_file",
+                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.file"}),
+              std::move(line),
+              one_of("outcome", "what happened to the candidate", words_of(Outcome::unstable_clock)),
+              one_of("verdict", "the judge's decision", words_of(Verdict::inconclusive)),
+              one_of("reason", "why, as a word", words_of(Reason::interrupted)),
+              real("speedup", "time of the incumbent / time of the candidate"),
+              real("lower", "lower end of the speed-up's interval"),
+              real("upper", "upper end of the speed-up's interval"),
+              real("predicted_low", "lower end of the predicted speed-up"),
+              real("predicted_high", "upper end of the predicted speed-up"),
+              integer("rounds", "valid rounds of the stage that counts"),
+              integer("samples", "timed samples over all stages"),
+              real("seconds", "what the judgement took"),
+              real("incumbent_ns", "median time of one call of the incumbent"),
+              real("candidate_ns", "median time of one call of the candidate"),
+              text("preset", "the judge's preset"),
+              text("profile", "the same, as it was called before", "preset"),
+              text("cache_policy", "cold or warm"),
+              text("judge", "version of the judge's rule"),
+              machine("its model or its id"),
+              text("source_hash", "sha256 of the candidate's source"),
+              text("object_hash", "sha256 of the candidate's object file"),
+              text("code_hash", "sha256 of the candidate's machine code"),
+              since("started_at"),
+              until("started_at"),
+              text("started_at", "start, ISO 8601 UTC"),
+              text("finished_at", "end, ISO 8601 UTC"),
+              one_of("state", "how far it came", {"finished", "running", "abandoned"}),
+              text("sentence", "the verdict in words"),
+              metric({"SELECT experiment FROM build_resource WHERE role = 'candidate' AND name = ? AND value",
+                      "SELECT x.id FROM metric m JOIN profile p ON p.id = m.profile"
+                      " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
+                      " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE m.name = ? AND m.value"}),
+          },
+      .columns = {{"id", Type::integer},
+                  {"campaign", Type::integer},
+                  {"workload", Type::text},
+                  {"candidate", Type::text},
+                  {"incumbent", Type::text},
+                  {"outcome", Type::text},
+                  {"verdict", Type::text},
+                  {"reason", Type::text},
+                  {"speedup", Type::real},
+                  {"lower", Type::real},
+                  {"upper", Type::real},
+                  {"state", Type::text}},
   };
+}
+
+// The meanings are those of the keys of experiments.
+Subject make_profiles_subject() {
+  return {.view = "profiles",
+          .what = "a profile",
+          .keys = {integer("id", ""), text("family", ""), text("variant", ""), text("candidate", ""),
+                   text("settings", ""), text("workload", ""), text("machine", ""), since("at"), until("at"),
+                   metric({"SELECT profile FROM metric WHERE name = ? AND value"})},
+          .columns = {{"id", Type::integer},
+                      {"at", Type::text},
+                      {"candidate", Type::text},
+                      {"workload", Type::text},
+                      {"machine", Type::text},
+                      {"rung", Type::text},
+                      {"time_ns", Type::real},
+                      {"floor_ns", Type::real}},
+          .for_another_order = "write --sql over the view profiles and the table metric"};
+}
+
+Subject make_commands_subject() {
+  return {.view = "command_comparisons",
+          .what = "a comparison of two commands",
+          .keys = {integer("id", ""), text("incumbent", "", "command_a"), text("candidate", "", "command_b"),
+                   text("outcome", ""), text("verdict", ""), text("reason", ""), real("speedup", ""), real("lower", ""),
+                   real("upper", ""), integer("rounds", ""), real("seconds", ""), text("machine", ""),
+                   text("started_at", ""), text("finished_at", ""), text("state", ""), text("sentence", ""),
+                   since("started_at"), until("started_at")},
+          .columns = {{"id", Type::integer},
+                      {"purpose", Type::text},
+                      {"command_a", Type::text},
+                      {"command_b", Type::text},
+                      {"metric", Type::text},
+                      {"verdict", Type::text},
+                      {"reason", Type::text},
+                      {"speedup", Type::real},
+                      {"lower", Type::real},
+                      {"upper", Type::real},
+                      {"state", Type::text}},
+          .for_another_order = "write --sql over the view command_comparisons"};
 }
 
 }  // namespace
 
-const std::vector<KeySpec>& key_specs() {
-  static const std::vector<KeySpec> specs = make_key_specs();
-  return specs;
+const Subject& experiments_subject() {
+  static const Subject subject = make_experiments_subject();
+  return subject;
 }
 
-const KeySpec* find_key(std::string_view name) {
-  const auto& specs = key_specs();
-  const auto found =
-      std::find_if(specs.begin(), specs.end(), [&](const KeySpec& spec) { return spec.key.name == name; });
-  return found == specs.end() ? nullptr : &*found;
+const Subject& profiles_subject() {
+  static const Subject subject = make_profiles_subject();
+  return subject;
+}
+
+const Subject& commands_subject() {
+  static const Subject subject = make_commands_subject();
+  return subject;
+}
+
+const KeySpec* find_key(const Subject& subject, std::string_view name) {
+  const bool is_metric = name.starts_with(kMetricPrefix) && name.size() > kMetricPrefix.size();
+  const auto found = std::ranges::find_if(subject.keys, [&](const KeySpec& spec) {
+    return spec.key.name == (is_metric ? std::string_view("metric:NAME") : name);
+  });
+  return found == subject.keys.end() ? nullptr : &*found;
 }
 
 const std::vector<QueryKey>& query_keys() {
   static const std::vector<QueryKey> keys = [] {
     std::vector<QueryKey> result;
-    for (const KeySpec& spec : key_specs()) {
+    for (const KeySpec& spec : experiments_subject().keys) {
       result.push_back(spec.key);
     }
-    result.push_back({"metric:NAME", Type::real, "a build resource or a profiled metric of the candidate"});
     return result;
   }();
   return keys;

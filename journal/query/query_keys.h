@@ -1,7 +1,7 @@
-// journal/query/query_keys.h - the storage of each query key, for parsing and running.
+// journal/query/query_keys.h - what can be asked of experiments, profiles and comparisons of commands, and what it is
+// in the views.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,27 +10,33 @@
 
 namespace apo {
 
-enum class KeyKind : std::uint8_t {
-  plain,       // a column of the view
-  workload,    // the class or one of the workloads
-  technique,   // one of the techniques
-  bottleneck,  // one of those of its iteration
-  machine,     // model or id
-  since,       // a bound on started_at
-  until,
-};
-
 struct KeySpec {
   QueryKey key;
-  KeyKind kind = KeyKind::plain;
-  std::string_view column;                   // of the view `experiments`; also what sort= and columns= take
-  std::vector<std::string_view> words = {};  // the only values, where there are only some
-  std::string_view of_bottleneck = {};       // the column of the view `iteration_bottlenecks`
+  std::string_view column;                     // of the view; what sort= and columns= take
+  std::vector<std::string_view> words = {};    // the only values, where there are only some
+  std::string_view also = {};                  // another column that may meet a predicate
+  std::vector<std::string_view> members = {};  // SELECTs of ids up to the column to compare, in place of the column
 };
 
-const std::vector<KeySpec>& key_specs();
-const KeySpec* find_key(std::string_view name);
+// What a query is about: a view with a row for each, and the keys that it has.
+struct Subject {
+  std::string_view view;
+  std::string_view what;  // "a profile"
+  std::vector<KeySpec> keys;
+  std::vector<Column> columns;              // that are shown by default
+  std::string_view for_another_order = {};  // the way to one, where sort= and columns= are not taken
+};
+const Subject& experiments_subject();
+const Subject& profiles_subject();
+const Subject& commands_subject();
+
+const KeySpec* find_key(const Subject& subject, std::string_view name);  // "metric:NAME" too
 
 constexpr std::string_view kMetricPrefix = "metric:";
+
+// Bounds on the start, which are columns of nothing.
+inline bool is_date_bound(const KeySpec& spec) {
+  return spec.key.name == "since" || spec.key.name == "until";
+}
 
 }  // namespace apo

@@ -54,10 +54,14 @@ std::vector<std::string> alternatives(const std::string& text) {
   return parts;
 }
 
+bool is_column(const KeySpec& spec) {
+  return !is_date_bound(spec) && !spec.column.empty();
+}
+
 std::vector<std::string> key_names(bool predicates_too) {
   std::vector<std::string> names;
-  for (const KeySpec& spec : key_specs()) {
-    if (predicates_too || (spec.kind != KeyKind::since && spec.kind != KeyKind::until)) {
+  for (const KeySpec& spec : experiments_subject().keys) {
+    if (predicates_too || is_column(spec)) {
       names.emplace_back(spec.key.name);
     }
   }
@@ -70,12 +74,12 @@ std::vector<std::string> key_names(bool predicates_too) {
 std::string known_keys(std::string_view given, bool predicates_too) {
   const std::vector<std::string> names = key_names(predicates_too);
   const std::string near = did_you_mean(given, names);
-  return (near.empty() ? "" : near + "  ") + "known: " + join(names, ", ") + (predicates_too ? ", metric:NAME" : "");
+  return (near.empty() ? "" : near + "  ") + "known: " + join(names, ", ");
 }
 
 const KeySpec& column_key(const std::string& name, std::string_view where) {
-  const KeySpec* spec = find_key(name);
-  if (spec == nullptr || spec->kind == KeyKind::since || spec->kind == KeyKind::until) {
+  const KeySpec* spec = find_key(experiments_subject(), name);
+  if (spec == nullptr || !is_column(*spec)) {
     throw UserError("unknown column '" + name + "' in " + std::string(where), known_keys(name, false));
   }
   return *spec;
@@ -118,18 +122,18 @@ Cell typed_value(const std::string& text, const KeySpec& spec, const std::string
     throw UserError("'" + text + "' is no " + std::string(spec.key.name) + " in '" + word + "'",
                     (near.empty() ? "" : near + "  ") + "known: " + join(words, ", "));
   }
-  const bool dated = spec.kind == KeyKind::since || spec.kind == KeyKind::until;
+  const bool dated = is_date_bound(spec);
   if (dated && !is_date(text)) {
     throw UserError("'" + text + "' in '" + word + "' is not a date", "write 2026-01-31 or 2026-01-31T12:00:00Z");
   }
-  return spec.kind == KeyKind::until && text.size() == 10 ? text + "T23:59:59Z" : text;
+  return spec.key.name == "until" && text.size() == 10 ? text + "T23:59:59Z" : text;
 }
 
 void check_operator(const Split& split, const KeySpec& spec, const std::string& word) {
   const bool is_text = spec.key.type == Type::text;
   const bool ordered = split.operation != Operator::equal && split.operation != Operator::unequal &&
                        split.operation != Operator::contains;
-  const bool dated = spec.kind == KeyKind::since || spec.kind == KeyKind::until;
+  const bool dated = is_date_bound(spec);
   const bool is_time = spec.column == "started_at" || spec.column == "finished_at";
   if (dated && split.operation != Operator::equal) {
     throw UserError("'" + split.sign + "' does not apply in '" + word + "'", "write " + split.key + "=" + split.value);
@@ -145,9 +149,7 @@ void check_operator(const Split& split, const KeySpec& spec, const std::string& 
 }
 
 Predicate parse_predicate(const Split& split, const std::string& word) {
-  static const KeySpec kMetric{{"metric", Type::real, ""}, KeyKind::plain, "", {}};
-  const bool metric = split.key.starts_with(kMetricPrefix) && split.key.size() > kMetricPrefix.size();
-  const KeySpec* spec = metric ? &kMetric : find_key(split.key);
+  const KeySpec* spec = find_key(experiments_subject(), split.key);
   if (spec == nullptr) {
     throw UserError("unknown key '" + split.key + "' in '" + word + "'", known_keys(split.key, true));
   }
@@ -161,7 +163,7 @@ Predicate parse_predicate(const Split& split, const std::string& word) {
   }
   const bool any_of = split.operation == Operator::equal || split.operation == Operator::unequal ||
                       split.operation == Operator::contains;
-  const bool dated = spec->kind == KeyKind::since || spec->kind == KeyKind::until;
+  const bool dated = is_date_bound(*spec);
   if (predicate.values.size() > 1 && (!any_of || dated)) {
     throw UserError("'" + word + "' compares with several values", "give one");
   }

@@ -1,211 +1,214 @@
-// journal/query/query_run.cpp - turns a query into SELECTs with bound values, and runs them.
-//
-// Two ways lead to the rows, and the counts of what meets each predicate choose: find those that meet the rarest and
-// sort them, or walk the experiments in the order of the answer and test each. Where predicates on columns of few
-// values are frequent one by one and rare together, it walks only those that meet all of these.
+// journal/query/query_run.cpp - turns a query into one SELECT with bound values, and runs it.
 #include <fmt/format.h>
 
+#include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
-#include "journal/query/query_conditions.h"
-#include "journal/query/query_facets.h"
 #include "journal/query/query_keys.h"
-#include "journal/query/query_sql.h"
-#include "journal/query/query_walk.h"
 
 namespace apo {
 namespace {
 
-const std::vector<std::string> kDefaultColumns = {"id",        "campaign", "workload", "candidate",
-                                                  "incumbent", "outcome",  "verdict",  "reason",
-                                                  "speedup",   "lower",    "upper",    "state"};
-
-struct Sql {
-  std::string text;
-  std::vector<Value> values;  // point into the query
-  bool sorts = false;         // few rows are found and then sorted
-  bool walks = false;         // rows are those of a Walk
-};
-
-constexpr const char* kOfWalked = "id IN (SELECT value FROM json_each(?))";
-
-// The sign keeps SQLite from walking all rows in this order where few are found otherwise.
-std::string sign_of(const Sql& sql) {
-  return sql.sorts ? "+" : "";
+// Points into the cell.
+Value bound(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    return *integer;
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return *real;
+  }
+  return std::get<std::string>(cell);
 }
 
-bool leads(const Query& query, const Predicate& predicate) {
-  return predicate.key == (query.sort.empty() ? "id" : query.sort.front().column);
+std::string_view sign(Operator operation) {
+  switch (operation) {
+    case Operator::less:
+      return " < ?";
+    case Operator::less_equal:
+      return " <= ?";
+    case Operator::greater:
+      return " > ?";
+    case Operator::greater_equal:
+      return " >= ?";
+    default:
+      return " = ?";
+  }
 }
 
-void add_conditions(Database& database, Sql& sql, const Query& query, const std::vector<Cell>& metric_names,
-                    const Facets& facets) {
-  struct Part {
-    Condition condition;
-    bool negated = false;
-    bool leads = false;
-    bool few = false;
-  };
-  std::vector<Part> all;
-  std::size_t next_metric = 0;
-  for (const Predicate& predicate : query.where) {
-    const bool metric = predicate.key.starts_with(kMetricPrefix);
-    Part part{.condition = condition_of(predicate, metric ? &metric_names[next_metric++] : nullptr)};
-    part.negated = predicate.operation == Operator::unequal;
-    part.leads = leads(query, predicate);
-    part.few = !part.negated && !is_of_facets(predicate.key) && are_few(database, part.condition);
-    sql.sorts = sql.sorts || (part.few && !part.leads);
-    all.push_back(std::move(part));
+// "COLUMN OP any of the values", which are added to `values`; unequal is left to the caller's NOT.
+std::string comparison(std::string_view column, const Predicate& predicate, std::vector<Value>& values) {
+  for (const Cell& value : predicate.values) {
+    values.push_back(bound(value));
+  }
+  if (predicate.operation == Operator::contains) {
+    const std::vector<std::string> parts(predicate.values.size(),
+                                         fmt::format("instr(lower({}), lower(?)) > 0", column));
+    return "(" + join(parts, " OR ") + ")";
+  }
+  if (predicate.values.size() == 1) {
+    return fmt::format("{}{}", column, sign(predicate.operation));
+  }
+  return fmt::format("{} IN ({})", column, join(std::vector<std::string>(predicate.values.size(), "?"), ", "));
+}
+
+std::string membership(const KeySpec& spec, const Predicate& predicate, std::vector<Value>& values) {
+  std::vector<std::string> selects;
+  for (const std::string_view select : spec.members) {
+    const std::size_t column = select.rfind(' ') + 1;
+    if (predicate.key.starts_with(kMetricPrefix)) {
+      values.emplace_back(std::string_view(predicate.key).substr(kMetricPrefix.size()));
+    }
+    selects.push_back(std::string(select.substr(0, column)) + comparison(select.substr(column), predicate, values));
+  }
+  return "id IN (" + join(selects, " UNION ALL ") + ")";
+}
+
+const KeySpec& known_key(const Subject& subject, const std::string& name) {
+  const KeySpec* spec = find_key(subject, name);
+  if (spec == nullptr) {
+    std::vector<std::string> known;
+    for (const KeySpec& one : subject.keys) {
+      known.emplace_back(one.key.name);
+    }
+    throw UserError(fmt::format("{} has no '{}'", subject.what, name), "there are " + join(known, ", "));
+  }
+  return *spec;
+}
+
+std::string condition(const Subject& subject, const Predicate& predicate, std::vector<Value>& values) {
+  const KeySpec& spec = known_key(subject, predicate.key);
+  if (is_date_bound(spec)) {
+    values.push_back(bound(predicate.values.front()));
+    return std::string(spec.column) + (spec.key.name == "since" ? " >= ?" : " <= ?");
+  }
+  std::string text =
+      spec.members.empty() ? comparison(spec.column, predicate, values) : membership(spec, predicate, values);
+  if (!spec.also.empty()) {
+    text += " OR " + comparison(spec.also, predicate, values);
+  }
+  return predicate.operation == Operator::unequal ? "NOT (" + text + ")" : "(" + text + ")";
+}
+
+// Says that there is a value, in a form from which SQLite sees that it may start at an index of the joined table.
+std::string has_value(const KeySpec& spec) {
+  return std::string(spec.column) + (spec.key.type == ColumnType::text ? " >= ''" : " >= -9e999");
+}
+
+// The sign keeps SQLite from reading all rows in the order of some index because it ends with the id.
+std::string order_of(const Subject& subject, const Query& query) {
+  if (query.sort.empty()) {
+    return "id DESC";
   }
   std::vector<std::string> parts;
-  sql.walks = sql.walks && !sql.sorts;
-  if (sql.walks) {
-    parts.emplace_back(kOfWalked);  // its value comes with each chunk, first
-  } else if (facets.asked && !sql.sorts && (facets.experiments <= kFewRows || query.limit == 0)) {
-    parts.push_back(facets.members());
-    sql.sorts = true;
+  for (const SortKey& key : query.sort) {
+    parts.push_back(std::string(known_key(subject, key.column).column) + (key.descending ? " DESC" : ""));
   }
-  for (const Part& part : all) {
-    // Without a limit every row is wanted, so the order leads nowhere sooner.
-    const bool finds = !part.negated && !sql.walks && (query.limit == 0 || part.few || (part.leads && !sql.sorts));
-    const Form& form = finds ? part.condition.finds : part.condition.tests;
-    // ifnull: a row without a value meets nothing, and SQLite does not take this for a reason to start at that table.
-    parts.push_back(part.negated ? "NOT ifnull(" + form.text + ", 1)" : form.text);
-    sql.values.insert(sql.values.end(), form.values.begin(), form.values.end());
+  parts.emplace_back(query.sort.front().descending ? "+id DESC" : "+id");
+  return join(parts, ", ");
+}
+
+Cell next_cell(Statement& row, ColumnType type) {
+  if (row.next_is_null()) {
+    row.text();
+    return std::monostate();
+  }
+  switch (type) {
+    case ColumnType::integer:
+      return row.integer();
+    case ColumnType::real:
+      return row.real();
+    case ColumnType::text:
+      break;
+  }
+  return row.text();
+}
+
+void add_rows(Table& table, Statement& rows, std::int64_t limit) {
+  while (rows.step()) {
+    if (limit > 0 && table.rows.size() == static_cast<std::size_t>(limit)) {
+      table.more = true;
+      break;
+    }
+    std::vector<Cell> cells;
+    for (const Column& column : table.columns) {
+      cells.push_back(next_cell(rows, column.type));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+}
+
+struct Selected {
+  std::vector<Column> columns;
+  std::vector<std::string> expressions;
+  std::vector<Value> values;
+};
+
+Selected select(const Subject& subject, const Query& query) {
+  Selected selected;
+  if (query.columns.empty()) {
+    selected.columns = subject.columns;
+  }
+  for (const std::string& name : query.columns) {
+    selected.columns.push_back({name, known_key(subject, name).key.type});
+  }
+  for (const Column& column : selected.columns) {
+    const KeySpec* spec = find_key(subject, column.name);
+    selected.expressions.emplace_back(spec == nullptr ? std::string_view(column.name) : spec->column);
+  }
+  return selected;
+}
+
+// The inner SELECT finds the ids by few columns; only for those that are shown the others are put together.
+Table run(Journal& journal, const Subject& subject, const Query& query, Selected selected) {
+  std::vector<std::string> conditions = {"1"};
+  for (const Predicate& predicate : query.where) {
+    conditions.push_back(condition(subject, predicate, selected.values));
   }
   if (!query.sort.empty()) {
-    // Says that there is a value, in a form from which SQLite sees that it may start at that column's index.
-    const KeySpec& first = *find_key(query.sort.front().column);
-    parts.push_back(sign_of(sql) + std::string(first.column) +
-                    (first.key.type == ColumnType::text ? " >= ''" : " >= -9e999"));
+    conditions.push_back(has_value(known_key(subject, query.sort.front().column)));
   }
-  if (!parts.empty()) {
-    sql.text += " WHERE " + join(parts, " AND ");
-  }
+  const std::string order = order_of(subject, query);
+  const std::int64_t limit = query.limit > 0 ? query.limit + 1 : -1;  // one more tells whether the limit cut any off
+  const std::string sql =
+      fmt::format("SELECT {0} FROM {1} WHERE id IN (SELECT id FROM {1} WHERE {2} ORDER BY {3} LIMIT {4}) ORDER BY {3}",
+                  join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order, limit);
+  Table table{.columns = std::move(selected.columns)};
+  Statement rows = journal.implementation().database.query(sql, selected.values);
+  add_rows(table, rows, query.limit);
+  return table;
 }
 
-void add_order(Sql& sql, const Query& query) {
-  std::vector<std::string> parts;
-  bool by_id = false;
-  for (const SortKey& key : query.sort) {
-    parts.push_back(sign_of(sql) + std::string(find_key(key.column)->column) + (key.descending ? " DESC" : ""));
-    by_id = by_id || key.column == "id";
-  }
-  if (!by_id) {
-    const bool ascending = !query.sort.empty() && !query.sort.front().descending;
-    parts.push_back(sign_of(sql) + "id" + (ascending ? "" : " DESC"));
-  }
-  sql.text += " ORDER BY " + join(parts, ", ");
-}
-
-std::vector<std::string> selected(const Query& query) {
-  return query.columns.empty() ? kDefaultColumns : query.columns;
-}
-
-Sql to_sql(Database& database, const Query& query, const std::vector<Cell>& metric_names, const Facets& facets,
-           bool walk) {
-  std::vector<std::string> columns;
-  for (const std::string& name : selected(query)) {
-    columns.emplace_back(find_key(name)->column);
-  }
-  Sql sql{.text = "SELECT " + join(columns, ", ") + " FROM experiments", .walks = walk};
-  add_conditions(database, sql, query, metric_names, facets);
-  add_order(sql, query);
-  if (query.limit > 0) {
-    sql.text += fmt::format(" LIMIT {}", query.limit + 1);  // one more tells whether the limit cut anything
-  }
-  return sql;
-}
-
-// Everything about a query that does not change while it runs; the values of `sql` point into it.
-struct Plan {
-  Plan(Database& database, const Query& asked) : query(asked), names(metric_names(asked)) {
-    for (Predicate& predicate : query.where) {
-      predicate = predicate.key.starts_with(kMetricPrefix) || is_of_facets(predicate.key)
-                      ? predicate
-                      : with_known_values(database, predicate);
-    }
-    for (const Predicate& predicate : asked.where) {
-      const std::vector<Predicate> bounds = bounds_of_number(database, predicate);
-      query.where.insert(query.where.end(), bounds.begin(), bounds.end());
-    }
-    facets = find_facets(database, query);
-    walk = Walk::in_order_of(database, query, facets);
-    const bool few = facets.asked && facets.experiments <= kFewRows;
-    const bool useful = walk.has_value() && query.limit > 0 && (walk->is_of_facets() || !few);
-    sql = to_sql(database, query, names, facets, useful);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-
-  Query query;
-  std::vector<Cell> names;
-  Facets facets;
-  std::optional<Walk> walk;
-  Sql sql;
-};
-
-std::string json_list(const std::vector<std::int64_t>& ids) {
-  std::vector<std::string> texts;
-  for (const std::int64_t id : ids) {
-    texts.push_back(std::to_string(id));
-  }
-  return "[" + join(texts, ",") + "]";
-}
-
-constexpr std::size_t kLargestChunk = 4096;
-
-// Looks at ever more members at a time: often the first ones are the answer.
-void run_walk(Database& database, Plan& plan, Table& table) {
-  const auto wanted = static_cast<std::size_t>(plan.query.limit) + 1;
-  for (std::size_t chunk = wanted; !table.more; chunk = std::min(2 * chunk, std::max(wanted, kLargestChunk))) {
-    const std::vector<std::int64_t> ids = plan.walk->next(chunk);
-    if (ids.empty()) {
-      return;
-    }
-    const std::string list = json_list(ids);
-    std::vector<Value> values = {list};
-    values.insert(values.end(), plan.sql.values.begin(), plan.sql.values.end());
-    Statement rows = database.query(plan.sql.text, values);
-    add_rows(table, rows, plan.query.limit);
+void refuse_order(const Subject& subject, const Query& query, std::string_view option) {
+  if (!query.sort.empty() || !query.columns.empty()) {
+    throw UserError(fmt::format("{} takes no --sort and no --columns", option),
+                    fmt::format("they come newest first; for another order {}", subject.for_another_order));
   }
 }
 
 }  // namespace
 
 Table run_query(Journal& journal, const Query& query) {
-  Table table;
-  for (const std::string& name : selected(query)) {
-    table.columns.push_back({name, find_key(name)->key.type});
-  }
-  Database& database = journal.implementation().database;
-  Plan plan(database, query);
-  if (plan.sql.walks) {
-    run_walk(database, plan, table);
-    return table;
-  }
-  Statement rows = database.query(plan.sql.text, plan.sql.values);
-  add_rows(table, rows, query.limit);
-  return table;
+  return run(journal, experiments_subject(), query, select(experiments_subject(), query));
 }
 
-std::vector<std::string> explain_query(Journal& journal, const Query& query) {
-  Database& database = journal.implementation().database;
-  const Plan plan(database, query);
-  std::vector<Value> values = plan.sql.values;
-  if (plan.sql.walks) {
-    values.insert(values.begin(), "[]");
+Table query_profiles(Journal& journal, const Query& query) {
+  refuse_order(profiles_subject(), query, "--profiles");
+  Selected selected = select(profiles_subject(), query);
+  for (const Predicate& predicate : query.where) {
+    if (predicate.key.starts_with(kMetricPrefix)) {
+      selected.columns.push_back({predicate.key.substr(kMetricPrefix.size()), ColumnType::real});
+      selected.expressions.emplace_back(
+          "(SELECT value FROM metric WHERE profile = profiles.id AND name = ? ORDER BY position LIMIT 1)");
+      selected.values.emplace_back(std::string_view(predicate.key).substr(kMetricPrefix.size()));
+    }
   }
-  std::vector<std::string> steps;
-  Statement rows = database.query("EXPLAIN QUERY PLAN " + plan.sql.text, values);
-  while (rows.step()) {
-    rows.integer();
-    rows.integer();
-    rows.integer();
-    steps.push_back(rows.text());
-  }
-  return steps;
+  return run(journal, profiles_subject(), query, std::move(selected));
+}
+
+Table query_commands(Journal& journal, const Query& query) {
+  refuse_order(commands_subject(), query, "--commands");
+  return run(journal, commands_subject(), query, select(commands_subject(), query));
 }
 
 }  // namespace apo

@@ -42,8 +42,9 @@ constexpr const char* kCopies[] = {
     "INSERT INTO configuration SELECT 1000000 + n, 'e88_backward/padded_cache', '{\"M\":' || n || '}',"
     " 'e88_backward/padded_cache[M=' || n || ']' FROM numbers WHERE n <= ?2",
     "INSERT INTO campaign SELECT id + k, machine, baseline, baseline_source, iif(k % 2, 'copy', family), 'n' || (16 << "
-    "(k % 4)), workloads, policy_baseline, iterations, candidates_per_iteration, budget_s, cache_policy, judge_profile,"
-    " target, strftime('%Y-%m-%dT%H:%M:%SZ', 1700000000 + 6000 * k, 'unixepoch') FROM copies JOIN campaign ON id = 1",
+    "(k % 4)), workloads, policy_baseline, iterations, candidates_per_iteration, budget_s, cache_policy, preset,"
+    " layout, target, strftime('%Y-%m-%dT%H:%M:%SZ', 1700000000 + 6000 * k, 'unixepoch') FROM copies JOIN campaign ON "
+    "id = 1",
     "INSERT INTO campaign_end SELECT campaign + k, seed, note, ended_at FROM copies JOIN campaign_end ON campaign = 1",
     "INSERT INTO iteration SELECT id + 10 * k, campaign + k, idx, incumbent, started_at FROM copies JOIN iteration ON "
     "id "
@@ -52,16 +53,16 @@ constexpr const char* kCopies[] = {
     "<= "
     "10",
     "INSERT INTO profile SELECT id + 10 * k, iteration + 10 * k, experiment, machine, configuration, source, workload,"
-    " rung, missing, floor_ns, floor_roof, time_ns, floor_fraction, at FROM copies JOIN profile ON id <= 10",
+    " rung, missing, conditions, floor_ns, floor_roof, time_ns, floor_fraction, at FROM copies JOIN profile ON id <= "
+    "10",
     "INSERT INTO metric SELECT profile + 10 * k, position, name, value + 1000 * k, unit, lower, upper, samples"
     " FROM copies JOIN metric ON profile <= 10",
     "INSERT INTO experiment SELECT id + 100 * k, campaign + k, iteration + 10 * k, idx, iif(k % 2, 'copy', family),"
     " 'n' || (16 << (k % 4)), machine, 1000001 + (id + 100 * k) * 7919 % ?2, incumbent, candidate_source,"
-    " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because, predicted_log_low,"
+    " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because, prediction_source,"
+    " predicted_log_low,"
     " predicted_log_high, strftime('%Y-%m-%dT%H:%M:%SZ', 1700000000 + 6000 * k + 60 * id, 'unixepoch')"
     " FROM copies JOIN experiment ON id <= 100",
-    "INSERT INTO experiment_prediction SELECT experiment + 100 * k, source FROM copies JOIN experiment_prediction"
-    " ON experiment <= 100",
     "INSERT INTO experiment_workload SELECT experiment + 100 * k, position, workload FROM copies JOIN "
     "experiment_workload"
     " ON experiment <= 100",
@@ -82,16 +83,13 @@ constexpr const char* kCopies[] = {
     "INSERT INTO judgement SELECT experiment + 100 * k, outcome, verdict, reason, sentence || ' ' || k || ' of 10', "
     "effect, lower, upper,"
     " confidence, rounds, processes, samples, seconds, search_effect, alpha, minimum_detectable, minimum_claim,"
-    " incumbent_ns, candidate_ns, profile, cache_policy, rule_version, 0.78 + ((experiment + 100 * k) * 7919 % 10007) /"
+    " incumbent_ns, candidate_ns, preset, cache_policy, rule_version, 0.78 + ((experiment + 100 * k) * 7919 % 10007) /"
     " 20000.0, speedup_lower, speedup_upper, finished_at FROM copies JOIN judgement ON experiment <= 100",
     "INSERT INTO lesson SELECT l.id + 100 * k, l.experiment + 100 * k, e.family, e.workload_class, l.machine, "
     "e.candidate,"
     " l.source_hash, l.incumbent, l.incumbent_source, json_array('technique-' || ((l.experiment + k) % 100), 'every'),"
     " l.verdict, l.speedup, l.text, l.at FROM copies JOIN lesson l ON l.id <= 100 JOIN experiment e ON e.id ="
-    " l.experiment + 100 * k",
-    "INSERT INTO sentence_index (rowid, sentence) SELECT experiment + 100 * k, sentence || ' ' || k || ' of 10' FROM "
-    "copies JOIN judgement ON"
-    " experiment <= 100"};
+    " l.experiment + 100 * k"};
 
 }  // namespace
 

@@ -1,7 +1,5 @@
 // tests/journal/open_test.cpp - what is refused, with which words, and what is left untouched.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +8,10 @@
 #include <cstdio>
 #include <fstream>
 
+#include "harness/core/system/process.h"
 #include "journal/database.h"
 #include "journal/implementation.h"
-#include "journal/schema/migrations.h"
+#include "journal/schema/schema.h"
 #include "tests/journal/samples.h"
 
 namespace apo {
@@ -122,22 +121,6 @@ TEST(Open, FolderIsRefused) {
   EXPECT_NE(open_error(""), "");
   write(scratch.path, "file");
   EXPECT_NE(open_error(scratch.path / "below"), "");
-}
-
-// Programs of before version 6 locked the whole file.
-TEST(Open, AnOlderProgramThatWritesIsNamed) {
-  Scratch scratch;
-  scratch.create();
-  const FileDescriptor lock(open((scratch.path.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
-  const std::string error = open_error(scratch.path);
-  EXPECT_TRUE(tells(error, "process " + std::to_string(getpid()))) << error;
-  EXPECT_TRUE(tells(error, scratch.path.string())) << error;
-  std::filesystem::create_symlink(scratch.path, scratch.folder.path() / "alias.db");
-  EXPECT_NE(open_error(scratch.folder.path() / "alias.db"), "");
-  ASSERT_EQ(flock(lock.get(), LOCK_UN), 0);
-  const Journal writer = scratch.open();
-  EXPECT_NE(flock(lock.get(), LOCK_EX | LOCK_NB), 0) << "and is kept away from one that others share";
 }
 
 TEST(Open, TwoWritersShareAJournalButNotACampaign) {
@@ -308,7 +291,7 @@ TEST(Open, FullDiskIsTheEnvironmentsAndKeepsEveryFinishedRow) {
 TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   Scratch scratch;
   Database database(scratch.path, Database::Mode::create);
-  migrate(database, migrations());
+  create_or_upgrade(database);
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
   EXPECT_TRUE(tells(environment_error([&] {
@@ -318,162 +301,101 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
                     "no room left"));
 }
 
-std::vector<std::string> with_one_more(const std::string& step) {
-  std::vector<std::string> steps(migrations().begin(), migrations().end());
-  steps.push_back(step);
-  return steps;
+// A journal as the last release wrote it, with a row in every table.
+void create_version_19(const Scratch& scratch) {
+  ASSERT_EQ(
+      run_process({"sh", "-c",
+                   "xz -dc '" APO_SOURCE_FOLDER "/tests/journal/version_19.db.xz' > '" + scratch.path.string() + "'"},
+                  {.timeout_s = 60})
+          .exit_code,
+      0);
 }
 
-// A journal as the first version wrote it, with two variants.
-void create_first_version(const Scratch& scratch) {
-  Database database(scratch.path, Database::Mode::create);
-  migrate(database, migrations().first(1));
-  for (const char* name : {"simple", "padded_cache"}) {
-    const Variant variant = a_variant(name);
-    database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'source', ?)",
-                 {variant.source_hash, Value::blob(variant.source)});
-    database.run(
-        "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction,"
-        " predicted_over, predicted_because, requires, tunables, scratch, launches, path, registered_at)"
-        " VALUES (?, ?, ?, ?, 'host', '', '', '', 0, '', '', '', '[]', '[]', '[]', '', '')",
-        {variant.source_hash, variant.id(), variant.family, variant.name});
+std::vector<std::string> rows_of(const std::filesystem::path& path, const std::string& sql) {
+  Database database(path, Database::Mode::read);
+  std::vector<std::string> texts;
+  Statement rows = database.query(sql);
+  while (rows.step()) {
+    texts.push_back(rows.text());
   }
+  return texts;
 }
 
-TEST(Migrations, ReaderSeesAnOlderFileAsIfItWereNewAndLeavesItAsItIs) {
-  Scratch scratch;
-  create_first_version(scratch);
-  const std::string before = read_file(scratch.path);
-  {
-    Journal reader = scratch.open(Access::read_only);
-    EXPECT_TRUE(reader.newest_variant("e88_backward/padded_cache"));
-    EXPECT_TRUE(reader.replays_of(1).empty());
-    EXPECT_NE(user_error([&] { reader.add_variant(a_variant("third")); }), "");
-  }
-  EXPECT_EQ(read_file(scratch.path), before);
-  EXPECT_TRUE(scratch.open().newest_variant("e88_backward/simple"));
-  EXPECT_NE(read_file(scratch.path), before);  // brought up to date by a writer
-}
-
-TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
-  Scratch scratch;
-  scratch.create();
-  const auto steps = with_one_more("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;");
-  const int now = static_cast<int>(migrations().size());
-  {
-    Database database(scratch.path, Database::Mode::write);
-    EXPECT_EQ(checked_version(database, now + 1), now);
-    migrate(database, steps);
-    migrate(database, steps);
-    EXPECT_EQ(checked_version(database, now + 1), now + 1);
-    database.run("INSERT INTO note (text) VALUES ('kept')");
-    EXPECT_THROW(database.run("DELETE FROM note"), std::logic_error);
-    Statement variants = database.query("SELECT count(*) FROM variant");
-    variants.step();
-    EXPECT_EQ(variants.integer(), 2);
-  }
-  EXPECT_TRUE(tells(open_error(scratch.path), "schema version " + std::to_string(now + 1)));
-}
-
-TEST(Migrations, AReaderOfAFirstFileSeesWhatItLacksAsEmptyAndAWriterBringsItUpToDate) {
-  Scratch scratch;
-  {
-    Database database(scratch.path, Database::Mode::create);
-    migrate(database, migrations().first(1));
-    database.run("INSERT INTO machine VALUES (1, 'f', 'cpu-1', 'host', 'm', 2, '', '', '', '', 0, 0, 0, '{}', '')");
-    database.run("INSERT INTO configuration VALUES (1, 'f/simple', '{}', 'f/simple')");
-    database.run(
-        "INSERT INTO campaign VALUES (1, 1, 1, NULL, 'f', 'c', '[]', '', 1, 1, 0, 'cold', 'auto', 'host', '')");
-    database.run("INSERT INTO iteration VALUES (1, 1, 1, 1, '')");
-    database.run("INSERT INTO profile VALUES (1, 1, NULL, 1, 1, NULL, 'w', 'timers', '', 0, '', 5, 0, '')");
-  }
-  {
-    Journal reader = scratch.open(Access::read_only);
-    const auto profiles = reader.profiles_of_iteration(1);
-    ASSERT_EQ(profiles.size(), 1u);
-    EXPECT_EQ(profiles[0].time_ns, 5);
-    EXPECT_TRUE(profiles[0].stalls.empty());
-    EXPECT_EQ(profiles[0].conditions, "");
-    EXPECT_FALSE(reader.newest_application());
-    Statement shares = reader.implementation().database.query("SELECT count(*) FROM application_categories");
-    shares.step();
-    EXPECT_EQ(shares.integer(), 0);
-  }
-  Database database(scratch.path, Database::Mode::read);
-  const int now = static_cast<int>(migrations().size());
-  EXPECT_EQ(checked_version(database, now), 1) << "reading changes nothing";
-  scratch.open();
-  EXPECT_EQ(checked_version(database, now), now);
-}
-
-// A journal as version 9 wrote it, with reasons and predictions in words alone.
-void create_version_9(const Scratch& scratch) {
-  Database database(scratch.path, Database::Mode::create);
-  migrate(database, migrations().first(9));
-  database.run("INSERT INTO machine VALUES (1, 'f', 'cpu-1', 'host', 'm', 2, '', '', '', '', 0, 0, 0, '{}', '')");
-  database.run("INSERT INTO configuration VALUES (1, 'f/simple', '{}', 'f/simple')");
-  database.run("INSERT INTO campaign VALUES (1, 1, 1, NULL, 'f', 'c', '[]', '', 1, 1, 0, 'cold', 'auto', 'host', '')");
-  database.run("INSERT INTO iteration VALUES (1, 1, 1, 1, '')");
-  const Variant variant = a_variant("simple");
-  database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'source', ?)",
-               {variant.source_hash, Value::blob(variant.source)});
-  database.run(
-      "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction, predicted_over,"
-      " predicted_because, requires, tunables, scratch, launches, path, registered_at)"
-      " VALUES (?, 'f/simple', 'f', 'simple', 'host', '', '', '', 0, '', '', '', '[]', '[]', '[]', '', '')",
-      {variant.source_hash});
-  int position = 0;
-  for (const char* because : {"measured: experiment 1", "apo:predict"}) {
-    database.run("INSERT INTO ranking VALUES (1, 0, ?, 1, '[]', 1.1, 1.2, 'incumbent', ?, '', 0, '', 'registered')",
-                 {position++, because});
-    database.run(
-        "INSERT INTO experiment VALUES (?, 1, 1, ?, 'f', 'c', 1, 1, 1, ?, ?, 1.1, 1.2, 'incumbent', ?, 0, 0, '')",
-        {position, position, variant.source_hash, variant.source_hash, because});
-  }
-  position = 0;
-  for (const char* why :
-       {"unsupported: its target is host", "unsupported: f/b requires N <= 32, which does not hold for N=64",
-        "identical to the incumbent: same source, same settings",
-        "predicted 1.0x..1.1x (measured: experiment 1), and this machine resolves +2.0 % at best",
-        "refuted by experiment 1: 0.97x [0.96, 0.98]", "the moon was full"}) {
-    database.run("INSERT INTO ranking VALUES (1, 1, ?, 1, '[]', NULL, NULL, '', '', '', NULL, ?, '')",
-                 {position++, why});
-  }
-}
-
-TEST(Migrations, WordsOfOlderVersionsBecomeSourcesOfPredictionsAndKindsOfReasons) {
+TEST(Upgrade, AReaderOfTheLastReleasesJournalIsToldTheCommandAndChangesNothing) {
   const Scratch scratch;
-  create_version_9(scratch);
-  for (const Access access : {Access::read_only, Access::read_write, Access::read_only}) {
-    Journal journal = scratch.open(access);
-    const ResearchBrief brief = journal.brief(1);
-    ASSERT_EQ(brief.ranked.size(), 2u);
-    EXPECT_EQ(brief.ranked[0].prediction.source, PredictionSource::measurements);
-    EXPECT_EQ(brief.ranked[1].prediction.source, PredictionSource::idea);
-    EXPECT_EQ(journal.load_experiment(1).prediction.source, PredictionSource::measurements);
-    EXPECT_EQ(journal.load_experiment(2).prediction.source, PredictionSource::idea);
-    std::vector<LeftOutKind> kinds;
-    for (const LeftOut& one : brief.left_out) {
-      kinds.push_back(one.kind);
-    }
-    EXPECT_EQ(kinds,
-              (std::vector<LeftOutKind>{LeftOutKind::other_target, LeftOutKind::unsupported, LeftOutKind::incumbent,
-                                        LeftOutKind::below_resolution, LeftOutKind::refuted, LeftOutKind::unknown}));
+  create_version_19(scratch);
+  const std::string before = read_file(scratch.path);
+  const std::string error = open_error(scratch.path, Access::read_only);
+  EXPECT_TRUE(tells(error, "schema version 19")) << error;
+  EXPECT_TRUE(tells(error, "apo doctor --upgrade --journal " + scratch.path.string())) << error;
+  EXPECT_EQ(read_file(scratch.path), before);
+}
+
+TEST(Upgrade, LaysOutTheFileAsANewOneAndKeepsEveryRow) {
+  const Scratch scratch;
+  create_version_19(scratch);
+  const Scratch old;
+  std::filesystem::copy_file(scratch.path, old.path);
+  EXPECT_EQ(open_error(scratch.path), "");
+  const Scratch fresh;
+  fresh.open();
+  const std::string layout = "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
+  EXPECT_EQ(rows_of(scratch.path, layout), rows_of(fresh.path, layout));
+  const std::vector<std::string> tables =
+      rows_of(fresh.path, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
+  EXPECT_GT(tables.size(), 50U);
+  for (const std::string& table : tables) {
+    const std::string before = table == "certification_solo_run" ? "certification_segment" : table;
+    const std::vector<std::string> count = rows_of(scratch.path, "SELECT count(*) FROM " + table);
+    EXPECT_EQ(count, rows_of(old.path, "SELECT count(*) FROM " + before)) << table;
+    EXPECT_NE(count.front(), "0") << table;
   }
   EXPECT_TRUE(scratch.open().check_integrity().empty());
 }
 
-TEST(Migrations, FailedStepChangesNothing) {
-  Scratch scratch;
-  scratch.open();
-  Database database(scratch.path, Database::Mode::write);
-  const auto steps = with_one_more("CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;");
-  const int now = static_cast<int>(migrations().size());
-  EXPECT_THROW(migrate(database, steps), std::logic_error);
-  EXPECT_EQ(checked_version(database, now + 1), now);
-  Statement left = database.query("SELECT count(*) FROM sqlite_schema WHERE name = 'note'");
-  left.step();
-  EXPECT_EQ(left.integer(), 0);
+TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
+  const Scratch scratch;
+  create_version_19(scratch);
+  Journal journal = scratch.open();
+  const Campaign campaign = journal.campaign(1).value();
+  EXPECT_EQ(campaign.policy.judge_preset, a_campaign().policy.judge_preset);
+  EXPECT_EQ(campaign.policy.layout, a_campaign().policy.layout);
+  EXPECT_EQ(journal.profiles_of_iteration(1).at(0).conditions, "L2 flushed");
+  const ResearchBrief brief = journal.brief(1);
+  EXPECT_EQ(brief.bottlenecks.at(0).kind, BottleneckKind::cause);
+  EXPECT_EQ(brief.bottlenecks.at(0).file, "a.cu");
+  EXPECT_EQ(brief.bottlenecks.at(0).line, 7);
+  EXPECT_EQ(brief.bottlenecks.at(1).file, "");
+  EXPECT_EQ(brief.ranked.at(0).prediction.source, PredictionSource::idea);
+  EXPECT_EQ(brief.left_out.at(0).kind, LeftOutKind::refuted);
+  EXPECT_EQ(journal.load_experiment(1).prediction.source, PredictionSource::idea);
+  EXPECT_EQ(journal.load_experiment(3).prediction.source, PredictionSource::measurements);
+  EXPECT_EQ(journal.load_experiment(3).judgement->preset, an_experiment(0, 0).judgement->preset);
+  EXPECT_TRUE(journal.certifications(1).at(0).clock);
+  EXPECT_EQ(journal.certification_solo_runs(1).at(0).workload, "w");
+  EXPECT_EQ(journal.newest_variant("e88_backward/padded_cache")->source, a_variant("padded_cache").source);
+  EXPECT_EQ(journal.interrupted_experiments().size(), 1U);
+}
+
+TEST(Upgrade, OneThatFailsChangesNothing) {
+  const Scratch scratch;
+  create_version_19(scratch);
+  ASSERT_EQ(attack(scratch.path, "DROP TABLE ranking_kind"), "");
+  const std::string layout = "SELECT coalesce(sql, '') FROM sqlite_schema";
+  const std::vector<std::string> before = rows_of(scratch.path, layout);
+  EXPECT_THROW(scratch.open(), std::logic_error);
+  EXPECT_EQ(rows_of(scratch.path, layout), before);
+  EXPECT_EQ(rows_of(scratch.path, "PRAGMA user_version"), std::vector<std::string>{"19"});
+}
+
+TEST(Upgrade, WhatIsOlderThanTheLastReleaseIsRefusedAndLeftAlone) {
+  const Scratch scratch;
+  create_version_19(scratch);
+  ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 18"), "");
+  for (const Access access : {Access::read_write, Access::read_only}) {
+    EXPECT_TRUE(tells(open_error(scratch.path, access), "upgrades versions from 19 on"));
+  }
+  EXPECT_EQ(rows_of(scratch.path, "PRAGMA user_version"), std::vector<std::string>{"18"});
 }
 
 }  // namespace

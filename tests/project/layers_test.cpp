@@ -197,7 +197,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 2003},
-    {"harness/cli", 8795},
+    {"harness/cli", 8859},
     {"harness/core", 9227},
     {"harness/evaluate", 9825},
     {"harness/exchange", 2640},
@@ -212,10 +212,10 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/research", 4476},
     {"harness/runtime", 1441},
     {"harness/worker", 10968},
-    {"journal", 7330},
+    {"journal", 6604},
     {"kernels", 4236},
     {"reports", 5091},
-    {"tests", 58113},
+    {"tests", 57749},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -273,13 +273,8 @@ std::string help_on_keys() {
          "  apo query --commands verdict=accepted candidate~bench\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
-         "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
-         "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
-         "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
-         "ASCII,\n"
-         "an order by workload, technique, sentence, hash or bottleneck, and several conditions that are each common "
-         "and\n"
-         "rarely meet. SQL stops after 10 s; the view experiment_counts has counts by family, verdict and the like.";
+         "  apo query --sql 'SELECT verdict, count(*) FROM experiments GROUP BY verdict'\n"
+         "A hundred thousand experiments are answered in about a tenth of a second. SQL stops after 10 s.";
 }
 
 }  // namespace

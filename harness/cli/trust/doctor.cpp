@@ -32,7 +32,6 @@
 #include "harness/profile/host/perf_counters.h"
 #include "journal/database.h"
 #include "journal/journal.h"
-#include "journal/query/queries.h"
 
 namespace apo {
 namespace {
@@ -228,10 +227,9 @@ Check check_journal(const Paths& paths) {
           "restore a copy, or save what can be read and look at it with 'apo doctor --journal recovered.db':\n" +
               recovery_command(paths.journal));
     }
-    const Table version = run_sql(paths.journal, "PRAGMA user_version");
     Check check{.name = "journal",
                 .finding = fmt::format("'{}' is whole, schema version {}, {}", paths.journal.string(),
-                                       std::get<std::int64_t>(version.rows.at(0).at(0)), open_work(journal))};
+                                       newest_journal_schema(), open_work(journal))};
     const Attended now = attended(journal);
     for (const std::string& sentence : now.by) {
       check.finding += "; " + sentence;
@@ -366,8 +364,19 @@ int doctor(const Globals& globals) {
 
 }  // namespace
 
-Action define_doctor(CLI::App&, Globals& globals) {
-  return [&globals] { return doctor(globals); };
+Action define_doctor(CLI::App& app, Globals& globals) {
+  struct Options {
+    bool upgrade = false;
+    bool compact = false;
+  };
+  const auto options = std::make_shared<Options>();
+  app.add_flag("--upgrade", options->upgrade, "bring the journal to the newest schema, and do nothing else");
+  app.add_flag("--compact", options->compact,
+               "upgrade the journal and drop what no verdict and no report reads: the timed calls of its rounds");
+  return [options, &globals] {
+    const bool looks_after = options->upgrade || options->compact;
+    return looks_after ? look_after_journal(globals, options->compact) : doctor(globals);
+  };
 }
 
 }  // namespace apo

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/command.h"
 #include "harness/core/error.h"
 #include "harness/loop/workspace/workspace.h"
 
@@ -39,5 +40,8 @@ Check guarded(const std::string& name, const Function& check) {
 std::vector<Check> check_gpu_software();
 // Reads one counter, because the driver may keep counters from users. Needs a working GPU.
 Check check_gpu_counters(Workspace& workspace);
+
+// 'apo doctor --upgrade' and '--compact': brings the journal to the newest schema, and makes it small.
+int look_after_journal(const Globals& globals, bool compacts);
 
 }  // namespace apo

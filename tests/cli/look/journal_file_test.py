@@ -1,5 +1,4 @@
 # tests/cli/look/journal_file_test.py - journals that cannot be used: a message names the fix, and nothing is harmed.
-import fcntl
 import os
 import shutil
 import unittest
@@ -54,15 +53,6 @@ class JournalFile(JournalTest):
         harm(self.place.path("bookmarks.db"), "CREATE TABLE bookmark (url TEXT)")
         self.refused("bookmarks.db", "bookmarks.db", ["query"])
         self.refused("bookmarks.db", "of another program", ["run copy"])
-
-    def test_one_that_an_older_program_has_locked_names_the_process_and_stays_readable(self):
-        self.empty_journal()
-        with open(self.place.path("journal.db.lock"), "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the whole of it, from before journals could be shared
-            print(os.getpid(), file=lock, flush=True)
-            self.refused("journal.db", f"process {os.getpid()}", WRITERS)
-            for word in ("query", "lessons", "list"):
-                self.on("journal.db", word)
 
     def test_an_empty_one_has_no_campaign_and_no_rows_and_sql_cannot_change_it(self):
         self.empty_journal()

@@ -253,44 +253,6 @@ TEST_F(Queries, MistakesSayWhatIsWrongAndWhatIsMeant) {
   EXPECT_TRUE(contains(error("limit>5"), "write limit=5"));
 }
 
-// A scan of `experiment` or `judgement` would cost seconds at a million rows.
-TEST_F(Queries, TheUsualOnesUseAnIndex) {
-  const std::vector<std::vector<std::string>> usual = {
-      {"id=3"},
-      {"family=e88_backward"},
-      {"family=e88_backward", "workload=n32", "verdict=accepted"},
-      {"class=n32"},
-      {"verdict=accepted"},
-      {"verdict=reverted", "speedup<1", "technique=padded-cache"},
-      {"reason=gate_failed"},
-      {"outcome=incorrect"},
-      {"speedup>1.5", "sort=-speedup"},
-      {"technique=padded-cache"},
-      {"campaign=3"},
-      {"since=2026-01-01", "until=2026-01-02"},
-      {"source_hash=0123"},
-      {"metric:registers>250"},
-  };
-  for (const std::vector<std::string>& words : usual) {
-    const std::vector<std::string> steps = explain_query(journal, parse_query(words));
-    std::string plan;
-    for (const std::string& step : steps) {
-      plan += step + "\n";
-    }
-    EXPECT_FALSE(contains(plan, "SCAN e\n")) << words[0] << "\n" << plan;
-    EXPECT_FALSE(contains(plan, "SCAN j\n")) << words[0] << "\n" << plan;
-    EXPECT_FALSE(contains(plan, "AUTOMATIC")) << words[0] << "\n" << plan;
-  }
-}
-
-TEST_F(Queries, TheBestAndTheNewestNeedNoSorting) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"sort=-speedup"}, {"sort=speedup"}, {}}) {
-    for (const std::string& step : explain_query(journal, parse_query(words))) {
-      EXPECT_FALSE(step.starts_with("USE TEMP B-TREE FOR ORDER BY")) << (words.empty() ? "newest" : words[0]);
-    }
-  }
-}
-
 // ---------------------------------------------------------------- SQL
 
 class Sql : public Queries {

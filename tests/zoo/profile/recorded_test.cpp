@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/system/process.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
@@ -16,14 +17,13 @@ namespace {
 
 const std::string kMachine = "GPU-1628dc50-53d7-d317-eab6-018cf691d6c5";  // its only one
 
-// A copy, because opening it brings it up to date.
 class Recorded : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path copy = folder_.path() / "recorded.db";
-    fs::copy_file(fs::path(APO_SOURCE_FOLDER) / "experiments" / "nvidia-h200" / "profiles" / "planted-defects.db",
-                  copy);
-    journal_ = std::make_unique<Journal>(Journal::open(copy, Access::read_write));
+    const std::string archive = APO_SOURCE_FOLDER "/experiments/nvidia-h200/journals.tar.xz";
+    const std::string member = "profiles/planted-defects.db";
+    ASSERT_EQ(run_process({"tar", "-xJf", archive, "-C", folder_.path().string(), member}).exit_code, 0);
+    journal_ = std::make_unique<Journal>(Journal::open(folder_.path() / member, Access::read_only));
   }
 
   // Without counts of instructions, which that sitting did not take; the lines are the samples' alone.

@@ -1,4 +1,4 @@
-// journal/facts/memory/lessons.cpp - reads lessons, each with the condition under which it was learnt.
+// journal/facts/lessons.cpp - reads lessons, each with the condition under which it was learnt.
 #include <map>
 #include <utility>
 

@@ -1,5 +1,4 @@
-// tests/journal/query/facets_test.cpp - what is kept for queries on very many experiments agrees with the facts, and
-// the quick ways to an answer find what reading every row finds.
+// tests/journal/query/pairs_test.cpp - any two predicates in any order find what SQL over the view finds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include "journal/database.h"
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
-#include "journal/schema/migrations.h"
 #include "tests/journal/samples.h"
 
 namespace apo {
@@ -20,7 +18,7 @@ constexpr Verdict kVerdicts[] = {Verdict::reverted, Verdict::accepted, Verdict::
 
 // Sixty judged experiments of several classes, verdicts, settings and equal speed-ups; one that failed a gate, one
 // open, one abandoned.
-void fill_for_facets(Journal& journal) {
+void fill_for_pairs(Journal& journal) {
   Journal::Batch batch(journal);
   prepare(journal);
   const char* classes[] = {"n32", "n64", "n128", "n16"};
@@ -45,7 +43,7 @@ void fill_for_facets(Journal& journal) {
   batch.commit();
 }
 
-class Facets : public ::testing::Test {
+class Pairs : public ::testing::Test {
  protected:
   std::vector<std::int64_t> ids_of(Table table) {
     std::vector<std::int64_t> ids;
@@ -62,17 +60,6 @@ class Facets : public ::testing::Test {
     }
     return ids;
   }
-  // The samples break others: their verdicts have no rounds.
-  std::size_t broken() {
-    std::size_t count = 0;
-    for (const std::string& finding : journal.check_invariants()) {
-      const bool ours = finding.find("stands under") != std::string::npos ||
-                        finding.find("combination") != std::string::npos ||
-                        finding.find("sought") != std::string::npos || finding.find("span") != std::string::npos;
-      count += ours ? 1 : 0;
-    }
-    return count;
-  }
   std::vector<std::int64_t> found(std::vector<std::string> words) {
     words.emplace_back("columns=id");
     return ids_of(run_query(journal, parse_query(words)));
@@ -87,8 +74,8 @@ struct Meaning {
   const char* sql;
 };
 
-TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
-  fill_for_facets(journal);
+TEST_F(Pairs, OfPredicatesInEveryOrderFindWhatSqlFinds) {
+  fill_for_pairs(journal);
   const Meaning predicates[] = {{"verdict=reverted", "verdict = 'reverted'"},
                                 {"verdict!=accepted", "verdict <> 'accepted'"},
                                 {"class=n32,n64", "workload_class IN ('n32', 'n64')"},
@@ -110,7 +97,7 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
                             {"sort=-speedup", "speedup DESC, id DESC"},
                             {"sort=speedup", "speedup, id"},
                             {"sort=verdict", "verdict, id"},
-                            {"sort=profile", "profile, id"},
+                            {"sort=profile", "preset, id"},
                             {"sort=-class,id", "workload_class DESC, id"},
                             {"sort=class,-verdict", "workload_class, verdict DESC, id"},
                             {"sort=-lower", "lower DESC, id DESC"},
@@ -134,77 +121,6 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
       }
     }
   }
-}
-
-TEST_F(Facets, CountsAreThoseOfTheExperiments) {
-  fill_for_facets(journal);
-  const auto counts = [&](const std::string& sql) { return run_sql(scratch.path, sql).rows; };
-  const std::string by = " verdict, workload_class, state, ";
-  EXPECT_EQ(counts("SELECT" + by + "sum(experiments) FROM experiment_counts GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"),
-            counts("SELECT" + by + "count(*) FROM experiments GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"));
-  EXPECT_EQ(broken(), 0u);
-}
-
-TEST_F(Facets, WhatDisagreesWithTheFactsIsABrokenInvariant) {
-  fill_for_facets(journal);
-  for (const std::string change :
-       {"UPDATE facet SET experiments = experiments + 1 WHERE verdict = 'accepted'",
-        "DELETE FROM facet_member WHERE experiment = 7", "UPDATE facet_member SET speedup = 2 WHERE experiment = 7",
-        "INSERT INTO facet_member (facet, experiment) VALUES (1, 12345)",
-        "UPDATE experiment_span SET latest = earliest",
-        "INSERT INTO sentence_index (rowid, sentence) VALUES (63, 'of one that is not over')"}) {
-    Journal::Batch undone(journal);
-    journal.implementation().database.run(change);
-    EXPECT_NE(broken(), 0u) << change;
-  }
-  EXPECT_EQ(broken(), 0u);
-}
-
-// What a journal of version 5 holds of the same experiments.
-void forget_version_6(const std::filesystem::path& path) {
-  Database database(path, Database::Mode::write);
-  for (const std::string kind : {"view", "trigger", "index", "table"}) {
-    std::vector<std::string> names;
-    {
-      Statement rows = database.query("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", {kind});
-      while (rows.step()) {
-        names.push_back(rows.text());
-      }
-    }
-    Scratch older;
-    Database before(older.path, Database::Mode::create);
-    migrate(before, migrations().first(5));
-    for (const std::string& name : names) {
-      const bool is_older = before.query("SELECT 1 FROM sqlite_schema WHERE name = ?", {name}).step();
-      if (!is_older && database.query("SELECT 1 FROM sqlite_schema WHERE name = ?", {name}).step()) {
-        database.execute(("DROP " + kind + " " + name).c_str());
-      }
-    }
-  }
-  database.execute("PRAGMA user_version = 5");
-}
-
-TEST_F(Facets, AJournalOfVersion5GainsThemAndItsReaderDoesWithout) {
-  fill_for_facets(journal);
-  const std::vector<std::string> words = {"verdict=reverted", "class=n64", "sort=-speedup"};
-  const std::vector<std::int64_t> before = found(words);
-  ASSERT_FALSE(before.empty());
-  { const Journal closed = std::move(journal); }
-  forget_version_6(scratch.path);
-  const std::string bytes = read_file(scratch.path);
-  journal = scratch.open(Access::read_only);
-  EXPECT_EQ(found(words), before);
-  EXPECT_EQ(found({"sentence~machine went"}).size(), 1u);
-  EXPECT_EQ(journal.unfinished().size(), 1u);
-  EXPECT_EQ(journal.campaigns().size(), 0u);
-  EXPECT_EQ(read_file(scratch.path), bytes) << "reading changes nothing";
-  journal = scratch.open();
-  EXPECT_EQ(broken(), 0u);
-  EXPECT_TRUE(journal.check_integrity().empty());
-  add_quick(journal, {.workload_class = "n64", .effect = 0.5});
-  EXPECT_EQ(found(words).size(), before.size() + 1);
-  EXPECT_EQ(found({"sentence~machine went"}).size(), 1u);
-  EXPECT_EQ(broken(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// journal/schema/schema.h - lays out an empty file, upgrades one of the last release, and refuses what is not ours,
+// newer or older than that.
+#pragma once
+
+#include "journal/database.h"
+
+namespace apo {
+
+inline constexpr int kSchemaVersion = 20;
+inline constexpr int kOldestUpgraded = 19;
+
+// Throws UserError for a file of another program, and for one that is newer than this program or older than what it
+// upgrades. Returns the file's version, 0 = empty.
+int checked_version(Database& database);
+
+// Brings a file to kSchemaVersion in one transaction.
+void create_or_upgrade(Database& database);
+
+// Makes every table refuse UPDATE and DELETE, by triggers.
+void make_append_only(Database& database);
+
+}  // namespace apo

@@ -1,0 +1,83 @@
+// tests/journal/compact_test.cpp - a compacted journal is smaller, and says the same but for its samples.
+#include "journal/compact.h"
+
+#include <gtest/gtest.h>
+
+#include "journal/query/queries.h"
+#include "tests/journal/samples.h"
+
+namespace apo {
+namespace {
+
+using namespace apo::test;
+
+StallSample sample(std::int64_t offset, int line, const char* stall, std::int64_t samples) {
+  return {.kernel = "k", .pc_offset = offset, .file = "a.cu", .line = line, .stall = stall, .samples = samples};
+}
+
+class Compact : public ::testing::Test {
+ protected:
+  Compact() {
+    prepare(journal);
+    Experiment experiment = an_experiment(0, 0);
+    experiment.id = journal.begin_experiment(experiment);
+    journal.finish_experiment(experiment);
+    journal.add_profile({.configuration = experiment.incumbent,
+                         .stalls = {sample(16, 4, "wait", 9), sample(32, 5, "barrier", 7), sample(48, 5, "barrier", 6),
+                                    sample(64, 5, "wait", 1)}},
+                        {.machine = "cpu-1"});
+  }
+
+  Scratch scratch;
+  Journal journal = scratch.open();
+};
+
+TEST_F(Compact, RoundsKeepAllButTheirTimedCalls) {
+  const Experiment before = journal.load_experiment(1);
+  const Compacted done = compact(journal);
+  EXPECT_GT(done.rounds, 0);
+  EXPECT_LT(done.bytes_after, done.bytes_before);
+  const Experiment after = journal.load_experiment(1);
+  ASSERT_EQ(after.rounds.size(), before.rounds.size());
+  for (std::size_t i = 0; i < after.rounds.size(); ++i) {
+    const RoundWorkload& workload = after.rounds[i].workloads.at(0);
+    EXPECT_TRUE(workload.blocks.empty() && workload.warmup.empty());
+    EXPECT_EQ(workload.incumbent_median_ns, before.rounds[i].workloads.at(0).incumbent_median_ns);
+    EXPECT_EQ(after.rounds[i].effect, before.rounds[i].effect);
+    EXPECT_EQ(after.rounds[i].seed, before.rounds[i].seed);
+    EXPECT_EQ(after.rounds[i].environment, before.rounds[i].environment);
+  }
+  EXPECT_EQ(after.judgement->sentence, before.judgement->sentence);
+  EXPECT_EQ(journal.variant(after.candidate_source_hash)->source, a_variant("padded_cache").source);
+  EXPECT_TRUE(journal.check_integrity().empty());
+}
+
+TEST_F(Compact, PcSamplesOfOneLineAndStateAreOneRowTheMostFrequentFirst) {
+  EXPECT_EQ(compact(journal).sampled_rows, 1);
+  const std::vector<StallSample> stalls = journal.profile(1).stalls;
+  ASSERT_EQ(stalls.size(), 3U);
+  EXPECT_EQ(stalls[0].stall, "barrier");
+  EXPECT_EQ(stalls[0].samples, 13);
+  EXPECT_EQ(stalls[0].pc_offset, 32);
+  EXPECT_EQ(stalls[1].samples, 9);
+  EXPECT_EQ(stalls[2].samples, 1);
+}
+
+TEST_F(Compact, ASecondTimeFindsNothingAndTheJournalIsWrittenOn) {
+  compact(journal);
+  const Compacted again = compact(journal);
+  EXPECT_EQ(again.rounds, 0);
+  EXPECT_EQ(again.sampled_rows, 0);
+  EXPECT_EQ(attack(scratch.path, "UPDATE round_workload SET samples = x'01'"), "the journal is append-only");
+  EXPECT_EQ(attack(scratch.path, "DELETE FROM stall_sample"), "the journal is append-only");
+  EXPECT_GT(add_quick(journal, {}), 1);
+}
+
+TEST_F(Compact, WaitsForNobodyWhoHasItOpen) {
+  const Journal other = scratch.open();
+  EXPECT_NE(user_error([&] { compact(journal); }), "");
+  EXPECT_TRUE(journal.check_integrity().empty());
+}
+
+}  // namespace
+}  // namespace apo
