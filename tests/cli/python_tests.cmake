@@ -1,6 +1,6 @@
 # tests/cli/python_tests.cmake - registers the command tests in Python with ctest, a test a class.
 
-find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 # apo_python_test(FILE [LABELS ...] [COST n]): COST as in apo_test. A class that skipped a test ends with 77, and says why.
 # Bases are named ...Test.

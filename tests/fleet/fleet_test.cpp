@@ -8,8 +8,8 @@
 #include <ctime>
 #include <functional>
 
-#include "harness/core/stopwatch.h"
 #include "tests/fleet/campaign_of_workers.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -38,9 +38,9 @@ class FleetTest : public testing::CampaignOfWorkers {
   }
   void start(const std::string& script) { start_all({.commands = {worker(script, hello())}}); }
 
-  std::optional<FleetEvent> next(double patience_s = 60) {
+  std::optional<FleetEvent> next(std::chrono::duration<double> patience = testing::kPatience) {
     const auto start = std::chrono::steady_clock::now();
-    while (seconds_since(start) < patience_s) {
+    while (std::chrono::steady_clock::now() - start < patience) {
       if (auto event = fleet_->next(std::chrono::milliseconds(100))) {
         return event;
       }
@@ -49,7 +49,7 @@ class FleetTest : public testing::CampaignOfWorkers {
   }
 
   // A worker that has joined, and has task 5.
-  void give_task(const std::string& script, double silence_s = 20) {
+  void give_task(const std::string& script, double silence_s = 600) {
     start_all({.commands = {worker(script, hello())}, .silence_s = silence_s});
     ASSERT_EQ(next()->kind, Kind::joined);
     const TaskSide side = {campaign_.baseline, workspace_.catalogue().get(campaign_.baseline.variant).source_hash};
@@ -160,7 +160,7 @@ TEST_F(FleetTest, AKilledWorkerLosesItsTaskAndIsStartedAgain) {
 }
 
 TEST_F(FleetTest, AWorkerWithoutHeartbeatsIsGivenUp) {
-  give_task("true", 0.5);
+  give_task("true", 3);  // a shell has said hello by then
   EXPECT_EQ(expect_left(WorkerEnd::silent, false).task, 5);
 }
 
@@ -200,7 +200,7 @@ TEST_F(FleetTest, DismissedWorkersAreGone) {
   fleet_->dismiss();
   EXPECT_NE(kill(pid, 0), 0);
   EXPECT_TRUE(fleet_->is_out(0));
-  EXPECT_FALSE(next(0.1));
+  EXPECT_FALSE(next(std::chrono::milliseconds(100)));
   EXPECT_EQ(rows().at(0).end, WorkerEnd::dismissed);
 }
 

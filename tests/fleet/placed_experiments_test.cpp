@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/core/stopwatch.h"
 #include "harness/fleet/fleet_judge.h"
 #include "tests/fleet/campaign_of_workers.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -54,8 +54,8 @@ class Placed : public testing::CampaignOfWorkers {
   // Until that is so; returns an experiment that came in meanwhile.
   template <class Condition>
   std::optional<Experiment> wait_until(Condition condition) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!condition() && seconds_since(begin) < 30) {
+    const auto until = std::chrono::steady_clock::now() + testing::kPatience;
+    while (!condition() && std::chrono::steady_clock::now() < until) {
       if (auto experiment = placed_->wait()) {
         return experiment;
       }
@@ -84,7 +84,7 @@ class Placed : public testing::CampaignOfWorkers {
     expect_whole();
   }
 
-  double silence_s_ = 20;
+  double silence_s_ = 600;
   std::optional<CampaignProgress> state_;
   std::optional<PlacedExperiments> placed_;
 };
@@ -223,11 +223,9 @@ TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
   ASSERT_TRUE(experiment);
   EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
   kill(fleet_->pid(1), SIGSTOP);  // in the middle of a long build
-  const auto begin = std::chrono::steady_clock::now();
   placed_->stop();
-  EXPECT_LT(seconds_since(begin), 1);
   EXPECT_TRUE(placed_->is_empty());
-  EXPECT_FALSE(fleet_->is_idle(1));
+  EXPECT_FALSE(fleet_->is_idle(1)) << "it cannot have answered";
   kill(fleet_->pid(1), SIGCONT);
   placed_.emplace(*frame_, *state_, *fleet_, iteration_, 1);
   EXPECT_FALSE(wait_until([&] { return all_idle(); }));
