@@ -10,7 +10,7 @@ namespace apo::mcp {
 namespace {
 
 JobEnd ended(const std::string& tool, int exit_code, const std::string& output, const std::string& message = "") {
-  return end_of(*find_tool(tool), Json::object(), {.exit_code = exit_code, .output = output, .message = message});
+  return end_of(*find_tool(tool), Json::object(), {.exit_code = exit_code, .output = output, .error = message});
 }
 
 void expect_fits(const ToolAnswer& answer) {
@@ -62,9 +62,9 @@ TEST(JobRecord, AFailureWithADocumentIsReadAsTheDocument) {
 }
 
 TEST(JobRecord, ACrashOfTheCommandIsNamed) {
-  const JobEnd end = end_of(*find_tool("evaluate"), {}, {.signal = 11, .output = "{}", .message = "last words"});
+  const JobEnd end = end_of(*find_tool("evaluate"), {}, {.signal = 11, .output = "{}", .error = "last words"});
   EXPECT_EQ(end.state, JobState::failed) << "a document that a crash followed proves nothing";
-  const JobEnd without = end_of(*find_tool("evaluate"), {}, {.signal = 11, .message = "last words"});
+  const JobEnd without = end_of(*find_tool("evaluate"), {}, {.signal = 11, .error = "last words"});
   EXPECT_NE(without.message.find("SIGSEGV"), std::string::npos) << without.message;
   EXPECT_NE(without.message.find("last words"), std::string::npos);
   EXPECT_FALSE(without.exit_code);
