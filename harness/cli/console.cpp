@@ -236,10 +236,9 @@ bool has_colours(int file) {
 }
 
 std::string paint(const std::string& text, const char* colour) {
-  static const bool kColours = has_colours(STDOUT_FILENO);
   static const std::map<std::string, const char*> kCodes = {
       {"bold", "1"}, {"green", "32"}, {"red", "31"}, {"yellow", "33"}};
-  return kColours ? "\033[" + std::string(kCodes.at(colour)) + "m" + text + "\033[0m" : text;
+  return has_colours(STDOUT_FILENO) ? "\033[" + std::string(kCodes.at(colour)) + "m" + text + "\033[0m" : text;
 }
 
 }  // namespace apo

@@ -197,7 +197,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 2003},
-    {"harness/cli", 8859},
+    {"harness/cli", 8858},
     {"harness/core", 9227},
     {"harness/evaluate", 9825},
     {"harness/exchange", 2640},
@@ -215,7 +215,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 6604},
     {"kernels", 4236},
     {"reports", 5091},
-    {"tests", 57749},
+    {"tests", 57380},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -1,4 +1,4 @@
-// journal/facts/lessons.cpp - reads lessons, each with the condition under which it was learnt.
+// journal/facts/research/lessons.cpp - reads lessons, each with the condition under which it was learnt.
 #include <map>
 #include <utility>
 

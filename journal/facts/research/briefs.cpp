@@ -1,4 +1,4 @@
-// journal/facts/briefs.cpp - writes and reads what research found: bottlenecks, ranked and left-out candidates.
+// journal/facts/research/briefs.cpp - writes and reads what research found: bottlenecks, ranked and left-out candidates.
 #include "journal/encode.h"
 #include "journal/implementation.h"
 

@@ -1,4 +1,4 @@
-// journal/facts/proposals.cpp - writes and reads what proposers answered.
+// journal/facts/research/proposals.cpp - writes and reads what proposers answered.
 #include <algorithm>
 
 #include "journal/implementation.h"
