@@ -138,4 +138,9 @@ std::vector<Record> read_rows(Journal::Implementation& self, std::string_view fr
   return records;
 }
 
+template <class Record>
+std::optional<Record> first_of(std::vector<Record> records) {
+  return records.empty() ? std::nullopt : std::optional(std::move(records.front()));
+}
+
 }  // namespace apo
