@@ -118,6 +118,8 @@ APO_COLUMNS(SpeedEffect, view, value_a, value_b, start_up_a_s, start_up_b_s, pai
 APO_COLUMNS(QualityChange, view, metric, value_a, value_b, change, lower, upper, confidence, margin, seeds,
             seeds_needed, finding)
 
+APO_COLUMNS(ReplayRow, experiment, original, kind, at)
+
 // ---- jobs and workers
 APO_COLUMNS(JobRow, tool, arguments, started_at)
 APO_COLUMNS_AS(JobEnd, "state, exit_code, document, message, ended_at", state, exit_code, document, message, at)

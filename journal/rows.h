@@ -9,6 +9,7 @@
 
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -93,9 +94,12 @@ struct Unfinished {
   int rounds = 0;  // already measured, for an experiment
 };
 
+enum class ReplayKind : std::uint8_t { confirm, replay };  // its confirmation stage alone, or the whole judgement
+APO_WORDS(ReplayKind, replay_kind_from, confirm, replay)
+
 // An experiment that measures an older one again.
 struct ReplayRow {
-  enum class Kind : std::uint8_t { confirm, replay };  // its confirmation stage alone, or the whole judgement
+  using Kind = ReplayKind;
   std::int64_t experiment = 0;
   std::int64_t original = 0;
   Kind kind = Kind::replay;
@@ -161,8 +165,7 @@ struct JudgedWorkload {
 
 // The end of a job's command. A job without one is running, or was interrupted with its server.
 enum class JobState : std::uint8_t { done, failed, cancelled };
-std::string_view to_string(JobState state);
-std::optional<JobState> job_state_from(std::string_view word);
+APO_WORDS(JobState, job_state_from, done, failed, cancelled)
 
 struct JobEnd {
   JobState state = JobState::done;
