@@ -22,6 +22,7 @@ struct IterationRow {
   std::string started_at;
   std::string ended_at;  // empty while under way
   std::string note;
+  bool operator==(const IterationRow&) const = default;
 };
 
 // The owners of a profile; 0 and "" where there is none.
@@ -62,6 +63,7 @@ struct SentinelRow {
   std::string rule_version;
   double seconds = 0;
   std::string at;
+  bool operator==(const SentinelRow&) const = default;
 };
 
 struct Incumbent {
@@ -104,6 +106,7 @@ struct ReplayRow {
   std::int64_t original = 0;
   Kind kind = Kind::replay;
   std::string at;
+  bool operator==(const ReplayRow&) const = default;
 };
 
 struct LessonFilter {  // empty = any
@@ -173,6 +176,7 @@ struct JobEnd {
   std::string document;          // JSON; "" where there is none
   std::string message;
   std::string at;
+  bool operator==(const JobEnd&) const = default;
 };
 
 struct JobExperiment {
@@ -180,6 +184,7 @@ struct JobExperiment {
   std::string candidate;
   std::string state;    // finished, abandoned or running
   std::string verdict;  // "" until it is finished
+  bool operator==(const JobExperiment&) const = default;
 };
 
 // A call of `apo mcp` that judges or measures.
@@ -190,6 +195,7 @@ struct JobRow {
   std::string started_at;
   std::optional<JobEnd> end;
   std::vector<JobExperiment> experiments;  // that its command began
+  bool operator==(const JobRow&) const = default;
 };
 
 }  // namespace apo

@@ -372,7 +372,7 @@ TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
   EXPECT_EQ(journal.load_experiment(3).prediction.source, PredictionSource::measurements);
   EXPECT_EQ(journal.load_experiment(3).judgement->preset, an_experiment(0, 0).judgement->preset);
   EXPECT_TRUE(journal.certifications(1).at(0).clock);
-  EXPECT_EQ(journal.certification_solo_runs(1).at(0).workload, "w");
+  EXPECT_EQ(rows_of(scratch.path, "SELECT workload FROM certification_solo_run").at(0), "w");
   EXPECT_EQ(journal.newest_variant("e88_backward/padded_cache")->source, a_variant("padded_cache").source);
   EXPECT_EQ(journal.interrupted_experiments().size(), 1U);
 }

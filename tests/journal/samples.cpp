@@ -218,6 +218,13 @@ std::int64_t add_quick(Journal& journal, const Quick& quick) {
   return experiment.id;
 }
 
+void add_lesson(Journal& journal, const Lesson& lesson) {
+  Experiment experiment = an_experiment(0, 0);
+  experiment.rounds.clear();
+  experiment.id = journal.begin_experiment(experiment);
+  journal.finish_experiment(experiment, lesson);
+}
+
 std::string attack(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   char* message = nullptr;

@@ -40,6 +40,9 @@ struct Quick {
 };
 std::int64_t add_quick(Journal& journal, const Quick& quick);
 
+// Writes a lesson, and the experiment outside campaigns that it was learnt in.
+void add_lesson(Journal& journal, const Lesson& lesson);
+
 // A journal in a folder of its own.
 struct Scratch {
   TemporaryFolder folder{"apo-journal-test"};

@@ -30,17 +30,13 @@ TEST(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
   EXPECT_EQ(condition.stall_share, 0.3);
 }
 
-TEST(Lessons, WithoutAnExperimentOrAProfileHaveNoMoreThanTheModel) {
+TEST(Lessons, WithoutAProfileHaveNoStall) {
   Scratch scratch;
   Journal journal = scratch.open();
   prepare(journal);
-  Lesson lesson = a_lesson(an_experiment(0, 0));
-  lesson.experiment = 0;
-  journal.add_lesson(lesson);
+  add_lesson(journal, a_lesson(an_experiment(0, 0)));
   const LessonCondition condition = journal.lessons().at(0).condition;
-  EXPECT_EQ(condition.model, a_machine().model);
-  EXPECT_TRUE(condition.workloads.empty());
-  EXPECT_EQ(condition.stall, "");
+  EXPECT_EQ(condition, (LessonCondition{.model = a_machine().model, .workloads = an_experiment(0, 0).workloads}));
 }
 
 }  // namespace

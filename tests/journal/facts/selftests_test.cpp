@@ -2,6 +2,8 @@
 // measured on.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "journal/database.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
@@ -56,27 +58,12 @@ TEST(SelftestRows, ComeBackAsTheyWereWritten) {
   const Selftest written = a_selftest(journal, machine);
   journal.add_selftest_comparison(written.id, a_comparison());
   journal.finish_selftest(written);
-  const auto read = journal.latest_selftest(machine);
+  auto read = journal.latest_selftest(machine);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->machine, machine.id);
-  EXPECT_EQ(read->rule_version, "r");
-  EXPECT_EQ(read->seed, 7u);
-  EXPECT_EQ(read->smallest_claim, 0.004);
-  ASSERT_EQ(read->kernels.size(), 1u);
-  EXPECT_EQ(read->kernels[0].configuration, written.kernels[0].configuration);
-  EXPECT_EQ(read->kernels[0].rounds_per_process, 3);
-  EXPECT_EQ(read->kernels[0].resolves_1s, std::nullopt);
-  EXPECT_EQ(read->kernels[0].resolves_10s, 0.002);
-  EXPECT_EQ(read->kernels[0].smallest_claim, 0.0009);
-  const auto comparisons = journal.selftest_comparisons(written.id);
-  ASSERT_EQ(comparisons.size(), 1u);
-  EXPECT_EQ(comparisons[0].kind, SelftestKind::power);
-  EXPECT_EQ(comparisons[0].incumbent, a_comparison().incumbent);
-  EXPECT_EQ(comparisons[0].verdict, Verdict::accepted);
-  EXPECT_EQ(comparisons[0].effects, a_comparison().effects);
-  EXPECT_FALSE(comparisons[0].random_layout);
-  EXPECT_EQ(comparisons[0].sentence, a_comparison().sentence);
-  EXPECT_EQ(comparisons[0].samples, a_comparison().samples);
+  EXPECT_NE(std::exchange(read->started_at, ""), "");
+  EXPECT_NE(std::exchange(read->ended_at, ""), "");
+  EXPECT_EQ(read, written);
+  EXPECT_EQ(journal.selftest_comparisons(written.id), std::vector<SelftestComparison>{a_comparison()});
 }
 
 TEST(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
