@@ -1,11 +1,9 @@
 // tests/journal/facts/commands_test.cpp - judgements of two commands come back as they were written, and stay so.
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <utility>
 
 #include "journal/query/queries.h"
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -88,9 +86,9 @@ CommandComparison a_finished_gate() {
   return gate;
 }
 
-TEST(CommandRows, ComeBackAsTheyWereWritten) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+using CommandRows = JournalTest;
+
+TEST_F(CommandRows, ComeBackAsTheyWereWritten) {
   prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   CommandComparison gate = a_finished_gate();
@@ -109,9 +107,7 @@ TEST(CommandRows, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
 }
 
-TEST(CommandRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(CommandRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
   prepare(journal);
   const std::int64_t id = journal.begin_command_comparison(a_comparison(CommandPurpose::compare));
   journal.add_command_round(id, a_command_round(RoundStage::search, 0, true));
@@ -123,9 +119,7 @@ TEST(CommandRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
   EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
 }
 
-TEST(CommandRows, CannotBeChangedAndTakeNoRoundAfterTheVerdict) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(CommandRows, CannotBeChangedAndTakeNoRoundAfterTheVerdict) {
   prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   keep_comparison(journal, comparison);
@@ -137,17 +131,13 @@ TEST(CommandRows, CannotBeChangedAndTakeNoRoundAfterTheVerdict) {
   EXPECT_NE(attack(scratch.path, "UPDATE command_round SET value_a = 1"), "");
 }
 
-TEST(CommandRows, AMissingNumberIsAMistakeThatNamesTheList) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(CommandRows, AMissingNumberIsAMistakeThatNamesTheList) {
   const std::string error = user_error([&] { journal.load_command_comparison(7); });
   EXPECT_NE(error.find("no comparison c7"), std::string::npos) << error;
   EXPECT_NE(error.find("apo query --commands"), std::string::npos) << error;
 }
 
-TEST(CommandRows, AreFoundByPredicates) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(CommandRows, AreFoundByPredicates) {
   prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   CommandComparison gate = a_finished_gate();
@@ -166,9 +156,7 @@ TEST(CommandRows, AreFoundByPredicates) {
   EXPECT_NE(user_error([&] { found({"sort=id"}); }).find("command_comparisons"), std::string::npos);
 }
 
-TEST(CommandRows, AVerdictThatDoesNotFollowIsFound) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(CommandRows, AVerdictThatDoesNotFollowIsFound) {
   prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   comparison.judgement->rounds = 3;  // two count

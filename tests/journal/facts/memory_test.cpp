@@ -1,17 +1,15 @@
 // tests/journal/facts/memory_test.cpp - the conditions of lessons.
-#include <gtest/gtest.h>
-
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
 
 using namespace apo::test;
 
+using Lessons = JournalTest;
+
 // An iteration with a profile of the incumbent, and one experiment in it.
-TEST(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
   prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
@@ -30,9 +28,7 @@ TEST(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
   EXPECT_EQ(condition.stall_share, 0.3);
 }
 
-TEST(Lessons, WithoutAProfileHaveNoStall) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(Lessons, WithoutAProfileHaveNoStall) {
   prepare(journal);
   add_lesson(journal, a_lesson(an_experiment(0, 0)));
   const LessonCondition condition = journal.lessons().at(0).condition;

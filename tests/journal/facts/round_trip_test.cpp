@@ -1,6 +1,4 @@
 // tests/journal/facts/round_trip_test.cpp - every record comes back as it was written.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 
@@ -8,7 +6,7 @@
 #include "harness/core/sources.h"
 #include "journal/encode.h"
 #include "journal/query/queries.h"
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -22,33 +20,29 @@ std::int64_t begin(Journal& journal) {
   return journal.begin_campaign(a_campaign());
 }
 
-TEST(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
-  Scratch scratch;
-  Experiment experiment;
-  {
-    Journal journal = scratch.open();
-    const std::int64_t campaign = begin(journal);
-    experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
-    experiment.id = journal.begin_experiment(experiment);
-    journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-    journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
-    for (const GateResult& gate : experiment.gates) {
-      journal.add_gate(experiment.id, gate);
-    }
-    for (const Round& round : experiment.rounds) {
-      journal.add_round(experiment.id, round);
-    }
-    journal.finish_experiment(experiment);
+using RoundTrip = JournalTest;
+
+TEST_F(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
+  const std::int64_t campaign = begin(journal);
+  Experiment experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
+  experiment.id = journal.begin_experiment(experiment);
+  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
+  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
+  for (const GateResult& gate : experiment.gates) {
+    journal.add_gate(experiment.id, gate);
   }
-  Journal journal = scratch.open(Access::read_only);
-  EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
-  EXPECT_TRUE(journal.load_experiment(experiment.id, Detail::summary).rounds.empty());
-  EXPECT_TRUE(journal.check_integrity().empty());
+  for (const Round& round : experiment.rounds) {
+    journal.add_round(experiment.id, round);
+  }
+  journal.finish_experiment(experiment);
+  { const Journal closed = std::move(journal); }
+  Journal reopened = scratch.open(Access::read_only);
+  EXPECT_EQ(reopened.load_experiment(experiment.id), experiment);
+  EXPECT_TRUE(reopened.load_experiment(experiment.id, Detail::summary).rounds.empty());
+  EXPECT_TRUE(reopened.check_integrity().empty());
 }
 
-TEST(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.id = journal.begin_experiment(experiment);
   journal.add_gate(experiment.id, experiment.gates[0]);
@@ -57,9 +51,7 @@ TEST(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
   EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
 }
 
-TEST(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
   const std::int64_t campaign = begin(journal);
   for (int value = 0; value <= static_cast<int>(Outcome::unstable_clock); ++value) {
     Experiment experiment = an_experiment(campaign, 0);
@@ -75,9 +67,7 @@ TEST(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
   }
 }
 
-TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, NotANumberComesBackAsNotANumber) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.rounds.resize(1);
   experiment.rounds[0].effect = kNaN;
@@ -94,9 +84,7 @@ TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
 }
 
 // padded_cache is the candidate and simple the incumbent of each.
-TEST(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
   const std::int64_t campaign = begin(journal);
   EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "cpu-1"));
   add_quick(journal, {.campaign = campaign, .workload_class = "n32"});
@@ -119,9 +107,7 @@ TEST(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide
   EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "another machine"));
 }
 
-TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   const Campaign campaign = a_campaign();
   const std::int64_t id = begin(journal);
   EXPECT_EQ(journal.campaign(id)->policy.seed, 0u);
@@ -136,9 +122,7 @@ TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   EXPECT_EQ(journal.campaign(id), ended);
 }
 
-TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
   const Variant variant = a_variant("register_owned");
   journal.add_variant(variant);
   journal.add_variant(variant);
@@ -147,9 +131,7 @@ TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
   EXPECT_TRUE(journal.variants("copy").empty());
 }
 
-TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
   const Variant variant = a_variant_with_headers();
   journal.add_variant(variant);
   journal.add_variant(variant);
@@ -164,9 +146,7 @@ TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
   EXPECT_TRUE(journal.check_invariants().empty());
 }
 
-TEST(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   Variant variant = a_variant("simple");
   journal.add_variant(variant);
   const std::string first = variant.source_hash;
@@ -180,18 +160,14 @@ TEST(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   EXPECT_FALSE(journal.newest_variant("e88_backward/none"));
 }
 
-TEST(RoundTrip, VariantWithAWrongHashIsRefused) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantWithAWrongHashIsRefused) {
   Variant variant = a_variant("simple");
   variant.source += " ";
   EXPECT_THROW(journal.add_variant(variant), std::logic_error);
   EXPECT_FALSE(journal.newest_variant("e88_backward/simple"));
 }
 
-TEST(RoundTrip, MachineStatesAreKeptApart) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, MachineStatesAreKeptApart) {
   prepare(journal);
   const std::int64_t before = add_quick(journal, {});
   Machine newer = a_machine();
@@ -207,9 +183,7 @@ TEST(RoundTrip, MachineStatesAreKeptApart) {
   EXPECT_FALSE(journal.machine("cpu-2"));
 }
 
-TEST(RoundTrip, ProfilesRoofsAndBriefs) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   const std::int64_t campaign = begin(journal);
   const std::int64_t iteration = journal.begin_iteration({.campaign = campaign,
                                                           .index = 1,
@@ -288,9 +262,7 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_FALSE(row.ended_at.empty());
 }
 
-TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration(
@@ -329,9 +301,7 @@ TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   EXPECT_TRUE(journal.authors("cop").empty());
 }
 
-TEST(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
   prepare(journal);
   const auto call_in = [&](const std::string& family, Target target, const std::string& command) {
     Campaign campaign = a_campaign();
@@ -357,9 +327,7 @@ TEST(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
   EXPECT_EQ(read[1].campaign, last);
 }
 
-TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
   const std::int64_t campaign = begin(journal);
   Experiment experiment = an_experiment(campaign, 0);
   experiment.id = journal.begin_experiment(experiment);
@@ -399,9 +367,7 @@ TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
   EXPECT_TRUE(journal.lessons({.family = "' OR '1'='1"}).empty());
 }
 
-TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
   prepare(journal);
   Lesson lesson = a_lesson(an_experiment(0, 0));
   for (const std::int64_t setting : {1, 2, 3, 4}) {
@@ -428,9 +394,7 @@ TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
 }
 
 // What research goes by, as `experiments` gives it.
-TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   const std::int64_t campaign = begin(journal);
   const std::int64_t second = journal.begin_campaign(a_campaign());
   Experiment whole = an_experiment(campaign, 0);
@@ -484,9 +448,7 @@ std::vector<Round> rounds_of(Journal& journal, const std::string& owner) {
   return rounds;
 }
 
-TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const std::int64_t campaign = begin(journal);
   const Certification certification{.campaign = campaign,
                                     .incumbent = {"e88_backward/padded_cache", {{"K", 2}}},

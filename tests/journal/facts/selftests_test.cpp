@@ -1,12 +1,10 @@
 // tests/journal/facts/selftests_test.cpp - a selftest comes back as it was written, for the machine that it was
 // measured on.
-#include <gtest/gtest.h>
-
 #include <utility>
 
 #include "journal/database.h"
 #include "journal/query/queries.h"
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -51,9 +49,9 @@ Selftest a_selftest(Journal& journal, const Machine& machine) {
   return selftest;
 }
 
-TEST(SelftestRows, ComeBackAsTheyWereWritten) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+using SelftestRows = JournalTest;
+
+TEST_F(SelftestRows, ComeBackAsTheyWereWritten) {
   const Machine machine = a_machine();
   const Selftest written = a_selftest(journal, machine);
   journal.add_selftest_comparison(written.id, a_comparison());
@@ -66,9 +64,7 @@ TEST(SelftestRows, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(journal.selftest_comparisons(written.id), std::vector<SelftestComparison>{a_comparison()});
 }
 
-TEST(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   const Selftest written = a_selftest(journal, a_machine());
   journal.add_selftest_comparison(written.id, a_comparison());
   Database(scratch.path, Database::Mode::write)
@@ -81,9 +77,7 @@ TEST(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   EXPECT_EQ(comparisons[0].samples, SamplePlan{});
 }
 
-TEST(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) {
   Machine machine = a_machine();
   EXPECT_FALSE(journal.latest_selftest(machine));
   const Selftest first = a_selftest(journal, machine);
@@ -95,14 +89,10 @@ TEST(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) 
   EXPECT_FALSE(journal.latest_selftest(machine));
 }
 
-TEST(SelftestRows, TotalsCountInterruptedOnesToo) {
-  const Scratch scratch;
-  {
-    Journal journal = scratch.open();
-    for (int i = 0; i < 2; ++i) {
-      const Selftest selftest = a_selftest(journal, a_machine());
-      journal.add_selftest_comparison(selftest.id, a_comparison());
-    }
+TEST_F(SelftestRows, TotalsCountInterruptedOnesToo) {
+  for (int i = 0; i < 2; ++i) {
+    const Selftest selftest = a_selftest(journal, a_machine());
+    journal.add_selftest_comparison(selftest.id, a_comparison());
   }
   const Table totals = run_sql(scratch.path, "SELECT comparisons, accepted, truth FROM selftest_totals");
   ASSERT_EQ(totals.rows.size(), 1u);
