@@ -77,6 +77,7 @@ struct Idea {
   std::string attacks;  // the bottleneck
   double score = 0;     // saving under the bound x prior / cost
   std::string why_not;  // "it builds on chunk-prefetch, which the incumbent lacks"; empty: nothing is in its way
+  bool operator==(const Idea&) const = default;
 };
 
 struct ResearchBrief {
@@ -84,6 +85,7 @@ struct ResearchBrief {
   std::vector<Candidate> ranked;
   std::vector<LeftOut> left_out;
   std::vector<Idea> unwritten = {};
+  bool operator==(const ResearchBrief&) const = default;
 };
 
 // The conditions of a lesson, beside its sources and incumbent. A member is empty where the journal does not tell.
@@ -165,6 +167,7 @@ struct ProposerCall {
   double seconds = 0;
   ProposalCost cost;  // of the call, beside what its proposals say
   std::vector<Proposal> proposals;
+  bool operator==(const ProposerCall&) const = default;
 };
 
 }  // namespace apo

@@ -219,7 +219,7 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(back, profile);
   EXPECT_EQ(journal.roofs("cpu-1")[1].samples, 21);
 
-  const ResearchBrief brief{
+  ResearchBrief brief{
       .bottlenecks = {{"single-thread", kAwkward, 1.9, BottleneckKind::cause, "simple.cu", 42}, {"barriers", "", kNaN}},
       .ranked = {{.configuration = {"e88_backward/padded_cache", {{"K", -1}}},
                   .techniques = {"padded-cache", "a,b"},
@@ -228,31 +228,17 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
                   .score = 0.1 + 0.2,
                   .why = kAwkward,
                   .origin = Origin::tuning},
-                 {.configuration = {"e88_backward/simple", {}}}},
+                 {.configuration = {"e88_backward/simple", {}}, .prediction = {1, 2}}},
       .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "not in these words", LeftOutKind::refuted}},
       .unwritten = {{.technique = {.name = "fast-tanh", .low = 1.1, .high = 1.9, .source = kAwkward},
                      .attacks = "barriers",
                      .score = 0.3,
                      .why_not = "it needs N <= 32"}}};
   journal.add_brief(iteration, brief);
-  const ResearchBrief read = journal.brief(iteration);
-  ASSERT_EQ(read.bottlenecks.size(), 2u);
-  EXPECT_EQ(read.bottlenecks[0], brief.bottlenecks[0]);
-  EXPECT_TRUE(std::isnan(read.bottlenecks[1].bound));
-  EXPECT_EQ(read.bottlenecks[1].kind, BottleneckKind::limit);
-  EXPECT_EQ(read.bottlenecks[1].line, 0);
-  ASSERT_EQ(read.unwritten.size(), 1u);
-  EXPECT_EQ(read.unwritten[0].technique.name, "fast-tanh");
-  EXPECT_EQ(read.unwritten[0].technique.low, 1.1);
-  EXPECT_EQ(read.unwritten[0].technique.high, 1.9);
-  EXPECT_EQ(read.unwritten[0].technique.source, kAwkward);
-  EXPECT_EQ(read.unwritten[0].attacks, "barriers");
-  EXPECT_EQ(read.unwritten[0].score, 0.3);
-  EXPECT_EQ(read.unwritten[0].why_not, "it needs N <= 32");
-  ASSERT_EQ(read.ranked.size(), 2u);
-  EXPECT_EQ(read.ranked[0], brief.ranked[0]);
-  EXPECT_EQ(read.ranked[1].configuration, brief.ranked[1].configuration);
-  EXPECT_EQ(read.left_out, brief.left_out);
+  ResearchBrief read = journal.brief(iteration);
+  EXPECT_TRUE(std::isnan(read.bottlenecks.at(1).bound));
+  read.bottlenecks[1].bound = brief.bottlenecks[1].bound = 0;
+  EXPECT_EQ(read, brief);
 
   journal.finish_iteration(iteration, kAwkward);
   const IterationRow row = journal.iterations(campaign).at(0);
@@ -267,35 +253,26 @@ TEST_F(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration(
       {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
-  const ProposerCall call{
+  ProposerCall call{
       .command = kAwkward,
       .outcome = ProposerOutcome::flooded,
       .note = "too much",
       .seconds = 1.5,
-      .cost = {.tokens = 12},
-      .proposals = {{.author = "a",
-                     .configuration = {"copy/x_1", {{"K", 2}}},
-                     .idea = kAwkward,
-                     .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
-                     .cost = {.usd = 0.25}},
-                    {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text"}}};
+      .cost = {.tokens = 12, .usd = 1, .seconds = 2},
+      .proposals = {
+          {.author = "a",
+           .configuration = {"copy/x_1", {{"K", 2}}},
+           .idea = kAwkward,
+           .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
+           .cost = {.tokens = 3, .usd = 0.25, .seconds = 1}},
+          {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text", .cost = {4, 5, 6}}}};
   journal.add_proposer_call(iteration, call);
   journal.add_proposer_call(iteration, {.command = "true"});
   const std::vector<ProposerCall> read = journal.proposer_calls(campaign);
   ASSERT_EQ(read.size(), 2U);
-  EXPECT_EQ(read[0].campaign, campaign);
-  EXPECT_EQ(read[0].command, kAwkward);
-  EXPECT_EQ(read[0].outcome, ProposerOutcome::flooded);
-  EXPECT_EQ(read[0].cost.tokens, 12);
-  EXPECT_TRUE(std::isnan(read[0].cost.usd));
-  ASSERT_EQ(read[0].proposals.size(), 2U);
-  EXPECT_EQ(read[0].proposals[0].configuration, call.proposals[0].configuration);
-  EXPECT_EQ(read[0].proposals[0].idea, kAwkward);
-  EXPECT_EQ(read[0].proposals[0].prediction->high, 1.3);
-  EXPECT_EQ(read[0].proposals[0].cost.usd, 0.25);
-  EXPECT_FALSE(read[0].proposals[1].prediction);
-  EXPECT_EQ(read[0].proposals[1].state, ProposalState::refused);
-  EXPECT_EQ(read[0].proposals[1].configuration.variant, "");
+  call.campaign = campaign;
+  EXPECT_EQ(read[0], call);
+  EXPECT_TRUE(std::isnan(read[1].cost.usd));
   EXPECT_TRUE(read[1].proposals.empty());
   EXPECT_EQ(journal.authors("copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
   EXPECT_TRUE(journal.authors("cop").empty());
