@@ -35,7 +35,6 @@ struct ApplicationRun {
   double seconds = 0;                    // that they took
   double wall_s = 0;                     // of the whole run
   std::map<std::string, double> values;  // of each metric
-  bool operator==(const ApplicationRun&) const = default;
 };
 
 // The speeds of A and B in one view. The effect is the log of their ratio: > 0 means that B is faster.
@@ -50,7 +49,6 @@ struct SpeedEffect {
   double lower = 0;
   double upper = 0;
   double confidence = 0.98;
-  bool operator==(const SpeedEffect&) const = default;
 };
 
 enum class QualityFinding : std::uint8_t {
@@ -75,7 +73,6 @@ struct QualityChange {
   int seeds = 0;
   int seeds_needed = 0;  // to be conclusive, where it is not; 0: no number is known
   QualityFinding finding = QualityFinding::inconclusive;
-  bool operator==(const QualityChange&) const = default;
 };
 
 // The effect on the application that Amdahl's law predicts from the kernel's effect.
@@ -91,7 +88,6 @@ struct ApplicationExpectation {
   double lower = 0;
   double upper = 0;
   bool agrees = false;  // its interval and the measured one have something in common
-  bool operator==(const ApplicationExpectation&) const = default;
 };
 
 struct ApplicationComparison {
@@ -116,7 +112,6 @@ struct ApplicationComparison {
   std::optional<ApplicationExpectation> expectation;
   double seconds = 0;
   std::string rule_version;
-  bool operator==(const ApplicationComparison&) const = default;
 };
 
 // Returns the speed in the view that decides; nullptr where it was not measured.
