@@ -305,6 +305,11 @@ bool Statement::next_is_null() const {
   return sqlite3_column_type(statement_, column_) == SQLITE_NULL;
 }
 
+bool Statement::next_is_empty() const {
+  return next_is_null() ||
+         (sqlite3_column_type(statement_, column_) == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
+}
+
 std::string Statement::text() {
   const int column = column_++;
   const void* bytes = sqlite3_column_blob(statement_, column);

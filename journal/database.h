@@ -72,6 +72,7 @@ class Statement {
   std::optional<double> optional_real();  // NULL is absent
   std::string text();                     // NULL is ""; blobs too
   bool next_is_null() const;              // reads nothing
+  bool next_is_empty() const;             // NULL or ""
 
  private:
   friend class Database;

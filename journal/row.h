@@ -92,7 +92,7 @@ void insert_rows(Journal::Implementation& self, std::string_view table, const st
   }
 }
 
-// Takes the next column. NULL is NaN, an absent optional, 0 or "".
+// Takes the next column. NULL is NaN, 0, "" or an absent optional; the last is "" too.
 template <class Member>
 void read_column(Journal::Implementation& self, Statement& row, Member& member) {
   if constexpr (std::is_enum_v<Member>) {
@@ -109,7 +109,7 @@ void read_column(Journal::Implementation& self, Statement& row, Member& member) 
   } else if constexpr (std::is_same_v<Member, std::string>) {
     member = row.text();
   } else if constexpr (requires { member.value(); }) {
-    if (row.next_is_null()) {
+    if (row.next_is_empty()) {
       row.text();
       member.reset();
     } else {

@@ -67,12 +67,13 @@ TEST_F(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
   }
 }
 
-TEST_F(RoundTrip, NotANumberComesBackAsNotANumber) {
+TEST_F(RoundTrip, NotANumberAndWhatIsAbsentComeBackAsThat) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.rounds.resize(1);
   experiment.rounds[0].effect = kNaN;
   experiment.rounds[0].environment.celsius = kNaN;
   experiment.judgement->effect = kNaN;
+  experiment.judgement->cache_policy.reset();
   experiment.judgement->upper = std::numeric_limits<double>::infinity();
   experiment.id = journal.begin_experiment(experiment);
   journal.finish_experiment(experiment);
@@ -80,6 +81,7 @@ TEST_F(RoundTrip, NotANumberComesBackAsNotANumber) {
   EXPECT_TRUE(std::isnan(back.rounds[0].effect));
   EXPECT_TRUE(std::isnan(back.rounds[0].environment.celsius.value()));
   EXPECT_TRUE(std::isnan(back.judgement->effect));
+  EXPECT_FALSE(back.judgement->cache_policy);
   EXPECT_EQ(back.judgement->upper, std::numeric_limits<double>::infinity());
 }
 
