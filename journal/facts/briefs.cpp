@@ -2,6 +2,7 @@
 #include "journal/columns.h"
 
 namespace apo {
+
 void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
   Transaction transaction(self_->database);
   int position = 0;

@@ -2,6 +2,7 @@
 #include "journal/columns.h"
 
 namespace apo {
+
 std::int64_t Journal::begin_job(const JobRow& job) {
   Transaction transaction(self_->database);
   const std::int64_t id = insert_row(*self_, "job", job, {{"started_at", time_or_now(job.started_at)}});

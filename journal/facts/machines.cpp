@@ -5,6 +5,7 @@
 #include "journal/columns.h"
 
 namespace apo {
+
 std::string machine_fingerprint(const Machine& machine) {
   const std::string parts[] = {machine.id,
                                std::string(to_string(machine.target)),

@@ -2,6 +2,7 @@
 #include "journal/columns.h"
 
 namespace apo {
+
 std::int64_t Journal::begin_replay(const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind) {
   Transaction transaction(self_->database);
   const std::int64_t id = begin_experiment(experiment);

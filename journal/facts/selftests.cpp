@@ -2,6 +2,7 @@
 #include "journal/columns.h"
 
 namespace apo {
+
 std::int64_t Journal::begin_selftest(const Selftest& selftest) {
   return insert_row(
       *self_, "selftest", selftest,
