@@ -55,12 +55,23 @@ std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::in
   return workloads;
 }
 
-// Workloads and techniques.
-void load_lists(Database& database, Experiment& experiment) {
-  experiment.workloads = database.texts(
-      "SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", {experiment.id});
-  experiment.techniques = database.texts(
-      "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {experiment.id});
+// Without builds, gates and rounds; nullopt where there is none of that number.
+std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64_t id) {
+  Statement row = self.database.query("SELECT m.key, " + columns_of<Experiment>() +
+                                          " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
+                                      {id});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  Experiment experiment{.id = id};
+  experiment.machine = row.text();
+  read_row(self, row, experiment);
+  experiment.workloads =
+      self.database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", {id});
+  experiment.techniques =
+      self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
+  load_judgement(self, experiment);
+  return experiment;
 }
 
 }  // namespace
@@ -82,20 +93,14 @@ std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column
 }
 
 Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
-  Statement row = self_->database.query("SELECT m.key, " + columns_of<Experiment>() +
-                                            " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
-                                        {id});
-  if (!row.step()) {
+  std::optional<Experiment> found = load_summary(*self_, id);
+  if (!found) {
     const std::int64_t newest = self_->database.number("SELECT max(id) FROM experiment");
     throw UserError(
         fmt::format("there is no experiment {} in '{}'", id, self_->path.string()),
         newest == 0 ? "it holds none yet" : fmt::format("it holds 1 to {}; 'apo query' lists them", newest));
   }
-  Experiment experiment;
-  experiment.id = id;
-  experiment.machine = row.text();
-  read_row(*self_, row, experiment);
-  load_lists(self_->database, experiment);
+  Experiment experiment = std::move(*found);
   experiment.candidate_build = load_build(*self_, id, "candidate");
   experiment.incumbent_build = load_build(*self_, id, "incumbent");
   experiment.gates = read_rows<GateResult>(*self_, "gate WHERE experiment = ? ORDER BY position", {id});
@@ -107,7 +112,6 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
   if (detail == Detail::rounds) {
     experiment.rounds = self_->rounds("experiment", id);
   }
-  load_judgement(*self_, experiment);
   return experiment;
 }
 
@@ -142,20 +146,10 @@ std::vector<std::int64_t> newest_judged_ids(Database& database, const std::strin
 
 std::vector<Experiment> Journal::newest_judged(const std::string& family, const std::string& workload_class,
                                                const std::string& machine, std::int64_t most, Where where) {
-  Database& database = self_->database;
   std::vector<Experiment> result;
   for (const std::int64_t id :
-       newest_judged_ids(database, family, workload_class, self_->peers(machine), where, most)) {
-    Statement row = database.query("SELECT m.key, " + columns_of<Experiment>() +
-                                       " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
-                                   {id});
-    row.step();
-    Experiment& experiment = result.emplace_back();
-    experiment.id = id;
-    experiment.machine = row.text();
-    read_row(*self_, row, experiment);
-    load_lists(database, experiment);
-    load_judgement(*self_, experiment);
+       newest_judged_ids(self_->database, family, workload_class, self_->peers(machine), where, most)) {
+    Experiment& experiment = result.emplace_back(*load_summary(*self_, id));
     experiment.gates =
         read_rows<GateResult>(*self_, "gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY position", {id});
   }
