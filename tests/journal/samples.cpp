@@ -225,6 +225,10 @@ void add_lesson(Journal& journal, const Lesson& lesson) {
   journal.finish_experiment(experiment, lesson);
 }
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 std::string attack(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   char* message = nullptr;

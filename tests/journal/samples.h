@@ -54,6 +54,8 @@ struct Scratch {
   }
 };
 
+bool contains(const std::string& text, const std::string& part);
+
 // One statement with SQLite's own API, past the journal's guards. Empty, or what SQLite says.
 std::string attack(const std::filesystem::path& path, const std::string& sql);
 
