@@ -131,7 +131,8 @@ template <class Record>
 std::vector<Record> read_rows(Journal::Implementation& self, std::string_view from,
                               const std::vector<Value>& values = {}) {
   std::vector<Record> records;
-  Statement rows = self.database.query("SELECT " + columns_of<Record>() + " FROM " + std::string(from), values);
+  static const std::string columns = "SELECT " + columns_of<Record>() + " FROM ";
+  Statement rows = self.database.query(columns + std::string(from), values);
   while (rows.step()) {
     read_row(self, rows, records.emplace_back());
   }

@@ -32,9 +32,9 @@ Build load_build(Journal::Implementation& self, std::int64_t experiment, std::st
 }
 
 void load_judgement(Journal::Implementation& self, Experiment& experiment) {
-  Statement row = self.database.query(
-      "SELECT " + columns_of<Judgement>() + ", outcome, finished_at FROM judgement WHERE experiment = ?",
-      {experiment.id});
+  static const std::string query =
+      "SELECT " + columns_of<Judgement>() + ", outcome, finished_at FROM judgement WHERE experiment = ?";
+  Statement row = self.database.query(query, {experiment.id});
   if (row.step()) {
     read_row(self, row, experiment.judgement.emplace());
     read_column(self, row, experiment.outcome);
@@ -57,9 +57,9 @@ std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::in
 
 // Without builds, gates and rounds; nullopt where there is none of that number.
 std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64_t id) {
-  Statement row = self.database.query("SELECT m.key, " + columns_of<Experiment>() +
-                                          " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
-                                      {id});
+  static const std::string query = "SELECT m.key, " + columns_of<Experiment>() +
+                                   " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?";
+  Statement row = self.database.query(query, {id});
   if (!row.step()) {
     return std::nullopt;
   }
