@@ -13,4 +13,10 @@ class JournalTest : public ::testing::Test {
   Journal journal = scratch.open();
 };
 
+// With what `prepare` registers.
+class PreparedTest : public JournalTest {
+ protected:
+  PreparedTest() { prepare(journal); }
+};
+
 }  // namespace apo::test

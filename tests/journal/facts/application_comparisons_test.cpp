@@ -71,10 +71,9 @@ std::int64_t keep(Journal& journal, ApplicationComparison& one) {
   return one.id;
 }
 
-using ApplicationComparisons = JournalTest;
+using ApplicationComparisons = PreparedTest;
 
 TEST_F(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
-  prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   ApplicationComparison of_campaign = a_comparison_of(campaign);
   ApplicationComparison alone = a_comparison_of(0);
@@ -90,7 +89,6 @@ TEST_F(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
 }
 
 TEST_F(ApplicationComparisons, AnExpectationComesBackWithItsProfile) {
-  prepare(journal);
   ApplicationComparison one = a_comparison_of(0);
   const std::int64_t profile = journal.add_application({.source = "ncu", .command = "x"}, {.total_ns = 5}, "");
   one.expectation = ApplicationExpectation{.profile = profile,
@@ -114,7 +112,6 @@ TEST_F(ApplicationComparisons, AnExpectationComesBackWithItsProfile) {
 }
 
 TEST_F(ApplicationComparisons, AnInterruptedOneKeepsItsRunsAndHasNoVerdict) {
-  prepare(journal);
   ApplicationComparison one = a_comparison_of(0);
   one.id = journal.begin_application_comparison(one);
   journal.add_application_run(one.id, one.runs[0]);
@@ -127,14 +124,12 @@ TEST_F(ApplicationComparisons, AnInterruptedOneKeepsItsRunsAndHasNoVerdict) {
 }
 
 TEST_F(ApplicationComparisons, AFinishedOneTakesNoMoreRuns) {
-  prepare(journal);
   ApplicationComparison one = a_comparison_of(0);
   keep(journal, one);
   EXPECT_THROW(journal.add_application_run(one.id, one.runs[0]), std::logic_error);
 }
 
 TEST_F(ApplicationComparisons, AnAcceptThatLostItsQualityBreaksAnInvariant) {
-  prepare(journal);
   ApplicationComparison one = a_comparison_of(0);
   one.verdict = Verdict::accepted;
   keep(journal, one);

@@ -86,10 +86,9 @@ CommandComparison a_finished_gate() {
   return gate;
 }
 
-using CommandRows = JournalTest;
+using CommandRows = PreparedTest;
 
 TEST_F(CommandRows, ComeBackAsTheyWereWritten) {
-  prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   CommandComparison gate = a_finished_gate();
   keep_comparison(journal, comparison);
@@ -108,7 +107,6 @@ TEST_F(CommandRows, ComeBackAsTheyWereWritten) {
 }
 
 TEST_F(CommandRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
-  prepare(journal);
   const std::int64_t id = journal.begin_command_comparison(a_comparison(CommandPurpose::compare));
   journal.add_command_round(id, a_command_round(RoundStage::search, 0, true));
   const CommandComparison read = journal.load_command_comparison(id);
@@ -120,7 +118,6 @@ TEST_F(CommandRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
 }
 
 TEST_F(CommandRows, CannotBeChangedAndTakeNoRoundAfterTheVerdict) {
-  prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   keep_comparison(journal, comparison);
   EXPECT_THROW(journal.add_command_round(comparison.id, a_command_round(RoundStage::search, 9, true)), std::exception);
@@ -138,7 +135,6 @@ TEST_F(CommandRows, AMissingNumberIsAMistakeThatNamesTheList) {
 }
 
 TEST_F(CommandRows, AreFoundByPredicates) {
-  prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   CommandComparison gate = a_finished_gate();
   keep_comparison(journal, comparison);
@@ -157,7 +153,6 @@ TEST_F(CommandRows, AreFoundByPredicates) {
 }
 
 TEST_F(CommandRows, AVerdictThatDoesNotFollowIsFound) {
-  prepare(journal);
   CommandComparison comparison = a_finished_comparison();
   comparison.judgement->rounds = 3;  // two count
   keep_comparison(journal, comparison);

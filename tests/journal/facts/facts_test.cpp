@@ -186,7 +186,7 @@ TEST_F(Order, BatchIsAllOrNothing) {
   EXPECT_EQ(journal.load_experiment(2).id, 2);
 }
 
-using Views = JournalTest;
+using Views = PreparedTest;
 
 TEST_F(Views, ExperimentsRowSaysItAll) {
   const std::int64_t id = fill(journal);
@@ -210,7 +210,6 @@ TEST_F(Views, ExperimentsRowSaysItAll) {
 }
 
 TEST_F(Views, ACandidateThatWasNeverTimedHasNoSpeedup) {
-  prepare(journal);
   Experiment experiment = an_experiment(0, 0);
   experiment.outcome = Outcome::incorrect;
   experiment.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed};
@@ -221,7 +220,6 @@ TEST_F(Views, ACandidateThatWasNeverTimedHasNoSpeedup) {
 }
 
 TEST_F(Views, PredictionsAreScored) {
-  prepare(journal);
   add_quick(journal, {.effect = std::log(1.15)});  // predicted 1.05..1.25
   add_quick(journal, {.effect = std::log(1.25) + 0.1});
   add_quick(journal, {.effect = std::log(1.05) - 0.2});
@@ -238,7 +236,6 @@ TEST_F(Views, PredictionsAreScored) {
 }
 
 TEST_F(Views, AnUntouchedBandIsNoPrediction) {
-  prepare(journal);
   for (const Prediction& prediction : {Prediction{}, Prediction{-1, 2, "", "x"}, Prediction{2, 1, "", "x"}}) {
     Experiment experiment = an_experiment(0, 0);
     experiment.prediction = prediction;
@@ -248,10 +245,9 @@ TEST_F(Views, AnUntouchedBandIsNoPrediction) {
   EXPECT_EQ(value(scratch, "SELECT count(*) FROM predictions"), "0");
 }
 
-using Incumbents = JournalTest;
+using Incumbents = PreparedTest;
 
 TEST_F(Incumbents, BaselineUntilSomethingIsAccepted) {
-  prepare(journal);
   EXPECT_FALSE(journal.incumbent("e88_backward", "n32", "cpu-1"));
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   add_quick(journal, {.campaign = campaign, .verdict = Verdict::reverted});
@@ -276,7 +272,6 @@ TEST_F(Incumbents, BaselineUntilSomethingIsAccepted) {
 }
 
 TEST_F(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
-  prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const auto accept = [&](std::int64_t setting) {
     return add_quick(journal, {.campaign = campaign, .verdict = Verdict::accepted, .effect = 0.1, .setting = setting});

@@ -24,7 +24,7 @@ Journal opened_for_job(const Scratch& scratch, std::int64_t job) {
   return journal;
 }
 
-using Jobs = JournalTest;
+using Jobs = PreparedTest;
 
 TEST_F(Jobs, AnEndedJobReadsBackAsItWasWritten) {
   const std::int64_t id = journal.begin_job({.tool = "evaluate", .arguments = R"({"family":"copy"})"});
@@ -68,7 +68,6 @@ TEST_F(Jobs, AServerIsKnownUntilItEnds) {
 }
 
 TEST_F(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
-  prepare(journal);
   const std::int64_t id = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
   Journal command = opened_for_job(scratch, id);
   Experiment finished = begun(command);
@@ -87,7 +86,6 @@ TEST_F(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
 }
 
 TEST_F(Jobs, ANumberThatMeansNothingIsNoError) {
-  prepare(journal);
   Journal stranger = opened_for_job(scratch, 77);
   EXPECT_GT(begun(stranger).id, 0);
   const std::int64_t over = journal.begin_job({.tool = "evaluate", .arguments = "{}"});

@@ -6,11 +6,10 @@ namespace {
 
 using namespace apo::test;
 
-using Lessons = JournalTest;
+using Lessons = PreparedTest;
 
 // An iteration with a profile of the incumbent, and one experiment in it.
 TEST_F(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
-  prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
   Experiment experiment = an_experiment(campaign, iteration);
@@ -29,7 +28,6 @@ TEST_F(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
 }
 
 TEST_F(Lessons, WithoutAProfileHaveNoStall) {
-  prepare(journal);
   add_lesson(journal, a_lesson(an_experiment(0, 0)));
   const LessonCondition condition = journal.lessons().at(0).condition;
   EXPECT_EQ(condition, (LessonCondition{.model = a_machine().model, .workloads = an_experiment(0, 0).workloads}));
