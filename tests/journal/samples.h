@@ -40,6 +40,8 @@ struct Quick {
 };
 std::int64_t add_quick(Journal& journal, const Quick& quick);
 
+// Writes what comes before the judgement, step by step.
+void begin_with_evidence(Journal& journal, Experiment& experiment);
 // Writes a lesson, and the experiment outside campaigns that it was learnt in.
 void add_lesson(Journal& journal, const Lesson& lesson);
 

@@ -25,15 +25,7 @@ using RoundTrip = JournalTest;
 TEST_F(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
   const std::int64_t campaign = begin(journal);
   Experiment experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
-  experiment.id = journal.begin_experiment(experiment);
-  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
-  for (const GateResult& gate : experiment.gates) {
-    journal.add_gate(experiment.id, gate);
-  }
-  for (const Round& round : experiment.rounds) {
-    journal.add_round(experiment.id, round);
-  }
+  begin_with_evidence(journal, experiment);
   journal.finish_experiment(experiment);
   { const Journal closed = std::move(journal); }
   Journal reopened = scratch.open(Access::read_only);
