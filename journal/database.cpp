@@ -188,6 +188,35 @@ std::int64_t Database::insert(std::string_view sql, std::initializer_list<Value>
   return sqlite3_last_insert_rowid(handle_);
 }
 
+std::int64_t Database::insert_into(std::string_view table, const Columns& columns) {
+  std::string names;
+  std::string marks;
+  std::vector<Value> values;
+  for (const auto& [name, value] : columns) {
+    names.append(names.empty() ? "" : ", ").append(name);
+    marks += marks.empty() ? "?" : ", ?";
+    values.push_back(value);
+  }
+  query("INSERT INTO " + std::string(table) + " (" + names + ") VALUES (" + marks + ")", values).step();
+  return sqlite3_last_insert_rowid(handle_);
+}
+
+std::vector<std::string> Database::texts(std::string_view sql, std::initializer_list<Value> values) {
+  std::vector<std::string> result;
+  for (Statement rows = query(sql, values); rows.step();) {
+    result.push_back(rows.text());
+  }
+  return result;
+}
+
+std::vector<std::int64_t> Database::integers(std::string_view sql, const std::vector<Value>& values) {
+  std::vector<std::int64_t> result;
+  for (Statement rows = query(sql, values); rows.step();) {
+    result.push_back(rows.integer());
+  }
+  return result;
+}
+
 std::int64_t Database::number(std::string_view sql) {
   Statement statement = query(sql);
   return statement.step() ? statement.integer() : 0;
@@ -274,6 +303,11 @@ std::optional<double> Statement::optional_real() {
 
 bool Statement::next_is_null() const {
   return sqlite3_column_type(statement_, column_) == SQLITE_NULL;
+}
+
+bool Statement::next_is_empty() const {
+  return next_is_null() ||
+         (sqlite3_column_type(statement_, column_) == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
 }
 
 std::string Statement::text() {

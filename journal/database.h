@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,6 +52,7 @@ class Value {
 };
 
 class Database;
+using Columns = std::vector<std::pair<std::string_view, Value>>;  // by their names
 
 // A running query. The readers take the current row's columns from left to right.
 class Statement {
@@ -70,6 +72,7 @@ class Statement {
   std::optional<double> optional_real();  // NULL is absent
   std::string text();                     // NULL is ""; blobs too
   bool next_is_null() const;              // reads nothing
+  bool next_is_empty() const;             // NULL or ""
 
  private:
   friend class Database;
@@ -95,7 +98,11 @@ class Database {
   Statement query(std::string_view sql, const std::vector<Value>& values);
   void run(std::string_view sql, std::initializer_list<Value> values = {});
   std::int64_t insert(std::string_view sql, std::initializer_list<Value> values);  // the new row's id
+  std::int64_t insert_into(std::string_view table, const Columns& columns);
   std::int64_t number(std::string_view sql);  // the first value of the first row; 0 where there is none
+  // The first column of all rows.
+  std::vector<std::string> texts(std::string_view sql, std::initializer_list<Value> values = {});
+  std::vector<std::int64_t> integers(std::string_view sql, const std::vector<Value>& values = {});
   void execute(const char* script);
 
   [[noreturn]] void fail();  // throws what the last SQLite error means to a person

@@ -220,64 +220,53 @@ std::string encode(const std::vector<Launch>& launches) {
   return dump(json);
 }
 
-std::vector<std::string> decode_list(const std::string& json) {
-  return parsed(json, [](const Json& value) { return value.get<std::vector<std::string>>(); });
+namespace {
+
+template <class T>
+void read(const Json& json, T& value) {
+  value = json.get<T>();
+}
+void read(const Json& json, std::vector<double>& numbers) {
+  for (const Json& number : json) {
+    numbers.push_back(number_from_json(number));
+  }
+}
+void read(const Json& json, std::vector<Tunable>& tunables) {
+  for (const Json& entry : json) {
+    static_cast<void>(entry.at(1).at(0));  // without a value it is damaged: the first one is the default
+    tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>(),
+                        entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
+  }
+}
+void read(const Json& json, std::vector<ScratchBuffer>& scratch) {
+  for (const Json& entry : json) {
+    scratch.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
+                       entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
+  }
+}
+void read(const Json& json, std::vector<Launch>& launches) {
+  for (const Json& entry : json) {
+    launches.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::map<std::string, std::string>>()});
+  }
 }
 
-Settings decode_settings(const std::string& json) {
-  return parsed(json, [](const Json& value) { return value.get<Settings>(); });
-}
+}  // namespace
 
-std::map<std::string, std::string> decode_texts(const std::string& json) {
-  return parsed(json, [](const Json& value) { return value.get<std::map<std::string, std::string>>(); });
-}
-
-std::map<std::string, double> decode_numbers(const std::string& json) {
-  return parsed(json, [](const Json& value) { return value.get<std::map<std::string, double>>(); });
-}
-
-std::vector<double> decode_number_list(const std::string& json) {
-  return parsed(json, [](const Json& value) {
-    std::vector<double> numbers;
-    for (const Json& number : value) {
-      numbers.push_back(number_from_json(number));
-    }
-    return numbers;
+template <class T>
+void decode(const std::string& json, T& value) {
+  parsed(json, [&](const Json& whole) {
+    value = {};
+    read(whole, value);
   });
 }
-
-std::vector<Tunable> decode_tunables(const std::string& json) {
-  return parsed(json, [](const Json& value) {
-    std::vector<Tunable> tunables;
-    for (const Json& entry : value) {
-      static_cast<void>(entry.at(1).at(0));  // without a value it is damaged: the first one is the default
-      tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>(),
-                          entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
-    }
-    return tunables;
-  });
-}
-
-std::vector<ScratchBuffer> decode_scratch(const std::string& json) {
-  return parsed(json, [](const Json& value) {
-    std::vector<ScratchBuffer> scratch;
-    for (const Json& entry : value) {
-      scratch.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
-                         entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
-    }
-    return scratch;
-  });
-}
-
-std::vector<Launch> decode_launches(const std::string& json) {
-  return parsed(json, [](const Json& value) {
-    std::vector<Launch> launches;
-    for (const Json& entry : value) {
-      launches.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::map<std::string, std::string>>()});
-    }
-    return launches;
-  });
-}
+template void decode(const std::string& json, std::vector<std::string>& value);
+template void decode(const std::string& json, Settings& value);
+template void decode(const std::string& json, std::vector<double>& value);
+template void decode(const std::string& json, std::map<std::string, std::string>& value);
+template void decode(const std::string& json, std::map<std::string, double>& value);
+template void decode(const std::string& json, std::vector<Tunable>& value);
+template void decode(const std::string& json, std::vector<ScratchBuffer>& value);
+template void decode(const std::string& json, std::vector<Launch>& value);
 
 std::string encode_environment(const Round& round) {
   Json json = Json::object();

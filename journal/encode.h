@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw UserError on text that no encoder wrote.
+// JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw EnvironmentError on text that no encoder wrote.
 std::string encode(const std::vector<std::string>& list);
 std::string encode(const Settings& settings);
 std::string encode(const std::vector<double>& numbers);
@@ -20,14 +20,9 @@ std::string encode(const std::vector<Tunable>& tunables);
 std::string encode(const std::vector<ScratchBuffer>& scratch);
 std::string encode(const std::vector<Launch>& launches);
 
-std::vector<std::string> decode_list(const std::string& json);
-Settings decode_settings(const std::string& json);
-std::vector<double> decode_number_list(const std::string& json);
-std::map<std::string, std::string> decode_texts(const std::string& json);
-std::map<std::string, double> decode_numbers(const std::string& json);
-std::vector<Tunable> decode_tunables(const std::string& json);
-std::vector<ScratchBuffer> decode_scratch(const std::string& json);
-std::vector<Launch> decode_launches(const std::string& json);
+// The inverse, for the types above.
+template <class T>
+void decode(const std::string& json, T& value);
 
 // The column round.environment: a JSON object of numbers, whatever was read. Names that this apo does not know are
 // ignored. Decoding needs the round's workloads, and fills their checks.

@@ -135,13 +135,6 @@ int journal_schema_of(const std::filesystem::path& path) {
   return checked_version(database);
 }
 
-Prediction next_prediction(Statement& row) {
-  Prediction prediction{row.real(), row.real(), row.text(), row.text()};
-  const std::string source = row.text();
-  prediction.source = known(prediction_source_from(source), source);
-  return prediction;
-}
-
 std::string time_or_now(const std::string& time) {
   return time.empty() ? utc_now() : time;
 }

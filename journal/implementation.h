@@ -25,7 +25,6 @@ struct Journal::Implementation {
   std::string blob(const std::string& sha256);
   // Exactly one of the three owners is not 0.
   void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
-  std::int64_t add_lesson(const Lesson& lesson);
   void take(Task what, std::int64_t id);  // what this process has just begun
   // JSON list of the keys of the machine and of those that have judged for one campaign together with it: they are of
   // one model, and share incumbents and memory.
@@ -42,16 +41,6 @@ Enum known(std::optional<Enum> value, const std::string& word) {
   return *value;
 }
 
-inline CachePolicy cache_policy_of(const std::string& word) {
-  return known(cache_policy_from(word), word);
-}
-
-inline Target target_from(std::string_view word) {
-  return word == "cuda" ? Target::cuda : Target::host;
-}
-
-// The next five columns: low, high, relative_to, because, source.
-Prediction next_prediction(Statement& row);
 std::string time_or_now(const std::string& time);
 // Hashes all facts of a machine's state.
 std::string machine_fingerprint(const Machine& machine);

@@ -167,7 +167,6 @@ class Journal {
   std::vector<ReplayRow> replays_of(std::int64_t original);  // in order
   std::vector<std::int64_t> judged_originals();              // every judged experiment that is no replay, in order
 
-  std::int64_t add_lesson(const Lesson& lesson);
   std::vector<Lesson> lessons(const LessonFilter& filter = {});
 
   // ---- what keeps the judge honest
@@ -178,8 +177,6 @@ class Journal {
   std::set<std::int64_t> withdrawn(std::int64_t campaign);
   // The accepted experiments that are not withdrawn, in order, without their rounds.
   std::vector<Experiment> standing_accepts(std::int64_t campaign);
-  std::vector<Round> certification_rounds(std::int64_t certification);
-  std::vector<SoloRun> certification_solo_runs(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
   std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
   std::vector<Round> sentinel_rounds(std::int64_t sentinel);

@@ -9,6 +9,7 @@
 
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -21,6 +22,7 @@ struct IterationRow {
   std::string started_at;
   std::string ended_at;  // empty while under way
   std::string note;
+  bool operator==(const IterationRow&) const = default;
 };
 
 // The owners of a profile; 0 and "" where there is none.
@@ -61,6 +63,7 @@ struct SentinelRow {
   std::string rule_version;
   double seconds = 0;
   std::string at;
+  bool operator==(const SentinelRow&) const = default;
 };
 
 struct Incumbent {
@@ -93,13 +96,17 @@ struct Unfinished {
   int rounds = 0;  // already measured, for an experiment
 };
 
+enum class ReplayKind : std::uint8_t { confirm, replay };  // its confirmation stage alone, or the whole judgement
+APO_WORDS(ReplayKind, replay_kind_from, confirm, replay)
+
 // An experiment that measures an older one again.
 struct ReplayRow {
-  enum class Kind : std::uint8_t { confirm, replay };  // its confirmation stage alone, or the whole judgement
+  using Kind = ReplayKind;
   std::int64_t experiment = 0;
   std::int64_t original = 0;
   Kind kind = Kind::replay;
   std::string at;
+  bool operator==(const ReplayRow&) const = default;
 };
 
 struct LessonFilter {  // empty = any
@@ -161,8 +168,7 @@ struct JudgedWorkload {
 
 // The end of a job's command. A job without one is running, or was interrupted with its server.
 enum class JobState : std::uint8_t { done, failed, cancelled };
-std::string_view to_string(JobState state);
-std::optional<JobState> job_state_from(std::string_view word);
+APO_WORDS(JobState, job_state_from, done, failed, cancelled)
 
 struct JobEnd {
   JobState state = JobState::done;
@@ -170,6 +176,7 @@ struct JobEnd {
   std::string document;          // JSON; "" where there is none
   std::string message;
   std::string at;
+  bool operator==(const JobEnd&) const = default;
 };
 
 struct JobExperiment {
@@ -177,6 +184,7 @@ struct JobExperiment {
   std::string candidate;
   std::string state;    // finished, abandoned or running
   std::string verdict;  // "" until it is finished
+  bool operator==(const JobExperiment&) const = default;
 };
 
 // A call of `apo mcp` that judges or measures.
@@ -187,6 +195,7 @@ struct JobRow {
   std::string started_at;
   std::optional<JobEnd> end;
   std::vector<JobExperiment> experiments;  // that its command began
+  bool operator==(const JobRow&) const = default;
 };
 
 }  // namespace apo

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
@@ -27,8 +28,8 @@ enum class WorkerEnd : std::uint8_t {
   bad_answer,     // an answer that is not whole, or not of what was asked
   driver_ended,   // the driver was killed
 };
-std::string_view to_string(WorkerEnd end);
-std::optional<WorkerEnd> worker_end_from(std::string_view word);
+APO_WORDS(WorkerEnd, worker_end_from, dismissed, not_started, died, silent, gave_back, wrong_version, clock_off,
+          wrong_device, device_taken, sentinel, cannot_judge, bad_answer, driver_ended)
 
 struct WorkerRow {
   std::int64_t id = 0;
@@ -55,8 +56,7 @@ enum class PlacementState : std::uint8_t {
   rebased,      // another candidate was accepted meanwhile: its incumbent is outdated
   interrupted,  // the driver ended
 };
-std::string_view to_string(PlacementState state);
-std::optional<PlacementState> placement_state_from(std::string_view word);
+APO_WORDS(PlacementState, placement_state_from, answered, given_back, rebased, interrupted)
 
 // A candidate that a worker was given.
 struct Placement {

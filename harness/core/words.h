@@ -6,29 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 
 namespace apo {
-
-template <class Enum, std::size_t Size>
-using EnumWords = std::array<std::pair<Enum, std::string_view>, Size>;
-
-// Returns "?" for a value without a word.
-template <class Enum, std::size_t Size>
-constexpr std::string_view word_of(const EnumWords<Enum, Size>& words, Enum value) {
-  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.first == value; });
-  return found == words.end() ? "?" : found->second;
-}
-
-template <class Enum, std::size_t Size>
-constexpr std::optional<Enum> value_of(const EnumWords<Enum, Size>& words, std::string_view word) {
-  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.second == word; });
-  return found == words.end() ? std::nullopt : std::optional(found->first);
-}
 
 // The word at that place of "first, second, third"; "?" behind the last one.
 constexpr std::string_view word_at(std::string_view words, std::size_t place) {

@@ -8,17 +8,12 @@
 #include "harness/families/known_families.h"
 
 namespace apo {
+
+APO_WORDS(DistributionKind, distribution_kind_from, normal, uniform, positive, probability, mask, index, function)
+
 namespace {
 
 using Document = nlohmann::ordered_json;
-
-constexpr EnumWords<DistributionKind, 7> kDistributionWords = {{{DistributionKind::normal, "normal"},
-                                                                {DistributionKind::uniform, "uniform"},
-                                                                {DistributionKind::positive, "positive"},
-                                                                {DistributionKind::probability, "probability"},
-                                                                {DistributionKind::mask, "mask"},
-                                                                {DistributionKind::index, "index"},
-                                                                {DistributionKind::function, "function"}}};
 
 Document axis_document(const AxisSpec& axis, const FamilyFile* file) {
   const bool has_default = file != nullptr && file->axis_defaults.contains(axis.name);
@@ -31,10 +26,7 @@ Document axis_document(const AxisSpec& axis, const FamilyFile* file) {
 }
 
 Document draw_document(const Distribution& how) {
-  return {{"kind", word_of(kDistributionWords, how.kind)},
-          {"first", how.first},
-          {"second", how.second},
-          {"largest", how.largest}};
+  return {{"kind", to_string(how.kind)}, {"first", how.first}, {"second", how.second}, {"largest", how.largest}};
 }
 
 Document tensor_document(const TensorSpec& tensor, const FamilyFile* file) {

@@ -1,10 +1,10 @@
 // journal/facts/commands.cpp - writes judgements of two commands as they run, and reads them.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
 
-#include "journal/encode.h"
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 namespace {
@@ -34,25 +34,20 @@ CommandRuns runs_of(const std::vector<double>& values, bool b_first, bool higher
   return runs;
 }
 
-std::vector<Round> command_rounds(Database& database, std::int64_t comparison, bool higher_is_better) {
+std::vector<Round> command_rounds(Journal::Implementation& self, const CommandComparison& comparison) {
   std::vector<Round> rounds;
-  Statement rows = database.query(
-      "SELECT stage, idx, seed, b_first, runs, effect, void_why, seconds, environment FROM command_round"
+  Statement rows = self.database.query(
+      "SELECT runs, environment, stage, idx, seed, b_first, effect, void_why, seconds FROM command_round"
       " WHERE comparison = ? ORDER BY position",
-      {comparison});
+      {comparison.id});
   while (rows.step()) {
-    Round round;
-    const std::string stage = rows.text();
-    round.stage = known(round_stage_from(stage), stage);
-    round.index = rows.small();
-    round.seed = rows.seed();
-    round.candidate_in_slot0 = rows.boolean();
-    round.commands = runs_of(decode_number_list(rows.text()), round.candidate_in_slot0, higher_is_better);
-    round.effect = rows.real();
-    round.void_why = rows.text();
-    round.seconds = rows.real();
-    decode_environment(rows.text(), round);
-    rounds.push_back(std::move(round));
+    Round& round = rounds.emplace_back();
+    std::vector<double> values;
+    read_column(self, rows, values);
+    const std::string environment = rows.text();
+    read_row(self, rows, round);
+    round.commands = runs_of(values, round.candidate_in_slot0, comparison.higher_is_better);
+    decode_environment(environment, round);
   }
   return rounds;
 }
@@ -99,44 +94,25 @@ void read_verdict(Database& database, CommandComparison& comparison) {
   comparison.judgement = std::move(judgement);
 }
 
-constexpr std::string_view kAsked =
-    "SELECT c.id, purpose, m.key, command_a, command_b, folder, metric, higher_is_better, correct, margin,"
-    " preset, layout, runs, timeout_s, budget_s, started_at FROM command_comparison c JOIN machine m ON m.id = "
-    "c.machine";
-
-CommandComparison next_asked(Statement& row) {
-  CommandComparison comparison{.id = row.integer()};
-  const std::string purpose = row.text();
-  comparison.purpose = known(command_purpose_from(purpose), purpose);
-  comparison.machine = row.text();
-  comparison.command_a = row.text();
-  comparison.command_b = row.text();
-  comparison.folder = row.text();
-  comparison.metric = row.text();
-  comparison.higher_is_better = row.boolean();
-  comparison.correct = row.text();
-  comparison.margin = zero_if_absent(row.optional_real());
-  comparison.judge = row.text();
-  const std::string layout = row.text();
-  comparison.layout = known(layout_from(layout), layout);
-  comparison.runs = row.small();
-  comparison.timeout_s = zero_if_absent(row.optional_real());
-  comparison.budget_s = zero_if_absent(row.optional_real());
-  comparison.started_at = row.text();
-  return comparison;
-}
-
-std::vector<CommandComparison> read_all(Database& database, const std::string& condition,
+std::vector<CommandComparison> read_all(Journal::Implementation& self, const std::string& condition,
                                         const std::vector<Value>& values, Detail detail) {
   std::vector<CommandComparison> all;
-  Statement rows = database.query(std::string(kAsked) + condition + " ORDER BY c.id", values);
+  Statement rows = self.database.query("SELECT c.id, m.key, " + columns_of<CommandComparison>("c.") +
+                                           " FROM command_comparison c JOIN machine m ON m.id = c.machine" + condition +
+                                           " ORDER BY c.id",
+                                       values);
   while (rows.step()) {
-    CommandComparison comparison = next_asked(rows);
-    if (detail == Detail::rounds) {
-      comparison.rounds = command_rounds(database, comparison.id, comparison.higher_is_better);
+    CommandComparison& comparison = all.emplace_back();
+    comparison.id = rows.integer();
+    comparison.machine = rows.text();
+    read_row(self, rows, comparison);
+    for (double* number : {&comparison.margin, &comparison.timeout_s, &comparison.budget_s}) {
+      *number = std::isnan(*number) ? 0 : *number;
     }
-    read_verdict(database, comparison);
-    all.push_back(std::move(comparison));
+    if (detail == Detail::rounds) {
+      comparison.rounds = command_rounds(self, comparison);
+    }
+    read_verdict(self.database, comparison);
   }
   return all;
 }
@@ -145,16 +121,12 @@ std::vector<CommandComparison> read_all(Database& database, const std::string& c
 
 std::int64_t Journal::begin_command_comparison(const CommandComparison& comparison) {
   const bool gate = comparison.purpose == CommandPurpose::gate;
-  return self_->database.insert(
-      "INSERT INTO command_comparison (purpose, machine, command_a, command_b, folder, metric, higher_is_better, "
-      "correct,"
-      " margin, preset, layout, runs, timeout_s, budget_s, started_at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {to_string(comparison.purpose), self_->machine_row(comparison.machine), comparison.command_a,
-       comparison.command_b, comparison.folder, comparison.metric, comparison.higher_is_better, comparison.correct,
-       gate ? Value(comparison.margin) : Value(nullptr), comparison.judge, to_string(comparison.layout),
-       comparison.runs, positive(comparison.timeout_s), positive(comparison.budget_s),
-       time_or_now(comparison.started_at)});
+  return insert_row(*self_, "command_comparison", comparison,
+                    {{"machine", self_->machine_row(comparison.machine)},
+                     {"margin", gate ? Value(comparison.margin) : Value(nullptr)},
+                     {"timeout_s", positive(comparison.timeout_s)},
+                     {"budget_s", positive(comparison.budget_s)},
+                     {"started_at", time_or_now(comparison.started_at)}});
 }
 
 void Journal::add_command_round(std::int64_t comparison, const Round& round) {
@@ -209,7 +181,7 @@ void Journal::finish_command_comparison(const CommandComparison& comparison) {
 }
 
 CommandComparison Journal::load_command_comparison(std::int64_t id) {
-  std::vector<CommandComparison> found = read_all(self_->database, " WHERE c.id = ?", {id}, Detail::rounds);
+  std::vector<CommandComparison> found = read_all(*self_, " WHERE c.id = ?", {id}, Detail::rounds);
   if (found.empty()) {
     throw UserError(fmt::format("there is no comparison c{} of two commands in '{}'", id, self_->path.string()),
                     "'apo query --commands' lists them");
@@ -218,7 +190,7 @@ CommandComparison Journal::load_command_comparison(std::int64_t id) {
 }
 
 std::vector<CommandComparison> Journal::command_comparisons(const std::string& machine, Detail detail) {
-  return read_all(self_->database, " WHERE ? IN ('', m.key)", {machine}, detail);
+  return read_all(*self_, " WHERE ? IN ('', m.key)", {machine}, detail);
 }
 
 }  // namespace apo

@@ -3,35 +3,17 @@
 #include <map>
 #include <set>
 
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 
-namespace {
-
-// Those of the view that the condition, a literal of ours, leaves.
-std::vector<Incumbent> incumbents_where(Journal::Implementation& self, const std::string& condition,
-                                        const std::vector<Value>& values) {
-  std::vector<Incumbent> found;
-  Statement rows = self.database.query(
-      "SELECT family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since"
-      " FROM incumbents WHERE " +
-          condition + " ORDER BY family, workload_class, machine_id",
-      values);
-  while (rows.step()) {
-    found.push_back({rows.text(), rows.text(), rows.text(), self.configuration(rows.integer()), rows.text(),
-                     rows.integer(), rows.integer(), rows.text()});
-  }
-  return found;
-}
-
-}  // namespace
-
 std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
                                             const std::string& machine) {
-  std::vector<Incumbent> found =
-      incumbents_where(*self_, "family = ? AND workload_class = ? AND machine_id IN (SELECT value FROM json_each(?))",
-                       {family, workload_class, self_->peers(machine)});
+  const std::vector<Incumbent> found = read_rows<Incumbent>(
+      *self_,
+      "incumbents WHERE family = ? AND workload_class = ? AND machine_id IN (SELECT value FROM json_each(?))"
+      " ORDER BY machine_id",
+      {family, workload_class, self_->peers(machine)});
   if (found.empty()) {
     return std::nullopt;
   }
@@ -43,7 +25,7 @@ std::optional<Incumbent> Journal::incumbent(const std::string& family, const std
 }
 
 std::vector<Incumbent> Journal::incumbents() {
-  return incumbents_where(*self_, "1", {});
+  return read_rows<Incumbent>(*self_, "incumbents ORDER BY family, workload_class, machine_id");
 }
 
 namespace {

@@ -4,21 +4,10 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
-#include "journal/encode.h"
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 namespace {
-
-std::vector<std::string> techniques_of(Database& database, const std::string& source_hash) {
-  std::vector<std::string> techniques;
-  Statement rows =
-      database.query("SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
-  while (rows.step()) {
-    techniques.push_back(rows.text());
-  }
-  return techniques;
-}
 
 void add_files(Journal::Implementation& self, const Variant& variant) {
   std::vector<SourceFile> files = {{.name = "-", .text = variant.source, .path = ""}};
@@ -71,7 +60,7 @@ Configuration Journal::Implementation::configuration(std::int64_t row) {
   }
   Configuration configuration;
   configuration.variant = known.text();
-  configuration.settings = decode_settings(known.text());
+  decode(known.text(), configuration.settings);
   return configuration;
 }
 
@@ -101,19 +90,16 @@ void Journal::add_variant(const Variant& variant) {
     return;
   }
   const Prediction prediction = variant.prediction.value_or(Prediction{});
-  self_->database.run(
-      "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction, predicted_low,"
-      " predicted_high, predicted_over, predicted_because, requires, tunables, scratch, launches, path, registered_at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {variant.source_hash, variant.id(), variant.family, variant.name, to_string(variant.target), variant.arch,
-       variant.parent, variant.idea, variant.prediction.has_value(), prediction.low, prediction.high,
-       prediction.relative_to, prediction.because, variant.requires_expression, encode(variant.tunables),
-       encode(variant.scratch), encode(variant.launches), variant.path, time_or_now("")});
-  int position = 0;
-  for (const std::string& technique : variant.techniques) {
-    self_->database.run("INSERT INTO variant_technique (source_hash, position, technique) VALUES (?, ?, ?)",
-                        {variant.source_hash, position++, technique});
-  }
+  insert_row(*self_, "variant", variant,
+             {{"source_hash", variant.source_hash},
+              {"id", variant.id()},
+              {"has_prediction", variant.prediction.has_value()},
+              {"predicted_low", prediction.low},
+              {"predicted_high", prediction.high},
+              {"predicted_over", prediction.relative_to},
+              {"predicted_because", prediction.because},
+              {"registered_at", utc_now()}});
+  insert_rows(*self_, "variant_technique", variant.techniques, {{"source_hash", variant.source_hash}});
   if (!is_one_file(variant)) {
     add_files(*self_, variant);
   }
@@ -122,30 +108,22 @@ void Journal::add_variant(const Variant& variant) {
 
 std::optional<Variant> Journal::variant(const std::string& source_hash) {
   Statement row = self_->database.query(
-      "SELECT family, name, target, arch, parent, idea, has_prediction, predicted_low, predicted_high, predicted_over,"
-      " predicted_because, requires, tunables, scratch, launches, path FROM variant WHERE source_hash = ?",
+      "SELECT " + columns_of<Variant>() +
+          ", has_prediction, predicted_low, predicted_high, predicted_over, predicted_because FROM variant"
+          " WHERE source_hash = ?",
       {source_hash});
   if (!row.step()) {
     return std::nullopt;
   }
   Variant variant;
-  variant.family = row.text();
-  variant.name = row.text();
-  variant.target = target_from(row.text());
-  variant.arch = row.text();
-  variant.parent = row.text();
-  variant.idea = row.text();
+  read_row(*self_, row, variant);
   const bool has_prediction = row.boolean();
   const Prediction prediction{row.real(), row.real(), row.text(), row.text()};
   if (has_prediction) {
     variant.prediction = prediction;
   }
-  variant.requires_expression = row.text();
-  variant.tunables = decode_tunables(row.text());
-  variant.scratch = decode_scratch(row.text());
-  variant.launches = decode_launches(row.text());
-  variant.path = row.text();
-  variant.techniques = techniques_of(self_->database, source_hash);
+  variant.techniques = self_->database.texts(
+      "SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
   variant.source = self_->blob(source_hash);
   read_files(*self_, source_hash, variant);
   variant.source_hash = source_hash;

@@ -7,8 +7,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "journal/encode.h"
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 namespace {
@@ -31,10 +30,8 @@ bool exists(Database& database, std::string_view sql, std::initializer_list<Valu
   return database.query(sql, values).step();
 }
 
-std::int64_t count(Database& database, std::string_view sql, std::int64_t owner) {
-  Statement row = database.query(sql, {owner});
-  row.step();
-  return row.integer();
+std::size_t rows_of(Database& database, std::string_view sql, std::int64_t owner) {
+  return database.integers(sql, {owner}).size();
 }
 
 void check_source(Database& database, const Configuration& configuration, const std::string& hash) {
@@ -74,53 +71,27 @@ void add_missing_evidence(Journal& journal, Database& database, const Experiment
   };
   add_missing_build(Journal::Role::candidate, "candidate", experiment.candidate_build);
   add_missing_build(Journal::Role::incumbent, "incumbent", experiment.incumbent_build);
-  const auto gates =
-      static_cast<std::size_t>(count(database, "SELECT count(*) FROM gate WHERE experiment = ?", experiment.id));
+  const std::size_t gates = rows_of(database, "SELECT 1 FROM gate WHERE experiment = ?", experiment.id);
   for (std::size_t index = gates; index < experiment.gates.size(); ++index) {
     journal.add_gate(experiment.id, experiment.gates[index]);
   }
-  const auto rounds =
-      static_cast<std::size_t>(count(database, "SELECT count(*) FROM round WHERE experiment = ?", experiment.id));
+  const std::size_t rounds = rows_of(database, "SELECT 1 FROM round WHERE experiment = ?", experiment.id);
   for (std::size_t index = rounds; index < experiment.rounds.size(); ++index) {
     journal.add_round(experiment.id, experiment.rounds[index]);
   }
 }
 
-void insert_judgement(Database& database, const Experiment& experiment) {
+void insert_judgement(Journal::Implementation& self, const Experiment& experiment) {
   const Judgement& judgement = *experiment.judgement;
   const bool timed = was_timed(experiment);
-  database.run(
-      "INSERT INTO judgement (experiment, outcome, verdict, reason, sentence, effect, lower, upper, confidence, rounds,"
-      " processes, samples, seconds, search_effect, alpha, minimum_detectable, minimum_claim, incumbent_ns, "
-      "candidate_ns, preset,"
-      " cache_policy, rule_version, speedup, speedup_lower, speedup_upper, finished_at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {experiment.id,
-       to_string(experiment.outcome),
-       to_string(judgement.verdict),
-       to_string(judgement.reason),
-       judgement.sentence,
-       judgement.effect,
-       judgement.lower,
-       judgement.upper,
-       judgement.confidence,
-       judgement.rounds,
-       judgement.processes,
-       judgement.samples,
-       judgement.seconds,
-       judgement.search_effect,
-       judgement.alpha,
-       judgement.minimum_detectable,
-       judgement.minimum_claim,
-       judgement.incumbent_ns,
-       judgement.candidate_ns,
-       judgement.preset,
-       judgement.cache_policy ? to_string(*judgement.cache_policy) : "",
-       judgement.rule_version,
-       timed ? judgement.speedup() : kNotANumber,
-       timed ? judgement.speedup_lower() : kNotANumber,
-       timed ? judgement.speedup_upper() : kNotANumber,
-       time_or_now(experiment.finished_at)});
+  insert_row(self, "judgement", judgement,
+             {{"experiment", experiment.id},
+              {"outcome", to_string(experiment.outcome)},
+              {"cache_policy", judgement.cache_policy ? to_string(*judgement.cache_policy) : ""},
+              {"speedup", timed ? judgement.speedup() : kNotANumber},
+              {"speedup_lower", timed ? judgement.speedup_lower() : kNotANumber},
+              {"speedup_upper", timed ? judgement.speedup_upper() : kNotANumber},
+              {"finished_at", time_or_now(experiment.finished_at)}});
 }
 
 }  // namespace
@@ -129,16 +100,13 @@ void insert_judgement(Database& database, const Experiment& experiment) {
 
 std::int64_t Journal::begin_campaign(const Campaign& campaign) {
   Transaction transaction(self_->database);
-  const Policy& policy = campaign.policy;
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO campaign (machine, baseline, baseline_source, family, workload_class, workloads, policy_baseline,"
-      " iterations, candidates_per_iteration, budget_s, cache_policy, preset, layout, target, started_at)"
-      " VALUES (?, ?, (SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1), ?, ?, ?, ?, ?, ?, ?,"
-      " ?, ?, nullif(?, ''), ?, ?)",
-      {self_->machine_row(campaign.machine), self_->configuration_row(campaign.baseline), campaign.baseline.variant,
-       policy.family, policy.workload_class, encode(policy.workloads), policy.baseline, policy.iterations,
-       policy.candidates_per_iteration, policy.budget_s, to_string(policy.cache_policy), policy.judge_preset,
-       policy.layout ? to_string(*policy.layout) : "", to_string(policy.target), time_or_now(campaign.started_at)});
+  Statement source = self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1",
+                                           {campaign.baseline.variant});
+  const std::string hash = source.step() ? source.text() : "";
+  const std::int64_t id = insert_row(*self_, "campaign", campaign,
+                                     {{"machine", self_->machine_row(campaign.machine)},
+                                      {"baseline_source", hash.empty() ? Value(nullptr) : Value(hash)},
+                                      {"started_at", time_or_now(campaign.started_at)}});
   self_->take(Task::campaign, id);  // before anybody can see it open and unattended
   transaction.commit();
   return id;
@@ -169,9 +137,7 @@ void Journal::finish_campaign(std::int64_t id, std::uint64_t seed, const std::st
 std::int64_t Journal::begin_iteration(const IterationRow& iteration) {
   Transaction transaction(self_->database);
   const std::int64_t id =
-      self_->database.insert("INSERT INTO iteration (campaign, idx, incumbent, started_at) VALUES (?, ?, ?, ?)",
-                             {iteration.campaign, iteration.index, self_->configuration_row(iteration.incumbent),
-                              time_or_now(iteration.started_at)});
+      insert_row(*self_, "iteration", iteration, {{"started_at", time_or_now(iteration.started_at)}});
   transaction.commit();
   return id;
 }
@@ -186,29 +152,16 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
   Transaction transaction(self_->database);
   check_source(self_->database, experiment.candidate, experiment.candidate_source_hash);
   check_source(self_->database, experiment.incumbent, experiment.incumbent_source_hash);
-  const Prediction& prediction = experiment.prediction;
-  const LogBand band = log_band(prediction);
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO experiment (campaign, iteration, idx, family, workload_class, machine, candidate, incumbent,"
-      " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
-      " prediction_source, predicted_log_low, predicted_log_high, started_at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {Value::reference(experiment.campaign), Value::reference(experiment.iteration), experiment.index,
-       experiment.family, experiment.workload_class, machine_of_experiment(*self_, experiment),
-       self_->configuration_row(experiment.candidate), self_->configuration_row(experiment.incumbent),
-       experiment.candidate_source_hash, experiment.incumbent_source_hash, prediction.low, prediction.high,
-       prediction.relative_to, prediction.because, to_string(prediction.source), band.low, band.high,
-       time_or_now(experiment.started_at)});
-  int position = 0;
-  for (const std::string& workload : experiment.workloads) {
-    self_->database.run("INSERT INTO experiment_workload (experiment, position, workload) VALUES (?, ?, ?)",
-                        {id, position++, workload});
-  }
-  position = 0;
-  for (const std::string& technique : experiment.techniques) {
-    self_->database.run("INSERT INTO experiment_technique (experiment, position, technique) VALUES (?, ?, ?)",
-                        {id, position++, technique});
-  }
+  const LogBand band = log_band(experiment.prediction);
+  const std::int64_t id = insert_row(*self_, "experiment", experiment,
+                                     {{"campaign", Value::reference(experiment.campaign)},
+                                      {"iteration", Value::reference(experiment.iteration)},
+                                      {"machine", machine_of_experiment(*self_, experiment)},
+                                      {"predicted_log_low", band.low},
+                                      {"predicted_log_high", band.high},
+                                      {"started_at", time_or_now(experiment.started_at)}});
+  insert_rows(*self_, "experiment_workload", experiment.workloads, {{"experiment", id}});
+  insert_rows(*self_, "experiment_technique", experiment.techniques, {{"experiment", id}});
   // In a journal that has no such job, or whose job is over, the number means nothing.
   self_->database.run(
       "INSERT INTO job_experiment (experiment, job) SELECT ?, id FROM job WHERE id = ?"
@@ -224,12 +177,11 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
 void Journal::add_build(std::int64_t experiment, Role role, const Build& build) {
   Transaction transaction(self_->database);
   const std::string_view name = role == Role::candidate ? "candidate" : "incumbent";
-  self_->database.run(
-      "INSERT INTO build (experiment, role, key, outcome, object_path, object_hash, code_hash, flags, toolchain, log,"
-      " seconds, from_cache) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {experiment, name, build.key, to_string(build.outcome), build.object_path, build.object_hash, build.code_hash,
-       encode(build.flags), self_->toolchain_row(build.toolchain), self_->add_blob("log", build.log), build.seconds,
-       build.from_cache});
+  insert_row(*self_, "build", build,
+             {{"experiment", experiment},
+              {"role", name},
+              {"toolchain", self_->toolchain_row(build.toolchain)},
+              {"log", self_->add_blob("log", build.log)}});
   for (const auto& [resource, value] : build.resources) {
     self_->database.run("INSERT INTO build_resource (experiment, role, name, value) VALUES (?, ?, ?, ?)",
                         {experiment, name, resource, value});
@@ -239,15 +191,10 @@ void Journal::add_build(std::int64_t experiment, Role role, const Build& build) 
 
 void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
   Transaction transaction(self_->database);
-  self_->database.run(
-      "INSERT INTO gate (experiment, position, gate, outcome, evidence, seconds)"
-      " VALUES (?, (SELECT count(*) FROM gate WHERE experiment = ?), ?, ?, ?, ?)",
-      {experiment, experiment, gate.gate, to_string(gate.outcome), gate.evidence, gate.seconds});
+  const std::size_t before = rows_of(self_->database, "SELECT 1 FROM gate WHERE experiment = ?", experiment);
+  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", static_cast<std::int64_t>(before)}});
   for (const OutputErrors& errors : gate.errors) {
-    self_->database.run(
-        "INSERT INTO output_error (experiment, workload, max_absolute, max_relative, has_nan, has_inf)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        {experiment, errors.workload, errors.max_absolute, errors.max_relative, errors.has_nan, errors.has_inf});
+    insert_row(*self_, "output_error", errors, {{"experiment", experiment}});
   }
   transaction.commit();
 }
@@ -255,20 +202,17 @@ void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
 void Journal::Implementation::add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel,
                                         const Round& round) {
   Transaction transaction(database);
-  const std::int64_t id = database.insert(
-      "INSERT INTO round (experiment, certification, sentinel, stage, idx, seed, candidate_in_slot0, effect, void_why,"
-      " seconds, environment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {Value::reference(experiment), Value::reference(certification), Value::reference(sentinel),
-       to_string(round.stage), round.index, round.seed, round.candidate_in_slot0, round.effect, round.void_why,
-       round.seconds, encode_environment(round), utc_now()});
+  const std::int64_t id = insert_row(*this, "round", round,
+                                     {{"experiment", Value::reference(experiment)},
+                                      {"certification", Value::reference(certification)},
+                                      {"sentinel", Value::reference(sentinel)},
+                                      {"environment", encode_environment(round)},
+                                      {"at", utc_now()}});
   int position = 0;
   for (const RoundWorkload& workload : round.workloads) {
     const std::string samples = encode_samples(workload.warmup, workload.blocks);
-    database.run(
-        "INSERT INTO round_workload (round, position, workload, repetitions, effect, incumbent_p90_ns,"
-        " candidate_p90_ns, incumbent_median_ns, candidate_median_ns, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        {id, position++, workload.workload, workload.repetitions, workload.effect, workload.incumbent_p90_ns,
-         workload.candidate_p90_ns, workload.incumbent_median_ns, workload.candidate_median_ns, Value::blob(samples)});
+    insert_row(*this, "round_workload", workload,
+               {{"round", id}, {"position", position++}, {"samples", Value::blob(samples)}});
   }
   transaction.commit();
 }
@@ -283,54 +227,27 @@ void Journal::finish_experiment(const Experiment& experiment, const std::optiona
   }
   Transaction transaction(self_->database);
   add_missing_evidence(*this, self_->database, experiment);
-  insert_judgement(self_->database, experiment);
+  insert_judgement(*self_, experiment);
   if (lesson) {
-    Lesson own = *lesson;
-    own.experiment = experiment.id;
-    self_->add_lesson(own);
+    insert_row(*self_, "lesson", *lesson, {{"experiment", experiment.id}, {"at", utc_now()}});
   }
   transaction.commit();
-}
-
-std::int64_t Journal::Implementation::add_lesson(const Lesson& lesson) {
-  Transaction transaction(database);
-  const std::int64_t id = database.insert(
-      "INSERT INTO lesson (experiment, family, workload_class, machine, configuration, source_hash, incumbent,"
-      " incumbent_source, techniques, verdict, speedup, text, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {Value::reference(lesson.experiment), lesson.family, lesson.workload_class, lesson.machine,
-       configuration_row(lesson.configuration), lesson.source_hash, configuration_row(lesson.incumbent),
-       lesson.incumbent_source_hash, encode(lesson.techniques), to_string(lesson.verdict), lesson.speedup, lesson.text,
-       utc_now()});
-  transaction.commit();
-  return id;
-}
-
-std::int64_t Journal::add_lesson(const Lesson& lesson) {
-  return self_->add_lesson(lesson);
 }
 
 // ---------------------------------------------------------------- certifications and sentinels
 
 namespace {
 
-void insert_clock(Database& database, std::int64_t certification, const ClockCoupling& clock,
-                  const std::vector<SoloRun>& solo_runs) {
-  const auto number = [&](double value) { return clock.missing.empty() ? Value(value) : Value(nullptr); };
-  database.run(
-      "INSERT INTO certification_clock (certification, missing, coupled, blocks, solo_run_s, confidence, time_effect,"
-      " time_lower, time_upper, cycle_effect, clock_effect, clock_lower, clock_upper)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {certification, clock.missing, clock.coupled, clock.blocks, number(clock.solo_run_s), number(clock.confidence),
-       number(clock.time_effect), number(clock.time_lower), number(clock.time_upper), number(clock.cycle_effect),
-       number(clock.clock_effect), number(clock.clock_lower), number(clock.clock_upper)});
-  int position = 0;
-  for (const SoloRun& solo_run : solo_runs) {
-    database.run(
-        "INSERT INTO certification_solo_run (certification, position, workload, candidate, seconds, calls, mhz,"
-        " readings) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        {certification, position++, solo_run.workload, solo_run.candidate, solo_run.seconds, solo_run.calls,
-         solo_run.mhz, solo_run.readings});
+// Without its numbers where the clock could not be read.
+void insert_clock(Journal::Implementation& self, std::int64_t certification, ClockCoupling clock) {
+  if (!clock.missing.empty()) {
+    for (double* number :
+         {&clock.solo_run_s, &clock.confidence, &clock.time_effect, &clock.time_lower, &clock.time_upper,
+          &clock.cycle_effect, &clock.clock_effect, &clock.clock_lower, &clock.clock_upper}) {
+      *number = kNotANumber;
+    }
   }
+  insert_row(self, "certification_clock", clock, {{"certification", certification}});
 }
 
 }  // namespace
@@ -338,19 +255,16 @@ void insert_clock(Database& database, std::int64_t certification, const ClockCou
 std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds,
                                         const std::vector<SoloRun>& solo_runs) {
   Transaction transaction(self_->database);
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO certification (campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds,"
-      " claimed_effect, alarm, seconds, after_experiment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-      " (SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?), ?)",
-      {certification.campaign, self_->configuration_row(certification.incumbent),
-       self_->configuration_row(certification.baseline), to_string(certification.cache_policy), certification.effect,
-       certification.lower, certification.upper, certification.rounds, certification.claimed_effect,
-       certification.alarm, certification.seconds, certification.campaign, time_or_now(certification.at)});
+  const std::vector<std::int64_t> newest = self_->database.integers(
+      "SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?", {certification.campaign});
+  const std::int64_t id = insert_row(*self_, "certification", certification,
+                                     {{"after_experiment", newest.front()}, {"at", time_or_now(certification.at)}});
   for (const Round& round : rounds) {
     self_->add_round(0, id, 0, round);
   }
   if (certification.clock) {
-    insert_clock(self_->database, id, *certification.clock, solo_runs);
+    insert_clock(*self_, id, *certification.clock);
+    insert_rows(*self_, "certification_solo_run", solo_runs, {{"certification", id}});
   }
   transaction.commit();
   return id;
@@ -358,14 +272,10 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
 
 std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds) {
   Transaction transaction(self_->database);
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO sentinel (campaign, machine, configuration, effect, lower, upper, confidence, sd, p_value, rounds,"
-      " alarm, preset, cache_policy, rule_version, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?)",
-      {Value::reference(sentinel.campaign), self_->machine_row(sentinel.machine),
-       self_->configuration_row(sentinel.configuration), sentinel.effect, sentinel.lower, sentinel.upper,
-       sentinel.confidence, sentinel.sd, sentinel.p_value, sentinel.rounds, sentinel.alarm, sentinel.preset,
-       to_string(sentinel.cache_policy), sentinel.rule_version, sentinel.seconds, time_or_now(sentinel.at)});
+  const std::int64_t id = insert_row(*self_, "sentinel", sentinel,
+                                     {{"campaign", Value::reference(sentinel.campaign)},
+                                      {"machine", self_->machine_row(sentinel.machine)},
+                                      {"at", time_or_now(sentinel.at)}});
   for (const Round& round : rounds) {
     self_->add_round(0, 0, id, round);
   }

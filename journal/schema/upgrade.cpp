@@ -56,12 +56,7 @@ std::string old_name(const std::string& table) {
 }
 
 std::vector<std::string> columns_of(Database& database, const std::string& table) {
-  std::vector<std::string> columns;
-  Statement rows = database.query("SELECT name FROM pragma_table_info(?)", {table});
-  while (rows.step()) {
-    columns.push_back(rows.text());
-  }
-  return columns;
+  return database.texts("SELECT name FROM pragma_table_info(?)", {table});
 }
 
 std::string source_of(const std::string& table, const std::string& column) {
@@ -76,13 +71,8 @@ void execute(Database& database, const std::string& sql) {
 }  // namespace
 
 std::vector<std::string> names_of(Database& database, const std::string& type) {
-  std::vector<std::string> names;
-  Statement rows = database.query(
-      "SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite%' ORDER BY rowid", {type});
-  while (rows.step()) {
-    names.push_back(rows.text());
-  }
-  return names;
+  return database.texts("SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+                        {type});
 }
 
 void upgrade(Database& database, const char* schema) {

@@ -33,21 +33,18 @@ class Compact : public ::testing::Test {
 };
 
 TEST_F(Compact, RoundsKeepAllButTheirTimedCalls) {
-  const Experiment before = journal.load_experiment(1);
+  Experiment expected = journal.load_experiment(1);
+  for (Round& round : expected.rounds) {
+    for (RoundWorkload& workload : round.workloads) {
+      workload.blocks.clear();
+      workload.warmup.clear();
+    }
+  }
   const Compacted done = compact(journal);
   EXPECT_GT(done.rounds, 0);
   EXPECT_LT(done.bytes_after, done.bytes_before);
   const Experiment after = journal.load_experiment(1);
-  ASSERT_EQ(after.rounds.size(), before.rounds.size());
-  for (std::size_t i = 0; i < after.rounds.size(); ++i) {
-    const RoundWorkload& workload = after.rounds[i].workloads.at(0);
-    EXPECT_TRUE(workload.blocks.empty() && workload.warmup.empty());
-    EXPECT_EQ(workload.incumbent_median_ns, before.rounds[i].workloads.at(0).incumbent_median_ns);
-    EXPECT_EQ(after.rounds[i].effect, before.rounds[i].effect);
-    EXPECT_EQ(after.rounds[i].seed, before.rounds[i].seed);
-    EXPECT_EQ(after.rounds[i].environment, before.rounds[i].environment);
-  }
-  EXPECT_EQ(after.judgement->sentence, before.judgement->sentence);
+  EXPECT_EQ(after, expected);
   EXPECT_EQ(journal.variant(after.candidate_source_hash)->source, a_variant("padded_cache").source);
   EXPECT_TRUE(journal.check_integrity().empty());
 }

@@ -73,8 +73,10 @@ TEST(EncodeEnvironment, BitsThatAreNoNumberAreDamage) {
 }
 
 TEST(DecodeTunables, ATunableWithoutAValueIsDamage) {
-  EXPECT_EQ(decode_tunables(R"([["W", [2, 4]], ["FUSED", [0, 1], "fused-gate"]])")[1].technique, "fused-gate");
-  EXPECT_THROW(decode_tunables(R"([["W", []]])"), EnvironmentError);
+  std::vector<Tunable> tunables;
+  decode(R"([["W", [2, 4]], ["FUSED", [0, 1], "fused-gate"]])", tunables);
+  EXPECT_EQ(tunables[1].technique, "fused-gate");
+  EXPECT_THROW(decode(R"([["W", []]])", tunables), EnvironmentError);
 }
 
 }  // namespace

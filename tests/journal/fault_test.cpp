@@ -23,10 +23,6 @@ namespace {
 
 using namespace apo::test;
 
-bool contains_text(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 constexpr int kNoMount = 77;
 
 // In a mount namespace of its own: a file system of two megabytes is filled by the journal that lies on it.
@@ -44,7 +40,7 @@ int fill_a_small_disk(const std::filesystem::path& folder) {
     for (int count = 0; count < 5000 && error.empty(); ++count) {
       error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
     }
-    if (!contains_text(error, "no room left") || finished == 0) {
+    if (!contains(error, "no room left") || finished == 0) {
       std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
       return 1;
     }
@@ -139,8 +135,8 @@ TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
     });
     noticed += !findings.empty() || !error.empty() ? 1 : 0;
     if (!error.empty()) {
-      EXPECT_TRUE(contains_text(error, "damaged") || contains_text(error, "not a journal") ||
-                  contains_text(error, "there is no experiment") || contains_text(error, "of another program"))
+      EXPECT_TRUE(contains(error, "damaged") || contains(error, "not a journal") ||
+                  contains(error, "there is no experiment") || contains(error, "of another program"))
           << page << ": " << error;
       EXPECT_FALSE(error.ends_with(" | ")) << page << " has no way out: " << error;
     }
@@ -159,7 +155,7 @@ TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {
   std::ofstream(scratch.path, std::ios::binary) << bytes;
   std::vector<std::string> findings;
   const std::string error = error_of_either_kind([&] { findings = scratch.open(Access::read_only).check_integrity(); });
-  EXPECT_TRUE(!findings.empty() || contains_text(error, "sqlite3 recovered.db")) << error;
+  EXPECT_TRUE(!findings.empty() || contains(error, "sqlite3 recovered.db")) << error;
   const std::filesystem::path recovered = scratch.folder.path() / "recovered.db";
   const ProcessOptions there{.timeout_s = 30, .working_folder = scratch.folder.path()};
   ASSERT_EQ(run_process({"sh", "-c", recovery_command(scratch.path)}, there).exit_code, 0);

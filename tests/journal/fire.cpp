@@ -43,15 +43,7 @@ std::int64_t try_candidate(Journal& journal, const Campaign& campaign, std::int6
   const Verdict verdict = number % 3 == 0 ? Verdict::accepted : Verdict::reverted;
   experiment.judgement = a_judgement(verdict, 0.05);
   experiment.judgement->rounds = kRounds - 1;  // one of a_round()'s is void
-  experiment.id = journal.begin_experiment(experiment);
-  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
-  for (const GateResult& gate : experiment.gates) {
-    journal.add_gate(experiment.id, gate);
-  }
-  for (const Round& round : experiment.rounds) {
-    journal.add_round(experiment.id, round);
-  }
+  begin_with_evidence(journal, experiment);
   journal.finish_experiment(experiment, a_lesson(experiment));
   if (verdict == Verdict::accepted) {
     incumbent = experiment.candidate;

@@ -218,6 +218,29 @@ std::int64_t add_quick(Journal& journal, const Quick& quick) {
   return experiment.id;
 }
 
+void begin_with_evidence(Journal& journal, Experiment& experiment) {
+  experiment.id = journal.begin_experiment(experiment);
+  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
+  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
+  for (const GateResult& gate : experiment.gates) {
+    journal.add_gate(experiment.id, gate);
+  }
+  for (const Round& round : experiment.rounds) {
+    journal.add_round(experiment.id, round);
+  }
+}
+
+void add_lesson(Journal& journal, const Lesson& lesson) {
+  Experiment experiment = an_experiment(0, 0);
+  experiment.rounds.clear();
+  experiment.id = journal.begin_experiment(experiment);
+  journal.finish_experiment(experiment, lesson);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 std::string attack(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   char* message = nullptr;

@@ -40,6 +40,11 @@ struct Quick {
 };
 std::int64_t add_quick(Journal& journal, const Quick& quick);
 
+// Writes what comes before the judgement, step by step.
+void begin_with_evidence(Journal& journal, Experiment& experiment);
+// Writes a lesson, and the experiment outside campaigns that it was learnt in.
+void add_lesson(Journal& journal, const Lesson& lesson);
+
 // A journal in a folder of its own.
 struct Scratch {
   TemporaryFolder folder{"apo-journal-test"};
@@ -50,6 +55,8 @@ struct Scratch {
     prepare(journal);
   }
 };
+
+bool contains(const std::string& text, const std::string& part);
 
 // One statement with SQLite's own API, past the journal's guards. Empty, or what SQLite says.
 std::string attack(const std::filesystem::path& path, const std::string& sql);

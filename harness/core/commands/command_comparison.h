@@ -44,6 +44,7 @@ struct CommandComparison {
   std::optional<GateVerdict> gate;     // of a gate, with the judgement
   double value_a = 0;                  // the typical metric over the rounds of the effect; 0 if there is none
   double value_b = 0;
+  bool operator==(const CommandComparison&) const = default;
 };
 
 // "accepted", "regressed"; empty while there is none.

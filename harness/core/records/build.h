@@ -29,6 +29,7 @@ struct Build {
   bool from_cache = false;
   std::map<std::string, std::int64_t> resources;  // text_bytes, rodata_bytes, ... ; registers, spills on cuda
   LaunchPlan plan;                                // device variants: how its kernels are launched
+  bool operator==(const Build&) const = default;
 };
 
 // "registers 32, shared 48.00 KiB, text 8.62 KiB".

@@ -56,6 +56,7 @@ struct Campaign {
   std::string machine;
   std::string started_at;
   CampaignState state = CampaignState::open;
+  bool operator==(const Campaign&) const = default;
 };
 
 // One arm running alone for seconds, call after call. In interleaved rounds both arms share one clock; here a candidate
@@ -116,6 +117,7 @@ struct Certification {
   bool clock_coupled() const { return clock && clock->coupled; }
   int quoted_count() const;     // what `n=` says: the rounds, or the solo runs
   QuotedEffect quoted() const;  // that of the rounds, or where clock_coupled() that of the solo runs
+  bool operator==(const Certification&) const = default;
 };
 
 // Prints "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with a remark on the solo runs where they matter.

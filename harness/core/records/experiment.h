@@ -35,6 +35,7 @@ struct Experiment {
   std::string started_at;  // ISO 8601 UTC
   std::string finished_at;
   std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
+  bool operator==(const Experiment&) const = default;
 };
 
 // False where no timing finished: the effect is meaningless then, whatever the field says.

@@ -17,11 +17,13 @@ namespace apo {
 struct Sample {
   int slot = 0;  // 0 or 1, the neutral one; the round's coin says which arm that was
   std::int64_t ns = 0;
+  bool operator==(const Sample&) const = default;
 };
 
 // Two samples of each slot, in coin order.
 struct Block {
   std::vector<Sample> samples;  // 4
+  bool operator==(const Block&) const = default;
 };
 
 // One workload of a round.
@@ -36,6 +38,7 @@ struct RoundWorkload {
   double incumbent_median_ns = 0;  // of one call, for people; never used by the rule
   double candidate_median_ns = 0;
   CrossChecks checks;
+  bool operator==(const RoundWorkload&) const = default;
 };
 
 // A fresh run of a command: its metric as the command gave it.
@@ -68,6 +71,7 @@ struct Round {
   std::string void_why;  // empty = counts
   double seconds = 0;    // wall time of the round
   RoundEnvironment environment;
+  bool operator==(const Round&) const = default;
 };
 
 // The figures of a paired comparison. Effects are natural logs of time(incumbent)/time(candidate).
@@ -96,6 +100,7 @@ struct Judgement {
   double speedup() const;        // exp(effect)
   double speedup_lower() const;  // exp(lower)
   double speedup_upper() const;
+  bool operator==(const Judgement&) const = default;
 };
 
 }  // namespace apo

@@ -67,6 +67,7 @@ struct GateStep {
   std::string what;
   double begin_s = 0;
   double end_s = 0;
+  bool operator==(const GateStep&) const = default;
 };
 
 // The largest errors of a candidate's outputs on one workload, over all calls. The relative error of an element is
@@ -85,6 +86,7 @@ struct InputValue {
   std::string tensor;
   std::vector<std::int64_t> index = {};
   double value = 0;
+  bool operator==(const InputValue&) const = default;
 };
 
 // The first element of an output that was out of bounds, with what it was computed from; where no single element is,
@@ -100,6 +102,7 @@ struct WrongElement {
   double got = 0;
   double bound = 0;                     // of |got - expected|
   std::vector<InputValue> inputs = {};  // at the same indices, of each input whose axes are among these
+  bool operator==(const WrongElement&) const = default;
 };
 
 struct GateResult {
@@ -112,6 +115,7 @@ struct GateResult {
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
   std::vector<OutputErrors> errors = {};   // of the gate correctness
   std::optional<WrongElement> wrong = {};  // where an output was; the journal has it in the evidence
+  bool operator==(const GateResult&) const = default;
 };
 
 // True for an answer of a gate that the same source gets again. An unstable clock is the machine's, and no change

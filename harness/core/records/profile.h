@@ -107,6 +107,7 @@ struct Profile {
   double metric(const std::string& name) const;
   // Of the metric kBlocksPerSm, whose unit names it; nullopt when absent.
   std::optional<BlockLimiter> block_limiter() const;
+  bool operator==(const Profile&) const = default;
 };
 
 Metric blocks_per_sm_metric(std::int64_t blocks, BlockLimiter limiter);

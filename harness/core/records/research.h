@@ -35,6 +35,7 @@ struct Bottleneck {
   BottleneckKind kind = BottleneckKind::limit;
   std::string file;  // of the variant's line that most of the evidence is sampled at; empty where none is known
   int line = 0;
+  bool operator==(const Bottleneck&) const = default;
 };
 
 enum class Origin : std::uint8_t { registered, tuning, proposer };
@@ -49,6 +50,7 @@ struct Candidate {
   double score = 0;
   std::string why;  // one sentence
   Origin origin = Origin::registered;
+  bool operator==(const Candidate&) const = default;
 };
 
 enum class LeftOutKind : std::uint8_t {
@@ -66,6 +68,7 @@ struct LeftOut {
   Configuration configuration;
   std::string why;
   LeftOutKind kind = LeftOutKind::unknown;
+  bool operator==(const LeftOut&) const = default;
 };
 
 // A technique that attacks a bottleneck found here and that no supported variant applies: something to write.
@@ -74,6 +77,7 @@ struct Idea {
   std::string attacks;  // the bottleneck
   double score = 0;     // saving under the bound x prior / cost
   std::string why_not;  // "it builds on chunk-prefetch, which the incumbent lacks"; empty: nothing is in its way
+  bool operator==(const Idea&) const = default;
 };
 
 struct ResearchBrief {
@@ -81,6 +85,7 @@ struct ResearchBrief {
   std::vector<Candidate> ranked;
   std::vector<LeftOut> left_out;
   std::vector<Idea> unwritten = {};
+  bool operator==(const ResearchBrief&) const = default;
 };
 
 // The conditions of a lesson, beside its sources and incumbent. A member is empty where the journal does not tell.
@@ -89,6 +94,7 @@ struct LessonCondition {
   std::vector<std::string> workloads;  // that it was judged on
   std::string stall;                   // in which most of the incumbent's warps waited: "long_scoreboard"
   double stall_share = 0;              // of the samples
+  bool operator==(const LessonCondition&) const = default;
 };
 
 // The result of an experiment as knowledge. It holds while source, device model, workload and incumbent stay the same,
@@ -108,6 +114,7 @@ struct Lesson {
   double speedup = 1.0;
   std::string text;                // one sentence with its number and precondition
   LessonCondition condition = {};  // as the journal reads it from the experiment
+  bool operator==(const Lesson&) const = default;
 };
 
 // "about 2.55x" of a cause, which is often worth more, since what it slowed down beside itself goes with it; "at most
@@ -140,6 +147,7 @@ struct Proposal {
   ProposalState state = ProposalState::taken;
   std::string why;  // it was not taken, with its line of the answer and the name that it has there
   ProposalCost cost;
+  bool operator==(const Proposal&) const = default;
 };
 
 enum class ProposerOutcome : std::uint8_t {
@@ -159,6 +167,7 @@ struct ProposerCall {
   double seconds = 0;
   ProposalCost cost;  // of the call, beside what its proposals say
   std::vector<Proposal> proposals;
+  bool operator==(const ProposerCall&) const = default;
 };
 
 }  // namespace apo

@@ -44,6 +44,7 @@ struct SelftestComparison {
   std::vector<double> effects;  // of every round that counts, in order, search first
   std::string sentence = {};    // the judgement's; "" of a journal that does not say
   SamplePlan samples = {};
+  bool operator==(const SelftestComparison&) const = default;
 };
 
 // The noise of one kernel over all rounds of identical code. Standard deviations are of logarithms.
@@ -66,6 +67,7 @@ struct SelftestKernel {
   std::optional<double> resolves_10s;
   std::optional<double> resolves_60s;
   double smallest_claim = 0;
+  bool operator==(const SelftestKernel&) const = default;
 };
 
 struct Selftest {
@@ -80,6 +82,7 @@ struct Selftest {
   double seconds = 0;
   double smallest_claim = 0;  // on kernels that were not measured
   std::vector<SelftestKernel> kernels;
+  bool operator==(const Selftest&) const = default;
 };
 
 }  // namespace apo

@@ -20,17 +20,20 @@ struct Tunable {
   std::string name;
   std::vector<std::int64_t> values;  // the first one is the default
   std::string technique = {};        // of a toggle: what 1 applies; empty for any other tunable
+  bool operator==(const Tunable&) const = default;
 };
 
 struct ScratchBuffer {
   std::string name;
   std::string bytes;      // expression over axes and tunables
   std::string when = {};  // expression over tunables: whether there is one; empty: always
+  bool operator==(const ScratchBuffer&) const = default;
 };
 
 struct Launch {
   std::string kernel;
   std::map<std::string, std::string> attributes;  // grid, block, shared, cluster, ... as written
+  bool operator==(const Launch&) const = default;
 };
 
 enum class PredictionSource : std::uint8_t {
@@ -56,6 +59,7 @@ struct SourceFile {
   std::string name;  // as seen from the variant's own file
   std::string text;  // of a shared object its bytes
   std::string path;  // where it was read; empty when it comes from a journal
+  bool operator==(const SourceFile&) const = default;
 };
 
 // False when nothing was predicted: the effect is unknown. Older journals have a band of 1 without a reason there.
@@ -86,6 +90,7 @@ struct Variant {
   std::string source_hash;             // of the file, its headers and the contract: sources.h
 
   std::string id() const { return family + "/" + name; }
+  bool operator==(const Variant&) const = default;
 };
 
 using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -> value

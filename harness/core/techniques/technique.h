@@ -26,6 +26,7 @@ struct Technique {
   double low = 1.0;
   double high = 1.0;
   std::string source;
+  bool operator==(const Technique&) const = default;
 };
 
 }  // namespace apo

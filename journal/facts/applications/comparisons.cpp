@@ -7,8 +7,7 @@
 
 #include "harness/core/applications/application_document.h"
 #include "harness/core/error.h"
-#include "journal/encode.h"
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 namespace {
@@ -17,78 +16,20 @@ Value positive_or_absent(double value) {
   return value > 0 ? Value(value) : Value(nullptr);
 }
 
-std::vector<ApplicationRun> application_runs(Database& database, std::int64_t comparison) {
+std::vector<ApplicationRun> application_runs(Journal::Implementation& self, std::int64_t comparison) {
   std::vector<ApplicationRun> runs;
-  Statement rows = database.query(
-      "SELECT view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, metrics"
-      " FROM application_run WHERE comparison = ? ORDER BY position",
+  Statement rows = self.database.query(
+      "SELECT side, " + columns_of<ApplicationRun>() + " FROM application_run WHERE comparison = ? ORDER BY position",
       {comparison});
   while (rows.step()) {
-    ApplicationRun run;
-    const std::string view = rows.text();
-    run.view = known(application_view_from(view), view);
-    run.pair = rows.small();
+    ApplicationRun& run = runs.emplace_back();
     run.of_b = rows.text() == "b";
-    run.seed = rows.integer();
-    const std::string outcome = rows.text();
-    run.outcome = known(outcome_from(outcome), outcome);
-    run.evidence = rows.text();
-    run.start_up_s = rows.optional_real().value_or(0);
-    run.steps = rows.small();
-    run.seconds = rows.optional_real().value_or(0);
-    run.wall_s = rows.real();
-    run.values = decode_numbers(rows.text());
-    runs.push_back(std::move(run));
+    read_row(self, rows, run);
+    for (double* seconds : {&run.start_up_s, &run.seconds}) {
+      *seconds = std::isnan(*seconds) ? 0 : *seconds;
+    }
   }
   return runs;
-}
-
-std::vector<SpeedEffect> speeds_of(Database& database, std::int64_t comparison) {
-  std::vector<SpeedEffect> speeds;
-  Statement rows = database.query(
-      "SELECT view, value_a, value_b, start_up_a_s, start_up_b_s, pairs, effect, lower, upper, confidence"
-      " FROM application_speed WHERE comparison = ? ORDER BY view",
-      {comparison});
-  while (rows.step()) {
-    const std::string view = rows.text();
-    SpeedEffect speed{.view = known(application_view_from(view), view)};
-    speed.value_a = rows.real();
-    speed.value_b = rows.real();
-    speed.start_up_a_s = rows.real();
-    speed.start_up_b_s = rows.real();
-    speed.pairs = rows.small();
-    speed.effect = rows.real();
-    speed.lower = rows.real();
-    speed.upper = rows.real();
-    speed.confidence = rows.real();
-    speeds.push_back(speed);
-  }
-  return speeds;
-}
-
-std::vector<QualityChange> qualities_of(Database& database, std::int64_t comparison) {
-  std::vector<QualityChange> qualities;
-  Statement rows = database.query(
-      "SELECT view, metric, value_a, value_b, change, lower, upper, confidence, margin, seeds, seeds_needed, finding"
-      " FROM application_quality WHERE comparison = ? ORDER BY view, metric",
-      {comparison});
-  while (rows.step()) {
-    const std::string view = rows.text();
-    QualityChange quality{.view = known(application_view_from(view), view), .metric = rows.text()};
-    quality.value_a = rows.real();
-    quality.value_b = rows.real();
-    quality.change = rows.real();
-    quality.lower = rows.real();
-    quality.upper = rows.real();
-    quality.confidence = rows.real();
-    quality.margin = rows.real();
-    quality.seeds = rows.small();
-    quality.seeds_needed = static_cast<int>(rows.optional_real().value_or(0));
-    const std::string finding = rows.text();
-    quality.finding = known(quality_finding_from(finding), finding);
-    qualities.push_back(quality);
-  }
-  return qualities;
 }
 
 // The next ten columns.
@@ -133,18 +74,12 @@ void read_verdict_of(Database& database, ApplicationComparison& comparison) {
   comparison.expectation = next_expectation(row);
 }
 
-void add_speed(Database& database, std::int64_t comparison, const SpeedEffect& speed) {
-  database.run("INSERT INTO application_speed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-               {comparison, to_string(speed.view), speed.value_a, speed.value_b, speed.start_up_a_s, speed.start_up_b_s,
-                speed.pairs, speed.effect, speed.lower, speed.upper, speed.confidence, std::exp(speed.effect),
-                std::exp(speed.lower), std::exp(speed.upper)});
-}
-
-void add_quality(Database& database, std::int64_t comparison, const QualityChange& quality) {
-  database.run("INSERT INTO application_quality VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-               {comparison, to_string(quality.view), quality.metric, quality.value_a, quality.value_b, quality.change,
-                quality.lower, quality.upper, quality.confidence, quality.margin, quality.seeds,
-                quality.seeds_needed > 0 ? Value(quality.seeds_needed) : Value(nullptr), to_string(quality.finding)});
+void add_speed(Journal::Implementation& self, std::int64_t comparison, const SpeedEffect& speed) {
+  insert_row(self, "application_speed", speed,
+             {{"comparison", comparison},
+              {"speedup", std::exp(speed.effect)},
+              {"speedup_lower", std::exp(speed.lower)},
+              {"speedup_upper", std::exp(speed.upper)}});
 }
 
 void add_verdict(Database& database, const ApplicationComparison& comparison) {
@@ -178,21 +113,25 @@ void add_verdict(Database& database, const ApplicationComparison& comparison) {
 }  // namespace
 
 std::int64_t Journal::begin_application_comparison(const ApplicationComparison& comparison) {
-  return self_->database.insert(
-      "INSERT INTO application_comparison (campaign, machine, dispatch_a, dispatch_b, folder, application, started_at)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?)",
-      {Value::reference(comparison.campaign), self_->machine_row(comparison.machine), comparison.dispatch[0],
-       comparison.dispatch[1], comparison.folder, to_document(comparison.application).dump(),
-       time_or_now(comparison.started_at)});
+  return insert_row(*self_, "application_comparison", comparison,
+                    {{"campaign", Value::reference(comparison.campaign)},
+                     {"machine", self_->machine_row(comparison.machine)},
+                     {"application", to_document(comparison.application).dump()},
+                     {"started_at", time_or_now(comparison.started_at)}});
 }
 
 void Journal::add_application_run(std::int64_t comparison, const ApplicationRun& run) {
-  self_->database.run(
-      "INSERT INTO application_run VALUES (?, (SELECT count(*) FROM application_run WHERE comparison = ?), ?, ?, ?, ?,"
-      " ?, ?, ?, ?, ?, ?, ?, ?)",
-      {comparison, comparison, to_string(run.view), run.pair, run.of_b ? "b" : "a", run.seed, to_string(run.outcome),
-       run.evidence, positive_or_absent(run.start_up_s), run.steps, positive_or_absent(run.seconds), run.wall_s,
-       encode(run.values), time_or_now("")});
+  Transaction transaction(self_->database);
+  const std::vector<std::int64_t> before =
+      self_->database.integers("SELECT count(*) FROM application_run WHERE comparison = ?", {comparison});
+  insert_row(*self_, "application_run", run,
+             {{"comparison", comparison},
+              {"position", before.front()},
+              {"side", run.of_b ? "b" : "a"},
+              {"start_up_s", positive_or_absent(run.start_up_s)},
+              {"seconds", positive_or_absent(run.seconds)},
+              {"at", utc_now()}});
+  transaction.commit();
 }
 
 void Journal::finish_application_comparison(const ApplicationComparison& comparison) {
@@ -201,10 +140,11 @@ void Journal::finish_application_comparison(const ApplicationComparison& compari
   }
   Transaction transaction(self_->database);
   for (const SpeedEffect& speed : comparison.speeds) {
-    add_speed(self_->database, comparison.id, speed);
+    add_speed(*self_, comparison.id, speed);
   }
   for (const QualityChange& quality : comparison.qualities) {
-    add_quality(self_->database, comparison.id, quality);
+    insert_row(*self_, "application_quality", quality,
+               {{"comparison", comparison.id}, {"seeds_needed", Value::reference(quality.seeds_needed)}});
   }
   add_verdict(self_->database, comparison);
   transaction.commit();
@@ -213,26 +153,25 @@ void Journal::finish_application_comparison(const ApplicationComparison& compari
 namespace {
 
 // `condition` is one on the comparison c.
-std::vector<ApplicationComparison> read_all(Database& database, const std::string& condition, std::int64_t value) {
+std::vector<ApplicationComparison> read_all(Journal::Implementation& self, const std::string& condition,
+                                            std::int64_t value) {
   std::vector<ApplicationComparison> all;
-  Statement rows = database.query(
-      "SELECT c.id, coalesce(campaign, 0), m.key, dispatch_a, dispatch_b, folder, application, started_at"
-      " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE " +
-          condition + " ORDER BY c.id",
-      {value});
+  Statement rows = self.database.query("SELECT c.id, m.key, application, " + columns_of<ApplicationComparison>() +
+                                           " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE " +
+                                           condition + " ORDER BY c.id",
+                                       {value});
   while (rows.step()) {
-    ApplicationComparison comparison{.id = rows.integer(), .campaign = rows.integer()};
+    ApplicationComparison& comparison = all.emplace_back();
+    comparison.id = rows.integer();
     comparison.machine = rows.text();
-    comparison.dispatch[0] = rows.text();
-    comparison.dispatch[1] = rows.text();
-    comparison.folder = rows.text();
     comparison.application = application_from_document(rows.text());
-    comparison.started_at = rows.text();
-    comparison.runs = application_runs(database, comparison.id);
-    comparison.speeds = speeds_of(database, comparison.id);
-    comparison.qualities = qualities_of(database, comparison.id);
-    read_verdict_of(database, comparison);
-    all.push_back(std::move(comparison));
+    read_row(self, rows, comparison);
+    comparison.runs = application_runs(self, comparison.id);
+    comparison.speeds =
+        read_rows<SpeedEffect>(self, "application_speed WHERE comparison = ? ORDER BY view", {comparison.id});
+    comparison.qualities = read_rows<QualityChange>(
+        self, "application_quality WHERE comparison = ? ORDER BY view, metric", {comparison.id});
+    read_verdict_of(self.database, comparison);
   }
   return all;
 }
@@ -240,7 +179,7 @@ std::vector<ApplicationComparison> read_all(Database& database, const std::strin
 }  // namespace
 
 ApplicationComparison Journal::load_application_comparison(std::int64_t id) {
-  std::vector<ApplicationComparison> found = read_all(self_->database, "c.id = ?", id);
+  std::vector<ApplicationComparison> found = read_all(*self_, "c.id = ?", id);
   if (found.empty()) {
     throw UserError(fmt::format("there is no comparison a{} by an application in '{}'", id, self_->path.string()),
                     "'apo query --sql \"SELECT id, verdict, sentence FROM application_comparisons\"' lists them");
@@ -249,7 +188,7 @@ ApplicationComparison Journal::load_application_comparison(std::int64_t id) {
 }
 
 std::vector<ApplicationComparison> Journal::application_comparisons(std::optional<std::int64_t> campaign) {
-  return read_all(self_->database, "? IN (-1, coalesce(campaign, 0))", campaign.value_or(-1));
+  return read_all(*self_, "? IN (-1, coalesce(campaign, 0))", campaign.value_or(-1));
 }
 
 }  // namespace apo

@@ -2,8 +2,7 @@
 #include <map>
 #include <utility>
 
-#include "journal/encode.h"
-#include "journal/implementation.h"
+#include "journal/columns.h"
 
 namespace apo {
 namespace {
@@ -11,16 +10,6 @@ namespace {
 std::string model_of(Database& database, const std::string& machine) {
   Statement row = database.query("SELECT model FROM machine WHERE key = ? ORDER BY id DESC LIMIT 1", {machine});
   return row.step() ? row.text() : "";
-}
-
-std::vector<std::string> workloads_of(Database& database, std::int64_t experiment) {
-  std::vector<std::string> workloads;
-  Statement rows =
-      database.query("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", {experiment});
-  while (rows.step()) {
-    workloads.push_back(rows.text());
-  }
-  return workloads;
 }
 
 using Stall = std::pair<std::string, double>;
@@ -56,10 +45,12 @@ void add_conditions(Database& database, std::vector<Lesson>& lessons) {
     if (new_iteration && iteration != 0) {
       stall->second = largest_stall(database, iteration);
     }
-    lesson.condition = {.model = model->second,
-                        .workloads = workloads_of(database, lesson.experiment),
-                        .stall = stall->second.first,
-                        .stall_share = stall->second.second};
+    lesson.condition = {
+        .model = model->second,
+        .workloads = database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
+                                    {lesson.experiment}),
+        .stall = stall->second.first,
+        .stall_share = stall->second.second};
   }
 }
 
@@ -95,27 +86,11 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
   std::vector<Lesson> result;
   Statement rows = self_->database.query(
-      "SELECT l.id, coalesce(l.experiment, 0), l.family, l.workload_class, l.machine, l.configuration, l.source_hash,"
-      " l.incumbent, l.incumbent_source, l.techniques, l.verdict, l.speedup, l.text FROM lesson l" +
-          conditions + " ORDER BY l.id",
-      values);
+      "SELECT l.id, " + columns_of<Lesson>("l.") + " FROM lesson l" + conditions + " ORDER BY l.id", values);
   while (rows.step()) {
-    Lesson lesson;
+    Lesson& lesson = result.emplace_back();
     lesson.id = rows.integer();
-    lesson.experiment = rows.integer();
-    lesson.family = rows.text();
-    lesson.workload_class = rows.text();
-    lesson.machine = rows.text();
-    lesson.configuration = self_->configuration(rows.integer());
-    lesson.source_hash = rows.text();
-    lesson.incumbent = self_->configuration(rows.integer());
-    lesson.incumbent_source_hash = rows.text();
-    lesson.techniques = decode_list(rows.text());
-    const std::string verdict = rows.text();
-    lesson.verdict = known(verdict_from(verdict), verdict);
-    lesson.speedup = rows.real();
-    lesson.text = rows.text();
-    result.push_back(std::move(lesson));
+    read_row(*self_, rows, lesson);
   }
   add_conditions(self_->database, result);
   return result;

@@ -28,25 +28,6 @@ Judge judge_effect(double effect, double sd, const JudgePlan& plan = {.preset = 
   return judge_all(plan, [&](const NextStep& step) { return std::vector<double>{effect + noise(step, sd)}; });
 }
 
-void expect_same(const Judgement& a, const Judgement& b) {
-  EXPECT_EQ(a.verdict, b.verdict);
-  EXPECT_EQ(a.reason, b.reason);
-  EXPECT_EQ(a.sentence, b.sentence);
-  EXPECT_EQ(a.effect, b.effect);  // == on doubles: bit for bit is the claim
-  EXPECT_EQ(a.lower, b.lower);
-  EXPECT_EQ(a.upper, b.upper);
-  EXPECT_EQ(a.rounds, b.rounds);
-  EXPECT_EQ(a.processes, b.processes);
-  EXPECT_EQ(a.samples, b.samples);
-  EXPECT_EQ(a.seconds, b.seconds);
-  EXPECT_EQ(a.search_effect, b.search_effect);
-  EXPECT_EQ(a.alpha, b.alpha);
-  EXPECT_EQ(a.minimum_detectable, b.minimum_detectable);
-  EXPECT_EQ(a.incumbent_ns, b.incumbent_ns);
-  EXPECT_EQ(a.candidate_ns, b.candidate_ns);
-  EXPECT_EQ(a.minimum_claim, b.minimum_claim);
-}
-
 // ---------------------------------------------------------------- rounds of two commands
 
 Round round_of_commands(const NextStep& step, double incumbent, double candidate, bool higher = false) {
@@ -144,7 +125,7 @@ TEST(Judge, ConfirmationAloneRunsItsRoundsAndDecidesByThem) {
   EXPECT_EQ(judgement.processes, 17);
   EXPECT_EQ(judgement.search_effect, 0);
   EXPECT_EQ(judge_effect(0, 0.002, plan).judgement().reason, Reason::confirm_failed);
-  expect_same(replay({.preset = standard_preset()}, judge.rounds()), judgement);
+  EXPECT_EQ(replay({.preset = standard_preset()}, judge.rounds()), judgement);
 }
 
 TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
@@ -401,7 +382,7 @@ TEST(SecondLook, LeavesUnresolvedWhatItDoesNotShowByItself) {
   EXPECT_EQ(judge.judgement().reason, Reason::unresolved);
   EXPECT_NE(judge.judgement().sentence.find("all calls of workload w0 together took longer"), std::string::npos)
       << judge.judgement().sentence;
-  expect_same(replay({.preset = standard_preset()}, judge.rounds()), judge.judgement());
+  EXPECT_EQ(replay({.preset = standard_preset()}, judge.rounds()), judge.judgement());
 }
 
 TEST(Guard, ASlowestHundredthThatGotLongerStopsAnAccept) {
@@ -517,7 +498,7 @@ TEST(Replay, GivesTheJudgementAgainBitForBitFromRawSamples) {
         round.void_why = "forged";
       }
       const Judgement recorded = live.judgement();
-      expect_same(recorded, replay(plan, raw));
+      EXPECT_EQ(recorded, replay(plan, raw));
     }
   }
 }
@@ -535,7 +516,7 @@ TEST(Replay, RelabellingTheSlotsChangesNothing) {
         }
       }
     }
-    expect_same(live.judgement(), replay(plan, relabelled));
+    EXPECT_EQ(live.judgement(), replay(plan, relabelled));
   }
 }
 

@@ -1,13 +1,11 @@
 // tests/journal/facts/application_comparisons_test.cpp - judgements by an application come back as they were written.
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "journal/query/queries.h"
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -73,10 +71,9 @@ std::int64_t keep(Journal& journal, ApplicationComparison& one) {
   return one.id;
 }
 
-TEST(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+using ApplicationComparisons = PreparedTest;
+
+TEST_F(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   ApplicationComparison of_campaign = a_comparison_of(campaign);
   ApplicationComparison alone = a_comparison_of(0);
@@ -91,10 +88,7 @@ TEST(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
   EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
 }
 
-TEST(ApplicationComparisons, AnExpectationComesBackWithItsProfile) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+TEST_F(ApplicationComparisons, AnExpectationComesBackWithItsProfile) {
   ApplicationComparison one = a_comparison_of(0);
   const std::int64_t profile = journal.add_application({.source = "ncu", .command = "x"}, {.total_ns = 5}, "");
   one.expectation = ApplicationExpectation{.profile = profile,
@@ -117,10 +111,7 @@ TEST(ApplicationComparisons, AnExpectationComesBackWithItsProfile) {
   EXPECT_EQ(back.missing, "");
 }
 
-TEST(ApplicationComparisons, AnInterruptedOneKeepsItsRunsAndHasNoVerdict) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+TEST_F(ApplicationComparisons, AnInterruptedOneKeepsItsRunsAndHasNoVerdict) {
   ApplicationComparison one = a_comparison_of(0);
   one.id = journal.begin_application_comparison(one);
   journal.add_application_run(one.id, one.runs[0]);
@@ -132,19 +123,13 @@ TEST(ApplicationComparisons, AnInterruptedOneKeepsItsRunsAndHasNoVerdict) {
   EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "running");
 }
 
-TEST(ApplicationComparisons, AFinishedOneTakesNoMoreRuns) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+TEST_F(ApplicationComparisons, AFinishedOneTakesNoMoreRuns) {
   ApplicationComparison one = a_comparison_of(0);
   keep(journal, one);
   EXPECT_THROW(journal.add_application_run(one.id, one.runs[0]), std::logic_error);
 }
 
-TEST(ApplicationComparisons, AnAcceptThatLostItsQualityBreaksAnInvariant) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+TEST_F(ApplicationComparisons, AnAcceptThatLostItsQualityBreaksAnInvariant) {
   ApplicationComparison one = a_comparison_of(0);
   one.verdict = Verdict::accepted;
   keep(journal, one);

@@ -1,10 +1,8 @@
 // tests/journal/facts/jobs_test.cpp - jobs: written before they start, over once, known to be interrupted, linked to
 // their experiments.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -26,28 +24,26 @@ Journal opened_for_job(const Scratch& scratch, std::int64_t job) {
   return journal;
 }
 
-TEST(Jobs, AnEndedJobReadsBackAsItWasWritten) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+using Jobs = PreparedTest;
+
+TEST_F(Jobs, AnEndedJobReadsBackAsItWasWritten) {
   const std::int64_t id = journal.begin_job({.tool = "evaluate", .arguments = R"({"family":"copy"})"});
   EXPECT_FALSE(journal.job(id)->end);
-  const JobEnd end{.state = JobState::done, .exit_code = 1, .document = R"({"verdict":"wrong"})", .message = kAwkward};
+  const JobEnd end{.state = JobState::done,
+                   .exit_code = 1,
+                   .document = R"({"verdict":"wrong"})",
+                   .message = kAwkward,
+                   .at = "2026-01-01"};
   journal.finish_job(id, end);
   const auto job = journal.job(id);
   EXPECT_EQ(job->tool, "evaluate");
   EXPECT_EQ(job->arguments, R"({"family":"copy"})");
   EXPECT_FALSE(job->started_at.empty());
-  EXPECT_EQ(job->end->state, JobState::done);
-  EXPECT_EQ(job->end->exit_code, 1);
-  EXPECT_EQ(job->end->document, end.document);
-  EXPECT_EQ(job->end->message, kAwkward);
-  EXPECT_FALSE(job->end->at.empty());
+  EXPECT_EQ(job->end, end);
   EXPECT_FALSE(journal.job(id + 1));
 }
 
-TEST(Jobs, AJobEndsOnce) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(Jobs, AJobEndsOnce) {
   const std::int64_t id = journal.begin_job({.tool = "compare", .arguments = "{}"});
   journal.finish_job(id, {.state = JobState::cancelled});
   EXPECT_FALSE(journal.job(id)->end->exit_code);
@@ -55,38 +51,31 @@ TEST(Jobs, AJobEndsOnce) {
   EXPECT_THROW(journal.finish_job(id + 1, {.state = JobState::failed}), std::logic_error);
 }
 
-TEST(Jobs, OneThatIsDoneHasADocument) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(Jobs, OneThatIsDoneHasADocument) {
   const std::int64_t id = journal.begin_job({.tool = "compare", .arguments = "{}"});
   EXPECT_THROW(journal.finish_job(id, {.state = JobState::done}), std::logic_error);
 }
 
-TEST(Jobs, AServerIsKnownUntilItEnds) {
-  Scratch scratch;
-  Journal reader = scratch.open();
+TEST_F(Jobs, AServerIsKnownUntilItEnds) {
   std::int64_t id = 0;
   {
     Journal server = scratch.open();
     id = server.begin_job({.tool = "evaluate", .arguments = "{}"});
-    EXPECT_TRUE(reader.job_has_server(id));
-    EXPECT_FALSE(reader.job_has_server(id + 1));
+    EXPECT_TRUE(journal.job_has_server(id));
+    EXPECT_FALSE(journal.job_has_server(id + 1));
   }
-  EXPECT_FALSE(reader.job_has_server(id));
+  EXPECT_FALSE(journal.job_has_server(id));
 }
 
-TEST(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
-  Scratch scratch;
-  scratch.create();
-  Journal server = scratch.open();
-  const std::int64_t id = server.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+TEST_F(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
+  const std::int64_t id = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
   Journal command = opened_for_job(scratch, id);
   Experiment finished = begun(command);
   command.finish_experiment(finished);
   const Experiment open = begun(command);
   Journal stranger = scratch.open();
   begun(stranger);
-  const auto job = server.job(id);
+  const auto job = journal.job(id);
   ASSERT_EQ(job->experiments.size(), 2u);
   EXPECT_EQ(job->experiments[0].id, finished.id);
   EXPECT_EQ(job->experiments[0].state, "finished");
@@ -96,11 +85,9 @@ TEST(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
   EXPECT_EQ(job->experiments[1].verdict, "");
 }
 
-TEST(Jobs, ANumberThatMeansNothingIsNoError) {
-  Scratch scratch;
-  scratch.create();
-  Journal journal = opened_for_job(scratch, 77);
-  EXPECT_GT(begun(journal).id, 0);
+TEST_F(Jobs, ANumberThatMeansNothingIsNoError) {
+  Journal stranger = opened_for_job(scratch, 77);
+  EXPECT_GT(begun(stranger).id, 0);
   const std::int64_t over = journal.begin_job({.tool = "evaluate", .arguments = "{}"});
   journal.finish_job(over, {.state = JobState::cancelled});
   Journal late = opened_for_job(scratch, over);

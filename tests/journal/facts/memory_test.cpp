@@ -1,18 +1,15 @@
 // tests/journal/facts/memory_test.cpp - the conditions of lessons.
-#include <gtest/gtest.h>
-
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
 
 using namespace apo::test;
 
+using Lessons = PreparedTest;
+
 // An iteration with a profile of the incumbent, and one experiment in it.
-TEST(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
+TEST_F(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
   Experiment experiment = an_experiment(campaign, iteration);
@@ -30,17 +27,10 @@ TEST(Lessons, KnowTheConditionThatTheyWereLearntUnder) {
   EXPECT_EQ(condition.stall_share, 0.3);
 }
 
-TEST(Lessons, WithoutAnExperimentOrAProfileHaveNoMoreThanTheModel) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
-  Lesson lesson = a_lesson(an_experiment(0, 0));
-  lesson.experiment = 0;
-  journal.add_lesson(lesson);
+TEST_F(Lessons, WithoutAProfileHaveNoStall) {
+  add_lesson(journal, a_lesson(an_experiment(0, 0)));
   const LessonCondition condition = journal.lessons().at(0).condition;
-  EXPECT_EQ(condition.model, a_machine().model);
-  EXPECT_TRUE(condition.workloads.empty());
-  EXPECT_EQ(condition.stall, "");
+  EXPECT_EQ(condition, (LessonCondition{.model = a_machine().model, .workloads = an_experiment(0, 0).workloads}));
 }
 
 }  // namespace

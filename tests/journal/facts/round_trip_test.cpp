@@ -1,14 +1,12 @@
 // tests/journal/facts/round_trip_test.cpp - every record comes back as it was written.
-#include <gtest/gtest.h>
-
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "journal/encode.h"
-#include "tests/journal/samples.h"
+#include "journal/query/queries.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -17,173 +15,35 @@ using namespace apo::test;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-::testing::AssertionResult same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b)
-             ? ::testing::AssertionSuccess()
-             : ::testing::AssertionFailure() << a << " is not bit for bit " << b;
-}
-
-void expect_same(const Prediction& a, const Prediction& b) {
-  EXPECT_TRUE(same_bits(a.low, b.low));
-  EXPECT_TRUE(same_bits(a.high, b.high));
-  EXPECT_EQ(a.relative_to, b.relative_to);
-  EXPECT_EQ(a.because, b.because);
-  EXPECT_EQ(a.source, b.source);
-}
-
-void expect_same(const Build& a, const Build& b) {
-  EXPECT_EQ(a.key, b.key);
-  EXPECT_EQ(a.outcome, b.outcome);
-  EXPECT_EQ(a.object_path, b.object_path);
-  EXPECT_EQ(a.object_hash, b.object_hash);
-  EXPECT_EQ(a.code_hash, b.code_hash);
-  EXPECT_EQ(a.flags, b.flags);
-  EXPECT_EQ(a.toolchain.compiler, b.toolchain.compiler);
-  EXPECT_EQ(a.toolchain.version, b.toolchain.version);
-  EXPECT_EQ(a.log, b.log);
-  EXPECT_TRUE(same_bits(a.seconds, b.seconds));
-  EXPECT_EQ(a.from_cache, b.from_cache);
-  EXPECT_EQ(a.resources, b.resources);
-}
-
-void expect_same(const std::vector<Block>& a, const std::vector<Block>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(a[i].samples.size(), b[i].samples.size());
-    for (std::size_t k = 0; k < a[i].samples.size(); ++k) {
-      EXPECT_EQ(a[i].samples[k].slot, b[i].samples[k].slot);
-      EXPECT_EQ(a[i].samples[k].ns, b[i].samples[k].ns);
-    }
-  }
-}
-
-void expect_same(const Round& a, const Round& b) {
-  EXPECT_EQ(a.stage, b.stage);
-  EXPECT_EQ(a.index, b.index);
-  EXPECT_EQ(a.seed, b.seed);
-  EXPECT_EQ(a.candidate_in_slot0, b.candidate_in_slot0);
-  EXPECT_TRUE(same_bits(a.effect, b.effect));
-  EXPECT_EQ(a.void_why, b.void_why);
-  EXPECT_TRUE(same_bits(a.seconds, b.seconds));
-  EXPECT_EQ(a.environment, b.environment);
-  ASSERT_EQ(a.workloads.size(), b.workloads.size());
-  for (std::size_t i = 0; i < a.workloads.size(); ++i) {
-    const RoundWorkload& x = a.workloads[i];
-    const RoundWorkload& y = b.workloads[i];
-    EXPECT_EQ(x.workload, y.workload);
-    EXPECT_EQ(x.repetitions, y.repetitions);
-    expect_same(x.warmup, y.warmup);
-    expect_same(x.blocks, y.blocks);
-    EXPECT_TRUE(same_bits(x.effect, y.effect));
-    EXPECT_TRUE(same_bits(x.incumbent_p90_ns, y.incumbent_p90_ns));
-    EXPECT_TRUE(same_bits(x.candidate_p90_ns, y.candidate_p90_ns));
-    EXPECT_TRUE(same_bits(x.incumbent_median_ns, y.incumbent_median_ns));
-    EXPECT_TRUE(same_bits(x.candidate_median_ns, y.candidate_median_ns));
-    EXPECT_EQ(x.checks, y.checks);
-  }
-}
-
-void expect_same(const Judgement& a, const Judgement& b) {
-  EXPECT_EQ(a.verdict, b.verdict);
-  EXPECT_EQ(a.reason, b.reason);
-  EXPECT_EQ(a.sentence, b.sentence);
-  const auto numbers = [](const Judgement& j) {
-    return std::vector<double>{j.effect,        j.lower,         j.upper,       j.confidence,
-                               j.seconds,       j.search_effect, j.alpha,       j.minimum_detectable,
-                               j.minimum_claim, j.incumbent_ns,  j.candidate_ns};
-  };
-  for (std::size_t i = 0; i < numbers(a).size(); ++i) {
-    EXPECT_TRUE(same_bits(numbers(a)[i], numbers(b)[i])) << i;
-  }
-  EXPECT_EQ(a.rounds, b.rounds);
-  EXPECT_EQ(a.processes, b.processes);
-  EXPECT_EQ(a.samples, b.samples);
-  EXPECT_EQ(a.preset, b.preset);
-  EXPECT_EQ(a.cache_policy, b.cache_policy);
-  EXPECT_EQ(a.rule_version, b.rule_version);
-}
-
-void expect_same(const Experiment& a, const Experiment& b) {
-  EXPECT_EQ(a.id, b.id);
-  EXPECT_EQ(a.iteration, b.iteration);
-  EXPECT_EQ(a.campaign, b.campaign);
-  EXPECT_EQ(a.index, b.index);
-  EXPECT_EQ(a.family, b.family);
-  EXPECT_EQ(a.workload_class, b.workload_class);
-  EXPECT_EQ(a.workloads, b.workloads);
-  EXPECT_EQ(a.candidate, b.candidate);
-  EXPECT_EQ(a.incumbent, b.incumbent);
-  EXPECT_EQ(a.candidate_source_hash, b.candidate_source_hash);
-  EXPECT_EQ(a.incumbent_source_hash, b.incumbent_source_hash);
-  EXPECT_EQ(a.techniques, b.techniques);
-  expect_same(a.prediction, b.prediction);
-  expect_same(a.candidate_build, b.candidate_build);
-  expect_same(a.incumbent_build, b.incumbent_build);
-  ASSERT_EQ(a.gates.size(), b.gates.size());
-  for (std::size_t i = 0; i < a.gates.size(); ++i) {
-    EXPECT_EQ(a.gates[i].gate, b.gates[i].gate);
-    EXPECT_EQ(a.gates[i].outcome, b.gates[i].outcome);
-    EXPECT_EQ(a.gates[i].evidence, b.gates[i].evidence);
-    EXPECT_TRUE(same_bits(a.gates[i].seconds, b.gates[i].seconds));
-    EXPECT_EQ(a.gates[i].errors, b.gates[i].errors);
-  }
-  ASSERT_EQ(a.rounds.size(), b.rounds.size());
-  for (std::size_t i = 0; i < a.rounds.size(); ++i) {
-    expect_same(a.rounds[i], b.rounds[i]);
-  }
-  ASSERT_EQ(a.judgement.has_value(), b.judgement.has_value());
-  if (a.judgement) {
-    expect_same(*a.judgement, *b.judgement);
-  }
-  EXPECT_EQ(a.outcome, b.outcome);
-  EXPECT_EQ(a.started_at, b.started_at);
-  EXPECT_EQ(a.finished_at, b.finished_at);
-  EXPECT_EQ(a.machine, b.machine);
-}
-
 std::int64_t begin(Journal& journal) {
   prepare(journal);
   return journal.begin_campaign(a_campaign());
 }
 
-TEST(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
-  Scratch scratch;
-  Experiment experiment;
-  {
-    Journal journal = scratch.open();
-    const std::int64_t campaign = begin(journal);
-    experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
-    experiment.id = journal.begin_experiment(experiment);
-    journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-    journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
-    for (const GateResult& gate : experiment.gates) {
-      journal.add_gate(experiment.id, gate);
-    }
-    for (const Round& round : experiment.rounds) {
-      journal.add_round(experiment.id, round);
-    }
-    journal.finish_experiment(experiment);
-  }
-  Journal journal = scratch.open(Access::read_only);
-  expect_same(journal.load_experiment(experiment.id), experiment);
-  EXPECT_TRUE(journal.load_experiment(experiment.id, Detail::summary).rounds.empty());
-  EXPECT_TRUE(journal.check_integrity().empty());
+using RoundTrip = JournalTest;
+
+TEST_F(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
+  const std::int64_t campaign = begin(journal);
+  Experiment experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
+  begin_with_evidence(journal, experiment);
+  journal.finish_experiment(experiment);
+  { const Journal closed = std::move(journal); }
+  Journal reopened = scratch.open(Access::read_only);
+  EXPECT_EQ(reopened.load_experiment(experiment.id), experiment);
+  EXPECT_TRUE(reopened.load_experiment(experiment.id, Detail::summary).rounds.empty());
+  EXPECT_TRUE(reopened.check_integrity().empty());
 }
 
-TEST(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.id = journal.begin_experiment(experiment);
   journal.add_gate(experiment.id, experiment.gates[0]);
   journal.add_round(experiment.id, experiment.rounds[0]);
   journal.finish_experiment(experiment);
-  expect_same(journal.load_experiment(experiment.id), experiment);
+  EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
 }
 
-TEST(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
   const std::int64_t campaign = begin(journal);
   for (int value = 0; value <= static_cast<int>(Outcome::unstable_clock); ++value) {
     Experiment experiment = an_experiment(campaign, 0);
@@ -195,18 +55,17 @@ TEST(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
     experiment.judgement->verdict = static_cast<Verdict>(value % 3);
     experiment.id = journal.begin_experiment(experiment);
     journal.finish_experiment(experiment);
-    expect_same(journal.load_experiment(experiment.id), experiment);
+    EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
   }
 }
 
-TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, NotANumberAndWhatIsAbsentComeBackAsThat) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.rounds.resize(1);
   experiment.rounds[0].effect = kNaN;
   experiment.rounds[0].environment.celsius = kNaN;
   experiment.judgement->effect = kNaN;
+  experiment.judgement->cache_policy.reset();
   experiment.judgement->upper = std::numeric_limits<double>::infinity();
   experiment.id = journal.begin_experiment(experiment);
   journal.finish_experiment(experiment);
@@ -214,13 +73,12 @@ TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
   EXPECT_TRUE(std::isnan(back.rounds[0].effect));
   EXPECT_TRUE(std::isnan(back.rounds[0].environment.celsius.value()));
   EXPECT_TRUE(std::isnan(back.judgement->effect));
+  EXPECT_FALSE(back.judgement->cache_policy);
   EXPECT_EQ(back.judgement->upper, std::numeric_limits<double>::infinity());
 }
 
 // padded_cache is the candidate and simple the incumbent of each.
-TEST(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
   const std::int64_t campaign = begin(journal);
   EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "cpu-1"));
   add_quick(journal, {.campaign = campaign, .workload_class = "n32"});
@@ -243,9 +101,7 @@ TEST(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide
   EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "another machine"));
 }
 
-TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   const Campaign campaign = a_campaign();
   const std::int64_t id = begin(journal);
   EXPECT_EQ(journal.campaign(id)->policy.seed, 0u);
@@ -254,60 +110,22 @@ TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   journal.finish_campaign(id, campaign.policy.seed, kAwkward);
   EXPECT_FALSE(journal.open_campaign("e88_backward", "n32", "cpu-1"));
 
-  const Campaign back = *journal.campaign(id);
-  EXPECT_EQ(back.state, CampaignState::finished);
-  EXPECT_EQ(back.baseline, campaign.baseline);
-  EXPECT_EQ(back.machine, campaign.machine);
-  EXPECT_EQ(back.started_at, campaign.started_at);
-  EXPECT_EQ(back.policy.seed, campaign.policy.seed);
-  EXPECT_EQ(back.policy.family, campaign.policy.family);
-  EXPECT_EQ(back.policy.workload_class, campaign.policy.workload_class);
-  EXPECT_EQ(back.policy.workloads, campaign.policy.workloads);
-  EXPECT_EQ(back.policy.baseline, campaign.policy.baseline);
-  EXPECT_EQ(back.policy.iterations, campaign.policy.iterations);
-  EXPECT_EQ(back.policy.candidates_per_iteration, campaign.policy.candidates_per_iteration);
-  EXPECT_EQ(back.policy.budget_s, campaign.policy.budget_s);
-  EXPECT_EQ(back.policy.cache_policy, campaign.policy.cache_policy);
-  EXPECT_EQ(back.policy.judge_preset, campaign.policy.judge_preset);
-  EXPECT_EQ(back.policy.target, campaign.policy.target);
-  EXPECT_EQ(back.policy.layout, Layout::fixed);
+  Campaign ended = campaign;
+  ended.id = id;
+  ended.state = CampaignState::finished;
+  EXPECT_EQ(journal.campaign(id), ended);
 }
 
-TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
   const Variant variant = a_variant("register_owned");
   journal.add_variant(variant);
   journal.add_variant(variant);
-  const Variant back = *journal.variant(variant.source_hash);
-  EXPECT_EQ(back.id(), variant.id());
-  EXPECT_EQ(back.target, variant.target);
-  EXPECT_EQ(back.arch, variant.arch);
-  EXPECT_EQ(back.techniques, variant.techniques);
-  EXPECT_EQ(back.parent, variant.parent);
-  EXPECT_EQ(back.idea, variant.idea);
-  ASSERT_TRUE(back.prediction);
-  expect_same(*back.prediction, *variant.prediction);
-  EXPECT_EQ(back.requires_expression, variant.requires_expression);
-  ASSERT_EQ(back.tunables.size(), 3u);
-  EXPECT_EQ(back.tunables[1].name, "CHUNK");
-  EXPECT_EQ(back.tunables[1].values, variant.tunables[1].values);
-  EXPECT_EQ(back.tunables[1].technique, "");
-  EXPECT_EQ(back.tunables[2].technique, "fused-l2-norm");
-  EXPECT_EQ(back.scratch.at(0).bytes, variant.scratch[0].bytes);
-  EXPECT_EQ(back.scratch.at(0).when, "");
-  EXPECT_EQ(back.scratch.at(1).when, "!FUSED");
-  EXPECT_EQ(back.launches.at(0).attributes, variant.launches[0].attributes);
-  EXPECT_EQ(back.launches.at(1).kernel, "reduce");
-  EXPECT_EQ(back.path, variant.path);
-  EXPECT_EQ(back.source, variant.source);
+  EXPECT_EQ(journal.variant(variant.source_hash), variant);
   EXPECT_EQ(journal.variants("e88_backward").size(), 1u);
   EXPECT_TRUE(journal.variants("copy").empty());
 }
 
-TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
   const Variant variant = a_variant_with_headers();
   journal.add_variant(variant);
   journal.add_variant(variant);
@@ -322,9 +140,7 @@ TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
   EXPECT_TRUE(journal.check_invariants().empty());
 }
 
-TEST(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   Variant variant = a_variant("simple");
   journal.add_variant(variant);
   const std::string first = variant.source_hash;
@@ -338,18 +154,14 @@ TEST(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   EXPECT_FALSE(journal.newest_variant("e88_backward/none"));
 }
 
-TEST(RoundTrip, VariantWithAWrongHashIsRefused) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, VariantWithAWrongHashIsRefused) {
   Variant variant = a_variant("simple");
   variant.source += " ";
   EXPECT_THROW(journal.add_variant(variant), std::logic_error);
   EXPECT_FALSE(journal.newest_variant("e88_backward/simple"));
 }
 
-TEST(RoundTrip, MachineStatesAreKeptApart) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, MachineStatesAreKeptApart) {
   prepare(journal);
   const std::int64_t before = add_quick(journal, {});
   Machine newer = a_machine();
@@ -365,9 +177,7 @@ TEST(RoundTrip, MachineStatesAreKeptApart) {
   EXPECT_FALSE(journal.machine("cpu-2"));
 }
 
-TEST(RoundTrip, ProfilesRoofsAndBriefs) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   const std::int64_t campaign = begin(journal);
   const std::int64_t iteration = journal.begin_iteration({.campaign = campaign,
                                                           .index = 1,
@@ -397,30 +207,13 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
                   .stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}},
                   .lines = {{"variant.cu", 7, kAwkward}}};
   journal.add_profile(profile, {.machine = "cpu-1", .iteration = iteration});
-  const Profile back = journal.profiles_of_iteration(iteration).at(0);
-  EXPECT_EQ(back.configuration, profile.configuration);
-  EXPECT_EQ(back.workload, profile.workload);
-  EXPECT_EQ(back.rung, profile.rung);
-  EXPECT_EQ(back.missing, profile.missing);
-  EXPECT_TRUE(same_bits(back.floor_ns, profile.floor_ns));
-  EXPECT_EQ(back.floor_roof, profile.floor_roof);
-  EXPECT_EQ(back.time_ns, profile.time_ns);
-  EXPECT_EQ(back.floor_fraction, profile.floor_fraction);
-  EXPECT_EQ(back.conditions, profile.conditions);
-  EXPECT_EQ(back.stalls, profile.stalls);
-  EXPECT_EQ(back.lines, profile.lines);
-  ASSERT_EQ(back.metrics.size(), 2u);
-  EXPECT_EQ(back.metrics[0].lower, profile.metrics[0].lower);
-  EXPECT_EQ(back.metrics[0].upper, profile.metrics[0].upper);
-  EXPECT_EQ(back.metrics[0].samples, 40);
-  EXPECT_TRUE(std::isnan(back.metrics[1].value));
-  EXPECT_FALSE(back.metrics[1].lower);
-  ASSERT_EQ(back.roofs.size(), 2u);
-  EXPECT_EQ(back.roofs[1].value, 2e11);
-  EXPECT_EQ(back.roofs[1].note, kAwkward);
+  Profile back = journal.profiles_of_iteration(iteration).at(0);
+  EXPECT_TRUE(std::isnan(back.metrics.at(1).value));
+  back.metrics[1].value = profile.metrics[1].value = 0;
+  EXPECT_EQ(back, profile);
   EXPECT_EQ(journal.roofs("cpu-1")[1].samples, 21);
 
-  const ResearchBrief brief{
+  ResearchBrief brief{
       .bottlenecks = {{"single-thread", kAwkward, 1.9, BottleneckKind::cause, "simple.cu", 42}, {"barriers", "", kNaN}},
       .ranked = {{.configuration = {"e88_backward/padded_cache", {{"K", -1}}},
                   .techniques = {"padded-cache", "a,b"},
@@ -429,43 +222,17 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
                   .score = 0.1 + 0.2,
                   .why = kAwkward,
                   .origin = Origin::tuning},
-                 {.configuration = {"e88_backward/simple", {}}}},
+                 {.configuration = {"e88_backward/simple", {}}, .prediction = {1, 2}}},
       .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "not in these words", LeftOutKind::refuted}},
       .unwritten = {{.technique = {.name = "fast-tanh", .low = 1.1, .high = 1.9, .source = kAwkward},
                      .attacks = "barriers",
                      .score = 0.3,
                      .why_not = "it needs N <= 32"}}};
   journal.add_brief(iteration, brief);
-  const ResearchBrief read = journal.brief(iteration);
-  ASSERT_EQ(read.bottlenecks.size(), 2u);
-  EXPECT_EQ(read.bottlenecks[0].evidence, kAwkward);
-  EXPECT_EQ(read.bottlenecks[0].bound, 1.9);
-  EXPECT_EQ(read.bottlenecks[0].kind, BottleneckKind::cause);
-  EXPECT_EQ(read.bottlenecks[0].file, "simple.cu");
-  EXPECT_EQ(read.bottlenecks[0].line, 42);
-  EXPECT_TRUE(std::isnan(read.bottlenecks[1].bound));
-  EXPECT_EQ(read.bottlenecks[1].kind, BottleneckKind::limit);
-  EXPECT_EQ(read.bottlenecks[1].line, 0);
-  ASSERT_EQ(read.unwritten.size(), 1u);
-  EXPECT_EQ(read.unwritten[0].technique.name, "fast-tanh");
-  EXPECT_EQ(read.unwritten[0].technique.low, 1.1);
-  EXPECT_EQ(read.unwritten[0].technique.high, 1.9);
-  EXPECT_EQ(read.unwritten[0].technique.source, kAwkward);
-  EXPECT_EQ(read.unwritten[0].attacks, "barriers");
-  EXPECT_EQ(read.unwritten[0].score, 0.3);
-  EXPECT_EQ(read.unwritten[0].why_not, "it needs N <= 32");
-  ASSERT_EQ(read.ranked.size(), 2u);
-  EXPECT_EQ(read.ranked[0].configuration, brief.ranked[0].configuration);
-  EXPECT_EQ(read.ranked[0].techniques, brief.ranked[0].techniques);
-  expect_same(read.ranked[0].prediction, brief.ranked[0].prediction);
-  EXPECT_EQ(read.ranked[0].attacks, "barriers");
-  EXPECT_TRUE(same_bits(read.ranked[0].score, 0.1 + 0.2));
-  EXPECT_EQ(read.ranked[0].why, kAwkward);
-  EXPECT_EQ(read.ranked[0].origin, Origin::tuning);
-  ASSERT_EQ(read.left_out.size(), 1u);
-  EXPECT_EQ(read.left_out[0].configuration, brief.left_out[0].configuration);
-  EXPECT_EQ(read.left_out[0].why, "not in these words");
-  EXPECT_EQ(read.left_out[0].kind, LeftOutKind::refuted);
+  ResearchBrief read = journal.brief(iteration);
+  EXPECT_TRUE(std::isnan(read.bottlenecks.at(1).bound));
+  read.bottlenecks[1].bound = brief.bottlenecks[1].bound = 0;
+  EXPECT_EQ(read, brief);
 
   journal.finish_iteration(iteration, kAwkward);
   const IterationRow row = journal.iterations(campaign).at(0);
@@ -475,50 +242,37 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_FALSE(row.ended_at.empty());
 }
 
-TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   prepare(journal);
   const std::int64_t campaign = journal.begin_campaign(a_campaign());
   const std::int64_t iteration = journal.begin_iteration(
       {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
-  const ProposerCall call{
+  ProposerCall call{
       .command = kAwkward,
       .outcome = ProposerOutcome::flooded,
       .note = "too much",
       .seconds = 1.5,
-      .cost = {.tokens = 12},
-      .proposals = {{.author = "a",
-                     .configuration = {"copy/x_1", {{"K", 2}}},
-                     .idea = kAwkward,
-                     .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
-                     .cost = {.usd = 0.25}},
-                    {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text"}}};
+      .cost = {.tokens = 12, .usd = 1, .seconds = 2},
+      .proposals = {
+          {.author = "a",
+           .configuration = {"copy/x_1", {{"K", 2}}},
+           .idea = kAwkward,
+           .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
+           .cost = {.tokens = 3, .usd = 0.25, .seconds = 1}},
+          {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text", .cost = {4, 5, 6}}}};
   journal.add_proposer_call(iteration, call);
   journal.add_proposer_call(iteration, {.command = "true"});
   const std::vector<ProposerCall> read = journal.proposer_calls(campaign);
   ASSERT_EQ(read.size(), 2U);
-  EXPECT_EQ(read[0].campaign, campaign);
-  EXPECT_EQ(read[0].command, kAwkward);
-  EXPECT_EQ(read[0].outcome, ProposerOutcome::flooded);
-  EXPECT_EQ(read[0].cost.tokens, 12);
-  EXPECT_TRUE(std::isnan(read[0].cost.usd));
-  ASSERT_EQ(read[0].proposals.size(), 2U);
-  EXPECT_EQ(read[0].proposals[0].configuration, call.proposals[0].configuration);
-  EXPECT_EQ(read[0].proposals[0].idea, kAwkward);
-  EXPECT_EQ(read[0].proposals[0].prediction->high, 1.3);
-  EXPECT_EQ(read[0].proposals[0].cost.usd, 0.25);
-  EXPECT_FALSE(read[0].proposals[1].prediction);
-  EXPECT_EQ(read[0].proposals[1].state, ProposalState::refused);
-  EXPECT_EQ(read[0].proposals[1].configuration.variant, "");
+  call.campaign = campaign;
+  EXPECT_EQ(read[0], call);
+  EXPECT_TRUE(std::isnan(read[1].cost.usd));
   EXPECT_TRUE(read[1].proposals.empty());
   EXPECT_EQ(journal.authors("copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
   EXPECT_TRUE(journal.authors("cop").empty());
 }
 
-TEST(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
-  const Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
   prepare(journal);
   const auto call_in = [&](const std::string& family, Target target, const std::string& command) {
     Campaign campaign = a_campaign();
@@ -544,38 +298,26 @@ TEST(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
   EXPECT_EQ(read[1].campaign, last);
 }
 
-TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
   const std::int64_t campaign = begin(journal);
   Experiment experiment = an_experiment(campaign, 0);
   experiment.id = journal.begin_experiment(experiment);
   const Lesson lesson = a_lesson(experiment);
   journal.finish_experiment(experiment, lesson);
   Lesson other = lesson;
-  other.experiment = 0;
   other.family = "copy";
   other.workload_class = "large";
   other.machine = "cpu-2";
   other.configuration.variant = "copy/simple";
   other.techniques = {};
   other.verdict = Verdict::inconclusive;
-  journal.add_lesson(other);
+  add_lesson(journal, other);
 
   ASSERT_EQ(journal.lessons().size(), 2u);
-  const Lesson back = journal.lessons().at(0);
-  EXPECT_EQ(back.experiment, experiment.id);
-  EXPECT_EQ(back.family, lesson.family);
-  EXPECT_EQ(back.workload_class, lesson.workload_class);
-  EXPECT_EQ(back.machine, lesson.machine);
-  EXPECT_EQ(back.configuration, lesson.configuration);
-  EXPECT_EQ(back.source_hash, lesson.source_hash);
-  EXPECT_EQ(back.incumbent, lesson.incumbent);
-  EXPECT_EQ(back.incumbent_source_hash, lesson.incumbent_source_hash);
-  EXPECT_EQ(back.techniques, lesson.techniques);
-  EXPECT_EQ(back.verdict, lesson.verdict);
-  EXPECT_TRUE(same_bits(back.speedup, lesson.speedup));
-  EXPECT_EQ(back.text, lesson.text);
+  Lesson back = lesson;
+  back.id = 1;
+  back.condition = {.model = a_machine().model, .workloads = experiment.workloads};
+  EXPECT_EQ(journal.lessons().at(0), back);
 
   const LessonFilter first_only[] = {{.family = "e88_backward"},
                                      {.workload_class = "n32"},
@@ -596,17 +338,15 @@ TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
   EXPECT_TRUE(journal.lessons({.family = "' OR '1'='1"}).empty());
 }
 
-TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  const std::int64_t campaign = begin(journal);
-  Lesson lesson = a_lesson(an_experiment(campaign, 0));
+TEST_F(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
+  prepare(journal);
+  Lesson lesson = a_lesson(an_experiment(0, 0));
   for (const std::int64_t setting : {1, 2, 3, 4}) {
     lesson.configuration.settings = {{"K", setting}};
     lesson.verdict = setting == 4 ? Verdict::accepted : Verdict::reverted;
     for (const char* workload_class : {"n32", "n64"}) {
       lesson.workload_class = workload_class;
-      journal.add_lesson(lesson);
+      add_lesson(journal, lesson);
     }
   }
   const auto settings = [&](const LessonFilter& filter) {
@@ -625,9 +365,7 @@ TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
 }
 
 // What research goes by, as `experiments` gives it.
-TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+TEST_F(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   const std::int64_t campaign = begin(journal);
   const std::int64_t second = journal.begin_campaign(a_campaign());
   Experiment whole = an_experiment(campaign, 0);
@@ -642,32 +380,18 @@ TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   journal.begin_experiment(an_experiment(second, 0));                               // not judged
   std::vector<Experiment> expected;
   for (const std::int64_t one : {campaign, second}) {
-    for (const Experiment& experiment : journal.experiments(one)) {
+    for (Experiment& experiment : journal.experiments(one)) {
       if (experiment.judgement && experiment.workload_class == "n32") {
-        expected.push_back(experiment);
+        experiment.candidate_build = experiment.incumbent_build = {};
+        std::erase_if(experiment.gates, [](const GateResult& gate) { return gate.outcome == Outcome::valid; });
+        expected.push_back(std::move(experiment));
       }
     }
   }
   ASSERT_EQ(expected.size(), 3u);
   const std::vector<Experiment> found = journal.newest_judged("e88_backward", "n32", "cpu-1", 100);
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].id, expected[i].id);
-    EXPECT_EQ(found[i].campaign, expected[i].campaign);
-    EXPECT_EQ(found[i].machine, expected[i].machine);
-    EXPECT_EQ(found[i].candidate, expected[i].candidate);
-    EXPECT_EQ(found[i].incumbent, expected[i].incumbent);
-    EXPECT_EQ(found[i].candidate_source_hash, expected[i].candidate_source_hash);
-    EXPECT_EQ(found[i].incumbent_source_hash, expected[i].incumbent_source_hash);
-    EXPECT_EQ(found[i].techniques, expected[i].techniques);
-    EXPECT_EQ(found[i].prediction.because, expected[i].prediction.because);
-    EXPECT_TRUE(same_bits(found[i].prediction.high, expected[i].prediction.high));
-    EXPECT_EQ(found[i].outcome, expected[i].outcome);
-    EXPECT_EQ(found[i].judgement->verdict, expected[i].judgement->verdict);
-    EXPECT_TRUE(same_bits(found[i].judgement->effect, expected[i].judgement->effect));
-    EXPECT_EQ(found[i].judgement->rounds, expected[i].judgement->rounds);
-  }
-  ASSERT_EQ(found[0].gates.size(), 1u) << "those that failed";
+  EXPECT_EQ(found, expected);
+  ASSERT_EQ(found.at(0).gates.size(), 1u) << "those that failed";
   EXPECT_EQ(found[0].gates[0].evidence, "NaN in dS");
   const std::vector<Experiment> newest = journal.newest_judged("e88_backward", "n32", "cpu-1", 2);
   ASSERT_EQ(newest.size(), 2u);
@@ -685,9 +409,17 @@ TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   EXPECT_EQ(journal.newest_judged("e88_backward", "n32", "cpu-2", 100, Journal::Where::others).size(), 5u);
 }
 
-TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
-  Scratch scratch;
-  Journal journal = scratch.open();
+std::vector<Round> rounds_of(Journal& journal, const std::string& owner) {
+  std::vector<Round> rounds;
+  journal.visit_rounds([&](const std::string& whose, const Round& round) {
+    if (whose == owner) {
+      rounds.push_back(round);
+    }
+  });
+  return rounds;
+}
+
+TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const std::int64_t campaign = begin(journal);
   const Certification certification{.campaign = campaign,
                                     .incumbent = {"e88_backward/padded_cache", {{"K", 2}}},
@@ -716,24 +448,16 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
       {.workload = "w1", .candidate = true, .seconds = 1.9, .calls = 2e9, .mhz = 1972.5, .readings = 40},
       {.workload = "w2", .candidate = false, .seconds = 0.1 + 0.2, .calls = 3, .mhz = 345, .readings = 1}};
   const std::int64_t id = journal.add_certification(certification, {a_round(0, 5), a_round(1, 6)}, solo_runs);
-  const Certification back = journal.certifications(campaign).back();
-  EXPECT_EQ(back.id, id);
-  EXPECT_EQ(back.campaign, campaign);
-  EXPECT_EQ(back.incumbent, certification.incumbent);
-  EXPECT_EQ(back.baseline, certification.baseline);
-  EXPECT_EQ(back.cache_policy, CachePolicy::cold);
-  EXPECT_TRUE(same_bits(back.effect, certification.effect));
-  EXPECT_EQ(back.lower, 0.29);
-  EXPECT_EQ(back.upper, 0.31);
-  EXPECT_EQ(back.rounds, 38);
-  EXPECT_EQ(back.claimed_effect, 0.33);
-  EXPECT_TRUE(back.alarm);
-  EXPECT_EQ(back.seconds, 12.5);
-  EXPECT_EQ(back.at, certification.at);
-  EXPECT_EQ(back.clock, certification.clock);
-  EXPECT_EQ(journal.certification_solo_runs(id), solo_runs);
-  ASSERT_EQ(journal.certification_rounds(id).size(), 2u);
-  expect_same(journal.certification_rounds(id)[1], a_round(1, 6));
+  Certification back = certification;
+  back.id = id;
+  EXPECT_EQ(journal.certifications(campaign).back(), back);
+  EXPECT_EQ(rounds_of(journal, "certification 1"), (std::vector<Round>{a_round(0, 5), a_round(1, 6)}));
+  EXPECT_EQ(run_sql(scratch.path,
+                    "SELECT workload, candidate, seconds, calls, mhz, readings FROM certification_solo_run"
+                    " ORDER BY certification, position")
+                .rows,
+            (std::vector<std::vector<Cell>>{{"w1", std::int64_t{1}, 1.9, 2e9, 1972.5, std::int64_t{40}},
+                                            {"w2", std::int64_t{0}, 0.1 + 0.2, 3.0, 345.0, std::int64_t{1}}}));
   EXPECT_TRUE(journal.certifications(campaign + 1).empty());
   Certification unread = certification;
   unread.clock = ClockCoupling{.missing = "no PMU"};
@@ -743,34 +467,25 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   journal.add_certification(unread);
   EXPECT_FALSE(journal.certifications(campaign).back().clock);
 
-  const SentinelRow sentinel{.machine = "cpu-1",
-                             .configuration = {"e88_backward/simple", {}},
-                             .effect = -0.0001,
-                             .lower = -0.001,
-                             .upper = 0.001,
-                             .confidence = 0.98,
-                             .sd = 0.0045,
-                             .p_value = 0.4,
-                             .rounds = 14,
-                             .preset = "standard",
-                             .cache_policy = CachePolicy::warm,
-                             .rule_version = "judge-1",
-                             .seconds = 2.3,
-                             .at = "2026-03-04T05:06:08Z"};
-  const std::int64_t sentinel_id = journal.add_sentinel(sentinel, {a_round(0, 9)});
-  const SentinelRow read = journal.sentinels(0).back();
-  EXPECT_EQ(read.id, sentinel_id);
-  EXPECT_EQ(read.campaign, 0);
-  EXPECT_EQ(read.configuration, sentinel.configuration);
-  EXPECT_EQ(read.effect, sentinel.effect);
-  EXPECT_EQ(read.sd, sentinel.sd);
-  EXPECT_EQ(read.p_value, sentinel.p_value);
-  EXPECT_EQ(read.rounds, 14);
-  EXPECT_EQ(read.rule_version, "judge-1");
-  EXPECT_EQ(read.at, sentinel.at);
+  SentinelRow sentinel{.machine = "cpu-1",
+                       .configuration = {"e88_backward/simple", {}},
+                       .effect = -0.0001,
+                       .lower = -0.001,
+                       .upper = 0.001,
+                       .confidence = 0.98,
+                       .sd = 0.0045,
+                       .p_value = 0.4,
+                       .rounds = 14,
+                       .preset = "standard",
+                       .cache_policy = CachePolicy::warm,
+                       .rule_version = "judge-1",
+                       .seconds = 2.3,
+                       .at = "2026-03-04T05:06:08Z"};
+  sentinel.id = journal.add_sentinel(sentinel, {a_round(0, 9)});
+  EXPECT_EQ(journal.sentinels(0).back(), sentinel);
   EXPECT_EQ(journal.sentinels(0).size(), 1u);
   EXPECT_TRUE(journal.sentinels(campaign).empty());
-  expect_same(journal.sentinel_rounds(sentinel_id).at(0), a_round(0, 9));
+  EXPECT_EQ(journal.sentinel_rounds(sentinel.id).at(0), a_round(0, 9));
 }
 
 TEST(Encode, TruncatedOrOverlongSamplesAreDamage) {

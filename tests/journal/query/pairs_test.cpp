@@ -52,14 +52,7 @@ class Pairs : public ::testing::Test {
     }
     return ids;
   }
-  std::vector<std::int64_t> select(const std::string& sql) {
-    std::vector<std::int64_t> ids;
-    Statement rows = journal.implementation().database.query(sql);
-    while (rows.step()) {
-      ids.push_back(rows.integer());
-    }
-    return ids;
-  }
+  std::vector<std::int64_t> select(const std::string& sql) { return journal.implementation().database.integers(sql); }
   std::vector<std::int64_t> found(std::vector<std::string> words) {
     words.emplace_back("columns=id");
     return ids_of(run_query(journal, parse_query(words)));

@@ -14,10 +14,6 @@ namespace {
 
 using namespace apo::test;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // Five judged experiments, one open one.
 class Queries : public ::testing::Test {
  protected:
