@@ -1,4 +1,6 @@
-// journal/facts/read_checks.cpp - reads certifications and sentinels back into the records.
+// journal/facts/checks.cpp - writes and reads certifications and sentinels.
+#include <limits>
+
 #include "journal/columns.h"
 
 namespace apo {
@@ -16,7 +18,50 @@ std::optional<ClockCoupling> clock_of(Journal::Implementation& self, std::int64_
   return found.front();
 }
 
+// Without its numbers where the clock could not be read.
+void insert_clock(Journal::Implementation& self, std::int64_t certification, ClockCoupling clock) {
+  if (!clock.missing.empty()) {
+    for (double* number :
+         {&clock.solo_run_s, &clock.confidence, &clock.time_effect, &clock.time_lower, &clock.time_upper,
+          &clock.cycle_effect, &clock.clock_effect, &clock.clock_lower, &clock.clock_upper}) {
+      *number = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  insert_row(self, "certification_clock", clock, {{"certification", certification}});
+}
+
 }  // namespace
+
+std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds,
+                                        const std::vector<SoloRun>& solo_runs) {
+  Transaction transaction(self_->database);
+  const std::vector<std::int64_t> newest = self_->database.integers(
+      "SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?", {certification.campaign});
+  const std::int64_t id = insert_row(*self_, "certification", certification,
+                                     {{"after_experiment", newest.front()}, {"at", time_or_now(certification.at)}});
+  for (const Round& round : rounds) {
+    self_->add_round(0, id, 0, round);
+  }
+  if (certification.clock) {
+    insert_clock(*self_, id, *certification.clock);
+    insert_rows(*self_, "certification_solo_run", solo_runs, {{"certification", id}});
+  }
+  transaction.commit();
+  return id;
+}
+
+std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds) {
+  Transaction transaction(self_->database);
+  const std::int64_t id = insert_row(*self_, "sentinel", sentinel,
+                                     {{"campaign", Value::reference(sentinel.campaign)},
+                                      {"machine", self_->machine_row(sentinel.machine)},
+                                      {"at", time_or_now(sentinel.at)}});
+  for (const Round& round : rounds) {
+    self_->add_round(0, 0, id, round);
+  }
+  transaction.commit();
+  return id;
+}
 
 std::vector<Certification> Journal::certifications(std::int64_t campaign) {
   std::vector<Certification> result;

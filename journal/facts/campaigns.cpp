@@ -1,4 +1,10 @@
-// journal/facts/read_campaigns.cpp - reads campaigns and iterations back into the records.
+// journal/facts/campaigns.cpp - writes and reads campaigns and iterations.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
 #include "journal/columns.h"
 
 namespace apo {
@@ -28,6 +34,54 @@ std::vector<Campaign> campaigns_where(Journal::Implementation& self, const std::
 }
 
 }  // namespace
+
+std::int64_t Journal::begin_campaign(const Campaign& campaign) {
+  Transaction transaction(self_->database);
+  Statement source = self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1",
+                                           {campaign.baseline.variant});
+  const std::string hash = source.step() ? source.text() : "";
+  const std::int64_t id = insert_row(*self_, "campaign", campaign,
+                                     {{"machine", self_->machine_row(campaign.machine)},
+                                      {"baseline_source", hash.empty() ? Value(nullptr) : Value(hash)},
+                                      {"started_at", time_or_now(campaign.started_at)}});
+  self_->take(Task::campaign, id);  // before anybody can see it open and unattended
+  transaction.commit();
+  return id;
+}
+
+void Journal::take_campaign(const Campaign& campaign) {
+  if (!self_->lock->take(Task::campaign, campaign.id)) {
+    const auto who = apo::who_works_on(self_->path, Task::campaign, campaign.id);
+    throw UserError(
+        fmt::format("campaign {} of {}, class {}, on this machine is being run by {}", campaign.id,
+                    campaign.policy.family, campaign.policy.workload_class, who.value_or("another process")),
+        "wait for it to end or stop it; another family or class can run beside it, and another journal with "
+        "--journal can hold this one");
+  }
+}
+
+void Journal::Implementation::take(Task what, std::int64_t id) {
+  if (!lock->take(what, id)) {
+    throw std::logic_error("what was just begun is taken");
+  }
+}
+
+void Journal::finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note) {
+  self_->database.run("INSERT INTO campaign_end (campaign, seed, note, ended_at) VALUES (?, ?, ?, ?)",
+                      {id, seed, note, utc_now()});
+}
+
+std::int64_t Journal::begin_iteration(const IterationRow& iteration) {
+  Transaction transaction(self_->database);
+  const std::int64_t id =
+      insert_row(*self_, "iteration", iteration, {{"started_at", time_or_now(iteration.started_at)}});
+  transaction.commit();
+  return id;
+}
+
+void Journal::finish_iteration(std::int64_t id, const std::string& note) {
+  self_->database.run("INSERT INTO iteration_end (iteration, note, ended_at) VALUES (?, ?, ?)", {id, note, utc_now()});
+}
 
 std::optional<Campaign> Journal::campaign(std::int64_t id) {
   std::vector<Campaign> found = campaigns_where(*self_, " WHERE c.id = ?", {id});
