@@ -1,4 +1,4 @@
-// journal/facts/research/briefs.cpp - writes and reads what research found: bottlenecks, ranked and left-out candidates.
+// journal/facts/research/briefs.cpp - writes and reads what research found: bottlenecks, candidates, what was left out.
 #include "journal/columns.h"
 
 namespace apo {
