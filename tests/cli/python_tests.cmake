@@ -2,7 +2,8 @@
 
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
-# apo_python_test(FILE [LABELS ...] [COST n] [ALL CLASS...]): COST as in apo_test; ALL: classes for `tests/run --all` alone. A class that skipped a test ends with 77, and says why.
+# apo_python_test(FILE [LABELS ...] [COST n] [ALL CLASS...]): COST as in apo_test; ALL: classes that only `tests/run --all`
+# runs. A class that skipped a test ends with 77, and says why.
 # Bases are named ...Test.
 function(apo_python_test file)
   cmake_parse_arguments(ARG "" "COST" "LABELS;ALL" ${ARGN})
