@@ -243,7 +243,8 @@ class HeldTurn:
 class Results(unittest.TextTestResult):
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
-        print(f"skipped {test.id().replace('__main__.', '')}: {reason}", flush=True)
+        name = test.id().replace("setUpClass (", "").replace("__main__.", "").rstrip(")")  # of a class that was skipped whole
+        print(f"skipped {name}: {reason}", flush=True)
 
 
 def main():
