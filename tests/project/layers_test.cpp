@@ -215,7 +215,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5842},
     {"kernels", 4236},
     {"reports", 5091},
-    {"tests", 56955},
+    {"tests", 56965},
 };
 
 std::size_t lines_of(const fs::path& path) {

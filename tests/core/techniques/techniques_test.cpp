@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "harness/core/error.h"
 #include "harness/core/pattern.h"
@@ -110,13 +111,22 @@ TEST(Catalogue, AFamilyThatNobodyHasSeenGetsAnIdeaForEveryBottleneck) {
   }
 }
 
+// The names of the journals that are packed for a device, read once.
+const std::string& packed_journals(const std::string& device) {
+  static std::map<std::string, std::string> lists;
+  const auto [list, is_new] = lists.try_emplace(device);
+  if (is_new) {
+    list->second = run_process({"tar", "-tJf", device + "/journals.tar.xz"}).output;
+  }
+  return list->second;
+}
+
 // In the tree, or among the packed journals of its device.
 bool is_recorded(const std::string& path) {
   const std::vector<std::string> parts = split(path, '/');  // experiments, device, ...
   const std::string device = APO_SOURCE_FOLDER "/" + parts[0] + "/" + parts[1];
   const std::string inside = path.substr(parts[0].size() + parts[1].size() + 2);
-  return std::filesystem::exists(device + "/" + inside) ||
-         run_process({"tar", "-tJf", device + "/journals.tar.xz"}).output.find(inside) != std::string::npos;
+  return std::filesystem::exists(device + "/" + inside) || packed_journals(device).find(inside) != std::string::npos;
 }
 
 // What an entry says beyond "derived" is in a document of docs/sources.md, or in a file of this repository.
