@@ -1,129 +1,30 @@
-// harness/evaluate/evaluate.cpp - runs the gates: metadata, build, resources, correctness, sanitizers, timing, regimes.
+// harness/evaluate/evaluate.cpp - runs the untimed gates, then timing and regimes.
 #include "harness/evaluate/evaluate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "harness/core/guards.h"
+#include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/judge/preset.h"
-#include "harness/evaluate/timing_gate.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/untimed_gates.h"
-#include "harness/runtime/timed_workload.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
 using Pairs = std::vector<TimedWorkload>;
-
-bool pass_metadata(const Evaluation& evaluation) {
-  const StageRange range("gate metadata");
-  return add_gate(evaluation,
-                  metadata_gate(evaluation.runtime, evaluation.experiment.candidate, evaluation.plan.workloads));
-}
-
-std::optional<Pairs> pass_build(const Evaluation& evaluation) {
-  const StageRange range("implement");
-  Experiment& experiment = evaluation.experiment;
-  const EvaluatePlan& plan = evaluation.plan;
-  BuildGate built = build_gate(evaluation.runtime, experiment.incumbent, experiment.candidate, plan.workloads,
-                               "the incumbent", evaluation.observer);
-  experiment.incumbent_build = std::move(built.incumbent);
-  experiment.candidate_build = std::move(built.candidate);
-  if (evaluation.hooks.on_build) {
-    evaluation.hooks.on_build(experiment.candidate_build, true);
-    evaluation.hooks.on_build(experiment.incumbent_build, false);
-  }
-  if (!add_gate(evaluation, std::move(built.gate))) {
-    return std::nullopt;
-  }
-  for (TimedWorkload& pair : built.pairs) {
-    if (const auto floor = plan.floor_ns.find(pair.name); floor != plan.floor_ns.end()) {
-      pair.floor_ns = floor->second;
-    }
-  }
-  return std::move(built.pairs);
-}
-
-std::string judged_before(const Evaluation& evaluation) {
-  const Experiment& experiment = evaluation.experiment;
-  return evaluation.plan.judged_before
-             ? evaluation.plan.judged_before(experiment.candidate_build, experiment.incumbent_build)
-             : "";
-}
-
-bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
-  const StageRange range("gate resources");
-  const auto start = std::chrono::steady_clock::now();
-  GateResult gate{.gate = "resources"};
-  if (!evaluation.plan.time_same_code && guard_is_on(Guard::same_code) && have_same_code(pairs)) {
-    gate.outcome = Outcome::no_change;
-    gate.evidence = "machine code identical to the incumbent's: nothing to time";
-  } else if (const std::string before = judged_before(evaluation); !before.empty()) {
-    gate.outcome = Outcome::no_change;
-    gate.evidence = "machine code identical to that of " + before;
-  } else {
-    gate.evidence = resources_text(evaluation.experiment.candidate_build);
-  }
-  gate.seconds = seconds_since(start);
-  return add_gate(evaluation, std::move(gate));
-}
-
-// Returns the seed of inputs of large workloads that the correctness gates of several experiments share.
-std::uint64_t shared_seed(const Evaluation& evaluation) {
-  const Axes& axes = evaluation.plan.workloads.front()->axes;
-  return derive_seed(evaluation.plan.seed, "shared",
-                     inputs_group(*evaluation.runtime.family, axes, evaluation.experiment.id));
-}
-
-// The CPU's findings precede the GPU's: they have the line of a race or a stray access.
-bool pass_correctness(const Evaluation& evaluation, BackgroundGates& on_cpu) {
-  const Runtime& runtime = evaluation.runtime;
-  const Experiment& experiment = evaluation.experiment;
-  const EvaluatePlan& plan = evaluation.plan;
-  const Configuration& candidate = experiment.candidate;
-  if (plan.trusted) {
-    return true;
-  }
-  // The reported inputs of a wrong candidate must not reveal the inputs of the next one.
-  const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
-  const std::vector<std::string> workloads = names_of(plan.workloads);
-  const std::uint64_t shared = shared_seed(evaluation);
-  const auto cases = correctness_plan(runtime, candidate, workloads, seed, shared);
-  std::vector<GateResult> on_device;
-  run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
-    on_device.push_back(std::move(gate));
-    return on_device.back().outcome == Outcome::valid;
-  });
-  std::vector<GateResult> gates = on_cpu.take();
-  std::ranges::move(on_device, std::back_inserter(gates));
-  return std::ranges::all_of(gates, [&](GateResult& gate) { return add_gate(evaluation, std::move(gate)); });
-}
-
-std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
-  BackgroundGates on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
-  if (!pass_metadata(evaluation)) {
-    return std::nullopt;
-  }
-  std::optional<Pairs> pairs = pass_build(evaluation);
-  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation, on_cpu)) {
-    return std::nullopt;
-  }
-  return pairs;
-}
 
 void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   const Runtime& runtime = evaluation.runtime;
@@ -190,6 +91,75 @@ void check_every_regime(const Evaluation& evaluation) {
   }
 }
 
+// Returns a name for the coins that no other comparison of the campaign has.
+std::string comparison_name(const Experiment& experiment, const std::string& tag) {
+  return fmt::format("{} {} {}{}{}", experiment.id, experiment.incumbent.label(), experiment.candidate.label(),
+                     tag.empty() ? "" : " ", tag);
+}
+
+void add_timing_gates(const Evaluation& evaluation, const std::string& second_clock, PairOutcome& outcome) {
+  const std::vector<Round>& rounds = evaluation.experiment.rounds;
+  const Judgement& judgement = outcome.judgement;
+  const auto count = [&](RoundStage stage) { return std::ranges::count(rounds, stage, &Round::stage); };
+  if (outcome.outcome != Outcome::valid) {
+    add_gate(
+        evaluation,
+        {.gate = "timing", .outcome = outcome.outcome, .evidence = judgement.sentence, .seconds = outcome.seconds});
+    return;
+  }
+  if (outcome.gate) {
+    add_gate(evaluation, {.gate = "timing",
+                          .evidence = fmt::format("{} rounds in {} processes; {}", rounds.size(), processes_of(rounds),
+                                                  judgement.sentence),
+                          .seconds = outcome.seconds});
+  }
+  if (const auto searched = count(RoundStage::search); searched > 0) {
+    add_gate(evaluation, {.gate = "timing",
+                          .evidence = fmt::format("{} rounds in {} processes, search estimate {}{}{}", searched,
+                                                  processes_of(rounds) < std::ssize(rounds) ? "shared" : "fresh",
+                                                  format_percent(judgement.search_effect),
+                                                  second_clock.empty() ? "" : "; ", second_clock),
+                          .seconds = outcome.seconds_of[RoundStage::search]});
+  }
+  if (const auto confirmed = count(RoundStage::confirm); confirmed > 0) {
+    const auto looked = count(RoundStage::second_look);
+    add_gate(evaluation,
+             {.gate = "confirmation",
+              .evidence = fmt::format("{} more rounds, {}{}", confirmed,
+                                      format_change(judgement.effect, judgement.lower, judgement.upper).all(),
+                                      looked > 0 ? fmt::format("; a second look over {} rounds", looked) : ""),
+              .seconds = outcome.seconds_of[RoundStage::confirm] + outcome.seconds_of[RoundStage::second_look]});
+  }
+}
+
+// Fills rounds, judgement and the gates "timing" and "confirmation".
+PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
+  const EvaluatePlan& plan = evaluation.plan;
+  Experiment& experiment = evaluation.experiment;
+  const std::size_t workloads = pairs.size();
+  const RoundOptions options = round_options(plan, pairs);
+  RoundRunner runner(evaluation.runtime, std::move(pairs), plan.preset, plan.seed,
+                     comparison_name(experiment, plan.comparison_tag), plan.cache, options);
+  PairOutcome outcome = judge_pair({.source = in_turns(evaluation.runtime, runner, evaluation.observer),
+                                    .what = experiment.candidate.label() + " against " + experiment.incumbent.label(),
+                                    .plan = {.preset = plan.preset,
+                                             .index = plan.index,
+                                             .cache_policy = plan.cache,
+                                             .confirm_rounds = plan.confirm_rounds},
+                                    .regression = plan.regression,
+                                    .workloads = workloads,
+                                    .observer = evaluation.observer,
+                                    .on_round = [&](const Round& round) {
+                                      experiment.rounds.push_back(round);
+                                      if (evaluation.hooks.on_round) {
+                                        evaluation.hooks.on_round(round);
+                                      }
+                                    }});
+  experiment.judgement = outcome.judgement;
+  add_timing_gates(evaluation, runner.second_clock(), outcome);
+  return outcome;
+}
+
 void finish(const Evaluation& evaluation, double seconds) {
   evaluation.experiment.judgement->seconds = seconds;
   evaluation.experiment.finished_at = utc_now();
@@ -215,22 +185,22 @@ std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {
   return std::nullopt;
 }
 
-void run_timing(const Evaluation& evaluation, ReadyToTime ready) {
+PairOutcome run_timing(const Evaluation& evaluation, ReadyToTime ready) {
   const StageRange range("gate timing");
   const auto start = std::chrono::steady_clock::now();
   draw_inputs(evaluation, ready.pairs);
-  time_experiment(evaluation, std::move(ready.pairs));
+  PairOutcome outcome = time_pairs(evaluation, std::move(ready.pairs));
   check_every_regime(evaluation);
   finish(evaluation, ready.seconds + seconds_since(start));
+  return outcome;
 }
 
-void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
-              const EvaluateHooks& hooks) {
+std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+                                    Observer& observer, const EvaluateHooks& hooks) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const Evaluation evaluation{runtime, experiment, plan, observer, hooks};
-  if (std::optional<ReadyToTime> ready = run_untimed_gates(evaluation)) {
-    run_timing(evaluation, std::move(*ready));
-  }
+  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
+  return ready ? std::optional(run_timing(evaluation, std::move(*ready))) : std::nullopt;
 }
 
 }  // namespace apo

@@ -4,15 +4,17 @@
 #include <optional>
 #include <vector>
 
+#include "harness/evaluate/judge_pair.h"
 #include "harness/evaluate/plan.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
 
 // Fills outcome, gates, builds, rounds and judgement of an experiment whose candidate, incumbent and prediction are
-// set. Throws EnvironmentError when the incumbent does not build.
-void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
-              const EvaluateHooks& hooks = {});
+// set. Returns nullopt when a gate ended it before its timing. Throws EnvironmentError when the incumbent does not
+// build.
+std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+                                    Observer& observer, const EvaluateHooks& hooks = {});
 
 // The same in two steps, for a plan whose preset is chosen between them.
 struct ReadyToTime {
@@ -21,7 +23,7 @@ struct ReadyToTime {
 };
 // Returns nullopt when a gate ended the experiment, which then has its judgement.
 std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation);
-void run_timing(const Evaluation& evaluation, ReadyToTime ready);
+PairOutcome run_timing(const Evaluation& evaluation, ReadyToTime ready);
 
 // The judgement of an experiment that this gate ended before its timing.
 Judgement not_timed(const GateResult& last);

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/background_gates.h"
+#include "harness/evaluate/judge/gate_decision.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/runtime/runtime.h"
@@ -19,16 +21,17 @@ namespace apo {
 
 struct EvaluatePlan {
   std::vector<const Workload*> workloads;
-  JudgePreset preset;
+  JudgePreset preset = {};
   int index = 1;  // j of the campaign
   CachePolicy cache = CachePolicy::cold;
-  std::uint64_t seed = 0;                  // of the campaign; the comparison's name keeps experiments apart
-  bool sanitize = true;                    // run the sanitizer gate
-  bool trusted = false;                    // skip correctness and sanitizers: both arms have passed them before
-  int confirm_rounds = 0;                  // > 0: the confirmation stage alone, over so many rounds
-  bool time_same_code = false;             // do not stop at identical machine code: an A/A run
-  std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
-  RoundOptions rounds = {};                // how rounds are laid out
+  std::uint64_t seed = 0;                       // of the campaign; the comparison's name keeps experiments apart
+  bool sanitize = true;                         // run the sanitizer gate
+  bool trusted = false;                         // skip correctness and sanitizers: both arms have passed them before
+  std::optional<GateRule> regression = {};      // the rule of `apo gate` in place of that of a gain
+  int confirm_rounds = 0;                       // > 0: the confirmation stage alone, over so many rounds
+  bool time_same_code = false;                  // do not stop at identical machine code: an A/A run
+  std::map<std::string, double> floor_ns = {};  // by workload; absent = no floor known
+  RoundOptions rounds = {};                     // how rounds are laid out
   double solo_run_s =
       kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number

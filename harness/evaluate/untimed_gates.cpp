@@ -2,30 +2,176 @@
 #include "harness/evaluate/untimed_gates.h"
 
 #include <algorithm>
-#include <optional>
+#include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/secret.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "kernels/random.h"
 
 namespace apo {
+namespace {
 
-GateResult metadata_gate(const Runtime& runtime, const Configuration& candidate,
-                         const std::vector<const Workload*>& workloads) {
+using Pairs = std::vector<TimedWorkload>;
+
+// Checks that the candidate supports every workload.
+bool pass_metadata(const Evaluation& evaluation) {
+  const StageRange range("gate metadata");
   const auto start = std::chrono::steady_clock::now();
   GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
-  for (const Workload* workload : workloads) {
-    if (const std::string why = runtime.unsupported(candidate, workload->axes); !why.empty()) {
+  for (const Workload* workload : evaluation.plan.workloads) {
+    const Configuration& candidate = evaluation.experiment.candidate;
+    if (const std::string why = evaluation.runtime.unsupported(candidate, workload->axes); !why.empty()) {
       gate.outcome = Outcome::refused;
       gate.evidence = workload->name + ": " + why;
       break;
     }
   }
   gate.seconds = seconds_since(start);
+  return add_gate(evaluation, std::move(gate));
+}
+
+Build built_incumbent(const Evaluation& evaluation, const Workload& workload) {
+  const Configuration& incumbent = evaluation.experiment.incumbent;
+  if (incumbent.variant.empty()) {
+    return {};
+  }
+  Build build = evaluation.runtime.build(incumbent, workload.axes, false);
+  if (build.outcome != Outcome::valid) {
+    throw EnvironmentError("the incumbent " + incumbent.label() + " does not build here", build.evidence);
+  }
+  return build;
+}
+
+// The experiment gets the builds for the workload that failed, else for the first.
+GateResult build_pairs(const Evaluation& evaluation, Pairs& pairs) {
+  Experiment& experiment = evaluation.experiment;
+  const EvaluatePlan& plan = evaluation.plan;
+  GateResult gate{.gate = "build"};
+  for (const Workload* workload : plan.workloads) {
+    evaluation.observer.progress({.what = "build " + experiment.candidate.label()});
+    TimedWorkload pair{.name = workload->name, .axes = workload->axes};
+    pair.incumbent = {experiment.incumbent, built_incumbent(evaluation, *workload)};
+    pair.candidate = {experiment.candidate, evaluation.runtime.build(experiment.candidate, workload->axes, false)};
+    if (const auto floor = plan.floor_ns.find(pair.name); floor != plan.floor_ns.end()) {
+      pair.floor_ns = floor->second;
+    }
+    const Build& build = pair.candidate.build;
+    gate.seconds += build.seconds;
+    if (pairs.empty() || build.outcome != Outcome::valid) {
+      experiment.incumbent_build = pair.incumbent.build;
+      experiment.candidate_build = build;
+    }
+    if (build.outcome != Outcome::valid) {
+      gate.outcome = build.outcome;
+      gate.evidence = (plan.workloads.size() > 1 ? workload->name + ": " : "") + build.evidence;
+      return gate;
+    }
+    pairs.push_back(std::move(pair));
+  }
+  const Build& first = experiment.candidate_build;
+  gate.evidence = first.toolchain.version + (first.from_cache ? ", from the cache" : "");
   return gate;
+}
+
+bool pass_build(const Evaluation& evaluation, Pairs& pairs) {
+  const StageRange range("implement");
+  GateResult gate = build_pairs(evaluation, pairs);
+  if (evaluation.hooks.on_build) {
+    evaluation.hooks.on_build(evaluation.experiment.candidate_build, true);
+    evaluation.hooks.on_build(evaluation.experiment.incumbent_build, false);
+  }
+  return add_gate(evaluation, std::move(gate));
+}
+
+// Whether both arms have the same machine code for every workload.
+bool have_same_code(const Pairs& pairs) {
+  return std::ranges::all_of(pairs, [](const TimedWorkload& pair) {
+    return pair.incumbent.build.code_hash == pair.candidate.build.code_hash;
+  });
+}
+
+std::string judged_before(const Evaluation& evaluation) {
+  const Experiment& experiment = evaluation.experiment;
+  return evaluation.plan.judged_before
+             ? evaluation.plan.judged_before(experiment.candidate_build, experiment.incumbent_build)
+             : "";
+}
+
+bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
+  const StageRange range("gate resources");
+  const auto start = std::chrono::steady_clock::now();
+  GateResult gate{.gate = "resources"};
+  if (!evaluation.plan.time_same_code && guard_is_on(Guard::same_code) && have_same_code(pairs)) {
+    gate.outcome = Outcome::no_change;
+    gate.evidence = "machine code identical to the incumbent's: nothing to time";
+  } else if (const std::string before = judged_before(evaluation); !before.empty()) {
+    gate.outcome = Outcome::no_change;
+    gate.evidence = "machine code identical to that of " + before;
+  } else {
+    gate.evidence = resources_text(evaluation.experiment.candidate_build);
+  }
+  gate.seconds = seconds_since(start);
+  return add_gate(evaluation, std::move(gate));
+}
+
+// Under the reference, and then under the sanitizers, which start beside it.
+std::vector<GateResult> check_on_device(const Evaluation& evaluation, const std::vector<CheckCase>& cases,
+                                        std::uint64_t seed) {
+  const Runtime& runtime = evaluation.runtime;
+  const Configuration& candidate = evaluation.experiment.candidate;
+  std::optional<SanitizerCheck> sanitizers;
+  if (evaluation.plan.sanitize) {
+    sanitizers.emplace(runtime, candidate, cases, seed);
+  }
+  std::vector<GateResult> gates;
+  {
+    const StageRange range("gate correctness");
+    const auto report = [&](int done, int all, const std::string& what) {
+      evaluation.observer.progress(
+          {.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
+    };
+    gates.push_back(correctness_gate(runtime, candidate, cases, seed, report));
+  }
+  if (sanitizers && gates.back().outcome == Outcome::valid) {
+    const StageRange range("gate sanitizers");
+    evaluation.observer.progress({.what = "sanitizers " + candidate.label()});
+    gates.push_back(sanitizers->run());
+  }
+  return gates;
+}
+
+// The CPU's findings precede the GPU's: they have the line of a race or a stray access.
+bool pass_correctness(const Evaluation& evaluation, BackgroundGates& on_cpu) {
+  const Experiment& experiment = evaluation.experiment;
+  const EvaluatePlan& plan = evaluation.plan;
+  if (plan.trusted) {
+    return true;
+  }
+  // The reported inputs of a wrong candidate must not reveal the inputs of the next one.
+  const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
+  const std::vector<CheckCase> cases = correctness_plan(evaluation.runtime, experiment.candidate,
+                                                        names_of(plan.workloads), seed, shared_seed(evaluation));
+  std::vector<GateResult> on_device = check_on_device(evaluation, cases, seed);
+  std::vector<GateResult> gates = on_cpu.take();
+  std::ranges::move(on_device, std::back_inserter(gates));
+  return std::ranges::all_of(gates, [&](GateResult& gate) { return add_gate(evaluation, std::move(gate)); });
+}
+
+}  // namespace
+
+std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
+  BackgroundGates on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
+  Pairs pairs;
+  const bool passed = pass_metadata(evaluation) && pass_build(evaluation, pairs) && pass_resources(evaluation, pairs) &&
+                      pass_correctness(evaluation, on_cpu);
+  return passed ? std::optional(std::move(pairs)) : std::nullopt;
 }
 
 GateResult build_gate(const Build& build, const std::string& built) {
@@ -35,63 +181,10 @@ GateResult build_gate(const Build& build, const std::string& built) {
           .seconds = build.seconds};
 }
 
-BuildGate build_gate(const Runtime& runtime, const Configuration& incumbent, const Configuration& candidate,
-                     const std::vector<const Workload*>& workloads, const std::string& incumbent_name,
-                     Observer& observer) {
-  BuildGate built{.gate = {.gate = "build"}, .pairs = {}, .incumbent = {}, .candidate = {}};
-  for (const Workload* workload : workloads) {
-    observer.progress({.what = "build " + candidate.label()});
-    TimedWorkload pair{.name = workload->name, .axes = workload->axes};
-    pair.incumbent = {incumbent, runtime.build(incumbent, workload->axes, false)};
-    if (pair.incumbent.build.outcome != Outcome::valid) {
-      throw EnvironmentError(incumbent_name + " " + incumbent.label() + " does not build here",
-                             pair.incumbent.build.evidence);
-    }
-    pair.candidate = {candidate, runtime.build(candidate, workload->axes, false)};
-    built.gate.seconds += pair.candidate.build.seconds;
-    const bool failed = pair.candidate.build.outcome != Outcome::valid;
-    if (built.pairs.empty() || failed) {
-      built.incumbent = pair.incumbent.build;
-      built.candidate = pair.candidate.build;
-    }
-    if (failed) {
-      built.gate.outcome = pair.candidate.build.outcome;
-      built.gate.evidence = workload->name + ": " + pair.candidate.build.evidence;
-      return built;
-    }
-    built.pairs.push_back(std::move(pair));
-  }
-  built.gate.evidence = built.candidate.toolchain.version + (built.candidate.from_cache ? ", from the cache" : "");
-  return built;
-}
-
-bool have_same_code(const std::vector<TimedWorkload>& pairs) {
-  return std::ranges::all_of(pairs, [](const TimedWorkload& pair) {
-    return pair.incumbent.build.code_hash == pair.candidate.build.code_hash;
-  });
-}
-
-bool run_correctness_gates(const Runtime& runtime, const Configuration& candidate, const std::vector<CheckCase>& cases,
-                           std::uint64_t seed, bool sanitize, Observer& observer, const AddGate& add) {
-  std::optional<SanitizerCheck> sanitizers;
-  if (sanitize) {
-    sanitizers.emplace(runtime, candidate, cases, seed);
-  }
-  {
-    const StageRange range("gate correctness");
-    const auto report = [&](int done, int all, const std::string& what) {
-      observer.progress({.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
-    };
-    if (!add(correctness_gate(runtime, candidate, cases, seed, report))) {
-      return false;
-    }
-  }
-  if (!sanitizers) {
-    return true;
-  }
-  const StageRange range("gate sanitizers");
-  observer.progress({.what = "sanitizers " + candidate.label()});
-  return add(sanitizers->run());
+std::uint64_t shared_seed(const Evaluation& evaluation) {
+  const Axes& axes = evaluation.plan.workloads.front()->axes;
+  return derive_seed(evaluation.plan.seed, "shared",
+                     inputs_group(*evaluation.runtime.family, axes, evaluation.experiment.id));
 }
 
 std::vector<std::string> names_of(const std::vector<const Workload*>& workloads) {

@@ -118,7 +118,7 @@ Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
       .incumbent = {planned.incumbent, planned.incumbent_source_hash},
       .prediction = planned.prediction,
       .index = planned.index,
-      .floor = claim_floor(frame_.journal, fleet_.hello(worker)->machine, frame_.family.name, frame_.policy.workloads)};
+      .floor = claim_floor(&frame_.journal, fleet_.hello(worker)->machine, frame_.family.name, frame_.policy.workloads)};
   // The secret of a campaign is enough for all its workers, and no two draw the same rounds.
   task.policy.seed = derive_seed(frame_.policy.seed, "worker", static_cast<std::uint64_t>(fleet_.row(worker)));
   return task;

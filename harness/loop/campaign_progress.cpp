@@ -22,11 +22,11 @@ std::vector<Roof> roofs_of(Workspace& workspace, Journal& journal, Observer& obs
 
 EvaluatePlan plan_of(const CampaignFrame& frame) {
   const Policy& policy = frame.policy;
-  EvaluatePlan plan = make_plan({.workloads = workloads_named(frame.workspace, frame.family, policy.workloads),
-                                 .cache = policy.cache_policy,
-                                 .judge_preset = policy.judge_preset,
-                                 .layout = policy.layout.value_or(Layout::random),
-                                 .seed = policy.seed});
+  EvaluatePlan plan{.workloads = workloads_named(frame.workspace, frame.family, policy.workloads),
+                    .preset = first_preset(policy.judge_preset),
+                    .cache = policy.cache_policy,
+                    .seed = policy.seed,
+                    .rounds = {.layout = policy.layout.value_or(Layout::random)}};
   const Machine& machine = frame.workspace.machine();
   plan.solo_run_s = policy.solo_run_s > 0 ? policy.solo_run_s : machine.target == Target::cuda ? kSoloRunSeconds : 0;
   plan.floor_ns = floors_of(frame.family, plan.workloads, machine, frame.roofs);

@@ -8,7 +8,6 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
-#include "harness/loop/hooks.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/trial.h"
@@ -32,23 +31,6 @@ Policy checked_policy(const Family& family, const ComparisonRequest& request) {
   return policy;
 }
 
-// Returns the roofs of this machine in the journal, if any: only a profile measures roofs.
-std::vector<Roof> roofs_of(const Workspace& workspace, std::optional<Journal>& journal) {
-  if (journal) {
-    return known_roofs(*journal, workspace.machine());
-  }
-  if (!std::filesystem::exists(workspace.paths().journal)) {
-    return {};
-  }
-  Journal reader = Journal::open(workspace.paths().journal, Access::read_only);
-  return known_roofs(reader, workspace.machine());
-}
-
-ClaimFloor floor_here(const Workspace& workspace, std::optional<Journal>& journal, const Policy& policy) {
-  return journal ? claim_floor(*journal, workspace.machine(), policy.family, policy.workloads)
-                 : claim_floor(workspace.paths().journal, workspace.machine(), policy.family, policy.workloads);
-}
-
 void check_comparable(const Variant& incumbent, const Variant& candidate) {
   const std::string names = incumbent.id() + " with " + candidate.id();
   if (incumbent.family != candidate.family) {
@@ -68,39 +50,20 @@ void check_differ(const ComparisonRequest& request) {
   }
 }
 
-void say_known_incorrect(const Workspace& workspace, std::optional<Journal>& kept, const ComparisonRequest& request,
+// To read what is known, where the experiment is not kept; nullopt where there is none.
+std::optional<Journal> opened_journal(const Workspace& workspace, bool keep) {
+  const std::filesystem::path& path = workspace.paths().journal;
+  if (keep) {
+    return Journal::open(path, Access::read_write);
+  }
+  return std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
+}
+
+void say_known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration,
                          Observer& observer) {
-  if (!kept && !std::filesystem::exists(workspace.paths().journal)) {
-    return;
+  if (const std::string known = known_incorrect(journal, variant, configuration); !known.empty()) {
+    observer.say("note: " + known);
   }
-  std::optional<Journal> reader =
-      kept ? std::optional<Journal>() : Journal::open(workspace.paths().journal, Access::read_only);
-  for (const Configuration& one : {request.incumbent, request.candidate}) {
-    const Variant& variant = workspace.catalogue().get(one.variant);
-    if (const std::string known = known_incorrect(kept ? *kept : *reader, variant, one); !known.empty()) {
-      observer.say("note: " + known);
-    }
-  }
-}
-
-// An unsupported incumbent is the user's mistake.
-void check_supported(const Runtime& runtime, const Configuration& incumbent,
-                     const std::vector<const Workload*>& workloads) {
-  for (const Workload* workload : workloads) {
-    if (const std::string why = runtime.unsupported(incumbent, workload->axes); !why.empty()) {
-      throw UserError(incumbent.label() + " does not support " + workload->name + ": " + why);
-    }
-  }
-}
-
-std::optional<Journal> journal_with(const Workspace& workspace, const Variant& incumbent, const Variant& candidate,
-                                    Observer& observer) {
-  std::optional<Journal> journal(Journal::open(workspace.paths().journal, Access::read_write));
-  recover(*journal, observer);
-  journal->add_machine(workspace.machine());
-  journal->add_variant(incumbent);
-  journal->add_variant(candidate);
-  return journal;
 }
 
 }  // namespace
@@ -114,22 +77,33 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   const Family& family = workspace.family(candidate.family);
   const Policy policy = checked_policy(family, request);
   const Runtime runtime = workspace.runtime(family);
-  EvaluatePlan plan = make_plan({.workloads = workloads_named(workspace, family, policy.workloads),
-                                 .cache = policy.cache_policy,
-                                 .judge_preset = policy.judge_preset,
-                                 .layout = request.layout,
-                                 .seed = secret_seed()});
-  plan.trusted = request.skip_correctness;
-  plan.time_same_code = request.same_code;
-  check_supported(runtime, request.incumbent, plan.workloads);
-  std::optional<Journal> journal =
-      request.keep ? journal_with(workspace, incumbent, candidate, observer) : std::optional<Journal>();
-  say_known_incorrect(workspace, journal, request, observer);
+  EvaluatePlan plan{.workloads = workloads_named(workspace, family, policy.workloads),
+                    .preset = first_preset(policy.judge_preset),
+                    .cache = policy.cache_policy,
+                    .seed = secret_seed(),
+                    .trusted = request.skip_correctness,
+                    .time_same_code = request.same_code,
+                    .rounds = {.layout = request.layout}};
+  if (const std::string why = unsupported(runtime, request.incumbent, plan.workloads); !why.empty()) {
+    throw UserError(why);
+  }
+  const Machine& machine = workspace.machine();
+  std::optional<Journal> journal = opened_journal(workspace, request.keep);
+  if (request.keep) {
+    recover(*journal, observer);
+    journal->add_machine(machine);
+    journal->add_variant(incumbent);
+    journal->add_variant(candidate);
+  }
+  if (journal) {
+    say_known_incorrect(*journal, incumbent, request.incumbent, observer);
+    say_known_incorrect(*journal, candidate, request.candidate, observer);
+    plan.floor_ns = floors_of(family, plan.workloads, machine, known_roofs(*journal, machine));
+  }
   choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
-  const ClaimFloor floor = floor_here(workspace, journal, policy);
+  const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, machine, policy.family, policy.workloads);
   observer.say(floor.sentence);
   apply_floor(plan, floor);
-  plan.floor_ns = floors_of(family, plan.workloads, workspace.machine(), roofs_of(workspace, journal));
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,
@@ -141,11 +115,12 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .techniques = techniques_of(candidate, request.candidate.settings),
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
-                        .machine = workspace.machine().id};
-  experiment.id = journal ? journal->begin_experiment(experiment) : 0;
-  evaluate(runtime, experiment, plan, observer, journal ? journal_hooks(*journal, experiment.id) : EvaluateHooks());
-  if (journal) {
-    journal->finish_experiment(experiment);
+                        .machine = machine.id};
+  if (request.keep) {
+    experiment.id = journal->begin_experiment(experiment);
+    evaluate_in(*journal, runtime, experiment, plan, observer);
+  } else {
+    evaluate(runtime, experiment, plan, observer);
   }
   return experiment;
 }

@@ -11,8 +11,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/loop/hooks.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/device_check.h"
 

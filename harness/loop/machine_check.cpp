@@ -64,7 +64,7 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
     plan.preset = state.auto_preset;
   }
   state.claim_floor = frame.given_floor ? *frame.given_floor
-                                        : claim_floor(frame.journal, frame.workspace.machine(), frame.family.name,
+                                        : claim_floor(&frame.journal, frame.workspace.machine(), frame.family.name,
                                                       frame.policy.workloads);
   apply_floor(plan, state.claim_floor);
   state.minimum_detectable = std::max(

@@ -1,20 +1,14 @@
 // harness/loop/plan.cpp - words to presets, the sentinel to a choice, roofs to floors.
 #include "harness/loop/plan.h"
 
-#include "harness/core/error.h"
+#include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/sentinel.h"
 #include "harness/loop/workspace/known_roofs.h"
 
 namespace apo {
 
-EvaluatePlan make_plan(const PlanChoice& choice) {
-  EvaluatePlan plan;
-  plan.workloads = choice.workloads;
-  plan.preset = any_asked_preset(choice.judge_preset).value_or(standard_preset());
-  plan.cache = choice.cache;
-  plan.seed = choice.seed;
-  plan.rounds.layout = choice.layout;
-  return plan;
+JudgePreset first_preset(const std::string& judge) {
+  return any_asked_preset(judge).value_or(standard_preset());
 }
 
 std::vector<const Workload*> workloads_named(const Workspace& workspace, const Family& family,
@@ -26,10 +20,20 @@ std::vector<const Workload*> workloads_named(const Workspace& workspace, const F
   return workloads;
 }
 
+std::string unsupported(const Runtime& runtime, const Configuration& configuration,
+                        const std::vector<const Workload*>& workloads) {
+  for (const Workload* workload : workloads) {
+    if (const std::string why = runtime.unsupported(configuration, workload->axes); !why.empty()) {
+      return configuration.label() + " does not support " + workload->name + ": " + why;
+    }
+  }
+  return "";
+}
+
 void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Runtime& runtime,
                   const Configuration& configuration, Observer& observer) {
   if (any_asked_preset(judge_preset)) {
-    return;  // make_plan() took it
+    return;
   }
   const SentinelCheck check = run_sentinel(runtime, configuration, plan, 0, {}, observer).check;
   check_passed(check);
@@ -50,6 +54,26 @@ std::map<std::string, double> floors_of(const Family& family, const std::vector<
     }
   }
   return floors;
+}
+
+EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment) {
+  return {.on_build =
+              [&journal, experiment](const Build& build, bool candidate) {
+                journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
+              },
+          .on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); },
+          .on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); }};
+}
+
+void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+                 Observer& observer) {
+  try {
+    evaluate(runtime, experiment, plan, observer, journal_hooks(journal, experiment.id));
+  } catch (const std::exception& error) {
+    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
+    throw;
+  }
+  journal.finish_experiment(experiment);
 }
 
 }  // namespace apo

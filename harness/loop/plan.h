@@ -11,21 +11,20 @@
 #include "harness/evaluate/plan.h"
 #include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
 
 namespace apo {
 
-struct PlanChoice {
-  std::vector<const Workload*> workloads;
-  CachePolicy cache = CachePolicy::cold;
-  std::string judge_preset = "auto";  // the standard preset, until choose_judge() has measured the noise
-  Layout layout = Layout::random;
-  std::uint64_t seed = 0;
-};
-// Throws UserError for an unknown preset.
-EvaluatePlan make_plan(const PlanChoice& choice);
+// The preset of a word; for "auto" the standard one, until choose_judge() has measured the noise. Throws UserError for
+// an unknown word.
+JudgePreset first_preset(const std::string& judge);
 
 std::vector<const Workload*> workloads_named(const Workspace& workspace, const Family& family,
                                              const std::vector<std::string>& names);
+
+// "copy/large does not support n4k: why" for the first such workload; "" where it supports all.
+std::string unsupported(const Runtime& runtime, const Configuration& configuration,
+                        const std::vector<const Workload*>& workloads);
 
 // For "auto", returns the preset that fits the noise of this machine, by an A/A sentinel of `configuration`. Throws
 // EnvironmentError when identical code differs.
@@ -38,5 +37,13 @@ void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor);
 // Returns, by workload, the time that no call can undercut at these roofs; empty without roofs.
 std::map<std::string, double> floors_of(const Family& family, const std::vector<const Workload*>& workloads,
                                         const Machine& machine, const std::vector<Roof>& roofs);
+
+// Keeps each fact of an experiment at once. Keeps a reference to the journal.
+EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment);
+
+// Evaluates an experiment that was begun in this journal, and finishes it there. One that ends by an exception is
+// abandoned.
+void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+                 Observer& observer);
 
 }  // namespace apo

@@ -1,6 +1,4 @@
 // tests/evaluate/regression_gate_test.cpp - whole gates with real builds and processes: what passes and what does not.
-#include "harness/evaluate/regression_gate.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,34 +11,40 @@ namespace {
 
 struct RegressionGateTest : ::testing::Test {
   testing::CopyRuntime copy;
-  SilentObserver silent;
+  Experiment experiment;
 
-  RegressionResult gate(const std::string& baseline, const std::string& candidate, double margin) {
-    const EvaluatePlan plan = copy.plan();
-    return run_regression_gate(copy.runtime(), {baseline, {}}, {candidate, {}}, plan,
-                               {.margin = std::log1p(margin), .looks = plan.preset.looks}, silent);
+  // nullopt: not timed.
+  std::optional<PairOutcome> gate(const std::string& baseline, const std::string& candidate, double margin) {
+    return gate_in(copy.runtime(), baseline, candidate,
+                   {.margin = std::log1p(margin), .looks = copy.plan().preset.looks});
+  }
+  std::optional<PairOutcome> gate_in(const Runtime& runtime, const std::string& baseline, const std::string& candidate,
+                                     const GateRule& rule) {
+    SilentObserver silent;
+    EvaluatePlan plan = copy.plan();
+    plan.regression = rule;
+    experiment = copy.experiment(candidate, baseline);
+    return evaluate(runtime, experiment, plan, silent);
   }
 };
 
 TEST_F(RegressionGateTest, ManyTimesTheWorkRegresses) {
-  const RegressionResult result = gate("copy/once", "copy/sixteen_times", 0.5);
-  EXPECT_EQ(result.verdict, GateVerdict::regressed) << result.sentence;
-  EXPECT_LT(result.state.workloads.at(0).upper, -std::log1p(0.5));
-  EXPECT_GE(result.rounds.size(), 14U);
+  const PairOutcome outcome = gate("copy/once", "copy/sixteen_times", 0.5).value();
+  EXPECT_EQ(outcome.gate, GateVerdict::regressed) << outcome.judgement.sentence;
+  EXPECT_LT(outcome.state.workloads.at(0).upper, -std::log1p(0.5));
+  EXPECT_GE(experiment.rounds.size(), 14U);
 }
 
 TEST_F(RegressionGateTest, AMuchFasterOnePasses) {
-  const RegressionResult result = gate("copy/sixteen_times", "copy/once", 0.02);
-  EXPECT_EQ(result.verdict, GateVerdict::passed) << result.sentence;
-  EXPECT_GT(result.state.workloads.at(0).lower, 0.5);
+  const PairOutcome outcome = gate("copy/sixteen_times", "copy/once", 0.02).value();
+  EXPECT_EQ(outcome.gate, GateVerdict::passed) << outcome.judgement.sentence;
+  EXPECT_GT(outcome.state.workloads.at(0).lower, 0.5);
 }
 
-TEST_F(RegressionGateTest, IdenticalMachineCodePassesWithoutTiming) {
-  const RegressionResult result = gate("copy/once", "copy/once", 0.02);
-  EXPECT_EQ(result.verdict, GateVerdict::passed);
-  EXPECT_NE(result.sentence.find("machine code identical"), std::string::npos) << result.sentence;
-  EXPECT_TRUE(result.rounds.empty());
-  EXPECT_TRUE(result.state.workloads.empty());
+TEST_F(RegressionGateTest, IdenticalMachineCodeIsNotTimed) {
+  EXPECT_FALSE(gate("copy/once", "copy/once", 0.02));
+  EXPECT_EQ(experiment.outcome, Outcome::no_change);
+  EXPECT_TRUE(experiment.gates.back().evidence.starts_with("machine code identical"));
 }
 
 TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved) {
@@ -53,18 +57,17 @@ TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved)
     build.code_hash += std::to_string(builds++);
     return build;
   };
-  const RegressionResult result = run_regression_gate(runtime, {"copy/once", {}}, {"copy/once", {}}, copy.plan(),
-                                                      {.margin = 1e-7, .looks = {{14, 0.0001}}}, silent);
-  EXPECT_EQ(result.verdict, GateVerdict::undecided) << result.sentence;
-  EXPECT_EQ(result.state.workloads.at(0).rounds, 14);
-  EXPECT_NE(result.sentence.find("it resolves"), std::string::npos) << result.sentence;
+  const PairOutcome outcome =
+      gate_in(runtime, "copy/once", "copy/once", {.margin = 1e-7, .looks = {{14, 0.0001}}}).value();
+  EXPECT_EQ(outcome.gate, GateVerdict::undecided) << outcome.judgement.sentence;
+  EXPECT_EQ(outcome.state.workloads.at(0).rounds, 14);
+  EXPECT_NE(outcome.judgement.sentence.find("it resolves"), std::string::npos) << outcome.judgement.sentence;
 }
 
 TEST_F(RegressionGateTest, AWrongOneFailsAtTheGateThatFoundItUntimed) {
-  const RegressionResult result = gate("copy/once", "copy/off_by_one", 0.02);
-  EXPECT_EQ(result.verdict, GateVerdict::failed) << result.sentence;
-  EXPECT_EQ(result.gates.back().gate, "correctness");
-  EXPECT_TRUE(result.rounds.empty());
+  EXPECT_FALSE(gate("copy/once", "copy/off_by_one", 0.02));
+  EXPECT_EQ(experiment.gates.back().gate, "correctness");
+  EXPECT_TRUE(experiment.rounds.empty());
 }
 
 TEST_F(RegressionGateTest, ABaselineThatDoesNotBuildIsTheEnvironmentsTrouble) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/rounds/judged_rounds.h"
 #include "harness/evaluate/sentinel.h"
 
 namespace apo {
@@ -54,18 +52,6 @@ struct Judging {
 
 std::string said(const Failure& failure) {
   return fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
-}
-
-enum class Beginning : std::uint8_t { sentence, clause };
-
-// Attributes a failure to a command if it failed in two attempts, else to none.
-std::string failed_while_timed(const Failure& failure, Beginning beginning) {
-  const bool capital = beginning == Beginning::sentence;
-  if (failure.slot == -1) {
-    return fmt::format("{} round failed while both commands were timed: {}", capital ? "A" : "a", said(failure));
-  }
-  return fmt::format("{} {} failed while it was timed: {}", capital ? "Command" : "command",
-                     failure.slot == static_cast<int>(Side::b) ? "B" : "A", said(failure));
 }
 
 [[noreturn]] void blame_a(const std::string& what, const Failure& failure) {
@@ -188,83 +174,29 @@ void fail_b(CommandComparison& comparison, const Failure& failure, const std::st
   }
 }
 
-void judge_gain(const Judging& judging, const CommandPair& pair, const JudgePreset& preset) {
-  CommandComparison& comparison = judging.comparison;
-  Judge judge({.preset = preset, .wording = wording_of(comparison)});
-  Spent spent;
-  const JudgedRounds rounds{.source = source_of(judging, pair, "compare"),
-                            .what = "command B against A",
-                            .preset = preset,
-                            .observer = judging.observer,
-                            .on_round = [&](const Round& round) { keep_round(judging, round); },
-                            .budget_s = comparison.budget_s};
-  const auto failure = run_judged_rounds(judge, rounds, spent);
-  Judgement judgement = judge.judgement();
-  if (failure) {
-    const bool of_b = failure->slot == static_cast<int>(Side::b);
-    comparison.outcome = failure->outcome;
-    judgement.verdict = of_b ? Verdict::reverted : Verdict::inconclusive;
-    judgement.reason = of_b ? Reason::gate_failed : Reason::interrupted;
-    judgement.sentence = failed_while_timed(*failure, Beginning::sentence) + ".";
-  }
-  comparison.judgement = std::move(judgement);
-}
-
-Judgement gate_judgement(const RegressionResult& result, const GateRule& rule, const JudgePreset& preset) {
-  Judgement judgement{.sentence = result.sentence,
-                      .lower = -std::numeric_limits<double>::infinity(),
-                      .upper = std::numeric_limits<double>::infinity(),
-                      .processes = processes_of(result.rounds),
-                      .samples = processes_of(result.rounds),
-                      .alpha = rule.alpha(),
-                      .preset = preset.name,
-                      .rule_version = std::string(kRuleVersion)};
-  if (!result.state.workloads.empty() && result.state.workloads.front().rounds > 0) {
-    const WorkloadAnswer& answer = result.state.workloads.front();
-    judgement.effect = answer.effect;
-    judgement.lower = answer.lower;
-    judgement.upper = answer.upper;
-    judgement.rounds = answer.rounds;
-  }
-  return judgement;
-}
-
-void judge_regression(const Judging& judging, const CommandPair& pair, const JudgePreset& preset) {
-  CommandComparison& comparison = judging.comparison;
-  const GateRule rule{.margin = comparison.margin, .looks = preset.looks};
-  RegressionResult result;
-  const GatedRounds rounds{.source = source_of(judging, pair, "gate"),
-                           .what = "gate: command B against A",
-                           .preset = preset,
-                           .rule = rule,
-                           .observer = judging.observer,
-                           .worse = wording_of(comparison).worse,
-                           .on_round = [&](const Round& round) { keep_round(judging, round); },
-                           .budget_s = comparison.budget_s};
-  if (const auto failure = run_gated_rounds(rounds, result)) {
-    const bool of_b = failure->slot == static_cast<int>(Side::b);
-    comparison.outcome = failure->outcome;
-    result.verdict = of_b ? GateVerdict::failed : GateVerdict::undecided;
-    result.sentence = failed_while_timed(*failure, Beginning::clause);
-  }
-  comparison.gate = result.verdict;
-  comparison.judgement = gate_judgement(result, rule, preset);
-}
-
 void time_both(const Judging& judging, const CommandPair& pair) {
   CommandComparison& comparison = judging.comparison;
+  const bool gate = comparison.purpose == CommandPurpose::gate;
   try {
     const JudgePreset preset = preset_of(judging, pair);
-    if (comparison.purpose == CommandPurpose::gate) {
-      judge_regression(judging, pair, preset);
-    } else {
-      judge_gain(judging, pair, preset);
-    }
+    PairOutcome outcome =
+        judge_pair({.source = source_of(judging, pair, gate ? "gate" : "compare"),
+                    .what = "command B against A",
+                    .plan = {.preset = preset, .wording = wording_of(comparison)},
+                    .regression = gate ? std::optional(GateRule{.margin = comparison.margin, .looks = preset.looks})
+                                       : std::nullopt,
+                    .arms = {"Command A", "Command B"},
+                    .observer = judging.observer,
+                    .on_round = [&](const Round& round) { keep_round(judging, round); },
+                    .budget_s = comparison.budget_s});
+    comparison.outcome = outcome.outcome;
+    comparison.judgement = std::move(outcome.judgement);
+    comparison.gate = outcome.gate;
   } catch (const EnvironmentError& error) {
     comparison.judgement = untimed(error.what());
     comparison.judgement->verdict = Verdict::inconclusive;
     comparison.judgement->reason = Reason::noisy;
-    if (comparison.purpose == CommandPurpose::gate) {
+    if (gate) {
       comparison.gate = GateVerdict::undecided;
       return;
     }
@@ -292,11 +224,9 @@ Judgement gain_again(const CommandComparison& comparison) {
 }
 
 Judgement regression_again(const CommandComparison& comparison) {
-  RegressionResult result;
-  const JudgePreset preset = recorded_preset(*comparison.judgement);
   const GateRule rule = command_gate_rule(comparison);
-  result.state = gate_state(rule, {effects_of(comparison, RoundStage::gate)});
-  return gate_judgement(result, rule, preset);
+  const GateState state = gate_state(rule, {effects_of(comparison, RoundStage::gate)});
+  return regression_judgement(state, rule, recorded_preset(*comparison.judgement), {});
 }
 
 }  // namespace

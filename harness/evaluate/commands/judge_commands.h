@@ -10,8 +10,7 @@
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/observer.h"
 #include "harness/core/system/device_turns.h"
-#include "harness/evaluate/gated_rounds.h"
-#include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/judge_pair.h"
 
 namespace apo {
 

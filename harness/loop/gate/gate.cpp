@@ -2,11 +2,15 @@
 #include "harness/loop/gate/gate.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/claim_floor.h"
@@ -109,57 +113,64 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
   return pair;
 }
 
-// Whether every workload builds to the same machine code: then no sentinel is worth its time.
-bool same_code(const Runtime& runtime, const Pair& pair, Observer& observer) {
-  return std::all_of(pair.workloads.begin(), pair.workloads.end(), [&](const Workload* workload) {
-    if (!runtime.unsupported(pair.baseline, workload->axes).empty() ||
-        !runtime.unsupported(pair.candidate, workload->axes).empty()) {
-      return false;
-    }
-    observer.progress({.what = "build " + pair.candidate.label() + " and its baseline"});
-    const Build was = runtime.build(pair.baseline, workload->axes, false);
-    const Build is = runtime.build(pair.candidate, workload->axes, false);
-    return was.outcome == Outcome::valid && is.outcome == Outcome::valid && was.code_hash == is.code_hash;
-  });
-}
-
 // Whether identical code seemed to differ by more than the margin here: then no answer would mean anything.
-bool refused_by_selftest(Workspace& workspace, const Pair& pair, const GateRequest& request, GatedVariant& gated) {
-  std::vector<std::string> names;
-  for (const Workload* workload : pair.workloads) {
-    names.push_back(workload->name);
-  }
+bool refused_by_selftest(const Workspace& workspace, const Pair& pair, GatedVariant& gated) {
+  const std::filesystem::path& path = workspace.paths().journal;
+  std::optional<Journal> journal =
+      std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
   const ClaimFloor floor =
-      claim_floor(workspace.paths().journal, workspace.machine(), pair.stored->variant.family, names);
-  if (floor.smallest <= request.margin) {
+      claim_floor(journal ? &*journal : nullptr, workspace.machine(), pair.stored->variant.family, gated.workloads);
+  if (floor.smallest <= gated.rule.margin) {
     return false;
   }
   gated.result.verdict = GateVerdict::undecided;
-  gated.result.sentence = "the margin of " + format_percent(request.margin) +
+  gated.result.sentence = "the margin of " + format_percent(gated.rule.margin) +
                           " is smaller than what this machine resolves: " + floor.sentence;
   return true;
 }
 
+// The stored variant is the incumbent of an experiment that no journal keeps.
 void measure(Workspace& workspace, const Pair& pair, const GateRequest& request, Observer& observer,
              GatedVariant& gated) {
   workspace.use(pair.current->target);
-  Variant stored = pair.stored->variant;
-  const Runtime runtime = workspace.runtime(workspace.family(stored.family), {{pair.baseline.variant, stored}});
-  EvaluatePlan plan = make_plan({.workloads = pair.workloads,
-                                 .cache = request.cache_policy,
-                                 .judge_preset = request.judge_preset,
-                                 .layout = request.layout,
-                                 .seed = secret_seed()});
-  const bool timed = !same_code(runtime, pair, observer);
-  if (timed && refused_by_selftest(workspace, pair, request, gated)) {
+  const Family& family = workspace.family(pair.stored->variant.family);
+  const Runtime runtime = workspace.runtime(family, {{pair.baseline.variant, pair.stored->variant}});
+  EvaluatePlan plan{.workloads = pair.workloads,
+                    .preset = first_preset(request.judge_preset),
+                    .cache = request.cache_policy,
+                    .seed = secret_seed(),
+                    .sanitize = false,
+                    .rounds = {.layout = request.layout}};
+  if (const std::string why = unsupported(runtime, pair.baseline, plan.workloads); !why.empty()) {
+    throw EnvironmentError(why);
+  }
+  Experiment experiment{
+      .family = family.name, .workloads = gated.workloads, .candidate = pair.candidate, .incumbent = pair.baseline};
+  const EvaluateHooks nobody;
+  const Evaluation evaluation{runtime, experiment, plan, observer, nobody};
+  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
+  gated.rule.looks = plan.preset.looks;
+  if (ready && refused_by_selftest(workspace, pair, gated)) {
     return;
   }
-  if (timed) {
+  RegressionResult& result = gated.result;
+  if (ready) {
     choose_judge(plan, request.judge_preset, runtime, pair.baseline, observer);
     gated.preset = plan.preset.name;
+    gated.rule.looks = plan.preset.looks;
+    plan.regression = gated.rule;
+    const PairOutcome outcome = run_timing(evaluation, std::move(*ready));
+    result.verdict = *outcome.gate;
+    result.state = outcome.state;
+    result.sentence = outcome.judgement.sentence;
+  } else {
+    const bool same_code = experiment.outcome == Outcome::no_change;
+    result.verdict = same_code ? GateVerdict::passed : GateVerdict::failed;
+    result.sentence = same_code ? experiment.gates.back().evidence : experiment.judgement->sentence;
   }
-  gated.rule.looks = plan.preset.looks;
-  gated.result = run_regression_gate(runtime, pair.baseline, pair.candidate, plan, gated.rule, observer);
+  result.seconds = experiment.judgement->seconds;
+  result.gates = std::move(experiment.gates);
+  result.rounds = std::move(experiment.rounds);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/core/observer.h"
-#include "harness/evaluate/regression_gate.h"
+#include "harness/evaluate/judge_pair.h"
 #include "harness/loop/gate/gate_baseline.h"
 #include "harness/loop/workspace/workspace.h"
 

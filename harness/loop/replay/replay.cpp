@@ -10,10 +10,8 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/evaluate.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/hooks.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/known_roofs.h"
 
@@ -105,16 +103,6 @@ Rebuilt rebuild(Workspace& workspace, Journal& journal, const Experiment& origin
   return {{.variant = incumbent_name, .settings = original.incumbent.settings}, family, std::move(runtime)};
 }
 
-void check_supported(const Runtime& runtime, const Experiment& original, const Configuration& incumbent,
-                     const std::vector<const Workload*>& workloads) {
-  for (const Workload* workload : workloads) {
-    if (const std::string why = runtime.unsupported(incumbent, workload->axes); !why.empty()) {
-      throw EnvironmentError(
-          fmt::format("{} does not support {} on this machine: {}", original.incumbent.label(), workload->name, why));
-    }
-  }
-}
-
 Layout recorded_layout(Journal& journal, std::int64_t original) {
   const std::vector<Round> rounds = journal.load_experiment(original).rounds;
   return rounds.empty() ? Layout::random : rounds.front().environment.layout.value_or(Layout::random);
@@ -124,16 +112,16 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
                         Kind kind) {
   const Judgement& judged = *original.judgement;
   const bool timed = judged.reason != Reason::gate_failed;
-  EvaluatePlan plan = make_plan({.workloads = workloads_named(workspace, family, original.workloads),
-                                 .cache = recorded_cache_policy(journal, original),
-                                 .layout = recorded_layout(journal, original.id),
-                                 .seed = secret_seed()});
-  plan.preset = recorded_preset(judged);
-  plan.index = std::max(1, original.index);
-  plan.trusted = kind == Kind::confirm || (timed && !has_gate(original, "correctness"));
-  plan.sanitize = !timed || has_gate(original, "sanitizers");
-  plan.time_same_code = timed && original.candidate_build.code_hash == original.incumbent_build.code_hash;
-  plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
+  EvaluatePlan plan{.workloads = workloads_named(workspace, family, original.workloads),
+                    .preset = recorded_preset(judged),
+                    .index = std::max(1, original.index),
+                    .cache = recorded_cache_policy(journal, original),
+                    .seed = secret_seed(),
+                    .sanitize = !timed || has_gate(original, "sanitizers"),
+                    .trusted = kind == Kind::confirm || (timed && !has_gate(original, "correctness")),
+                    .confirm_rounds = kind == Kind::confirm ? judged.rounds : 0,
+                    .time_same_code = timed && original.candidate_build.code_hash == original.incumbent_build.code_hash,
+                    .rounds = {.layout = recorded_layout(journal, original.id)}};
   if (original.campaign != 0) {
     plan.floor_ns = floors_of(family, plan.workloads, workspace.machine(), known_roofs(journal, workspace.machine()));
   }
@@ -155,20 +143,6 @@ Experiment experiment_like(const Experiment& original, const Machine& machine) {
           .machine = machine.id};
 }
 
-void measure(const Runtime& runtime, const Configuration& incumbent, Experiment& again, const EvaluatePlan& plan,
-             Journal& journal, Observer& observer) {
-  const Configuration recorded = again.incumbent;
-  again.incumbent = incumbent;
-  try {
-    evaluate(runtime, again, plan, observer, journal_hooks(journal, again.id));
-  } catch (const std::exception& error) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = again.id}, error.what());
-    throw;
-  }
-  again.incumbent = recorded;
-  journal.finish_experiment(again);
-}
-
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
@@ -177,7 +151,9 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
   check_original(journal, original, kind);
   const Rebuilt rebuilt = rebuild(workspace, journal, original);
   const EvaluatePlan plan = plan_again(workspace, journal, rebuilt.family, original, kind);
-  check_supported(rebuilt.runtime, original, rebuilt.incumbent, plan.workloads);
+  if (const std::string why = unsupported(rebuilt.runtime, rebuilt.incumbent, plan.workloads); !why.empty()) {
+    throw EnvironmentError(why);
+  }
   replay.differences =
       judge_differences(journal.machine_of(original.id), workspace.machine(), original.judgement->rule_version);
   journal.add_machine(workspace.machine());
@@ -185,7 +161,9 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
   replay.again.id = journal.begin_replay(replay.again, id, kind);
   observer.say(fmt::format("{} again, as experiment {}: {} against {}", name_of(original), replay.again.id,
                            original.candidate.label(), original.incumbent.label()));
-  measure(rebuilt.runtime, rebuilt.incumbent, replay.again, plan, journal, observer);
+  replay.again.incumbent = rebuilt.incumbent;
+  evaluate_in(journal, rebuilt.runtime, replay.again, plan, observer);
+  replay.again.incumbent = original.incumbent;
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));
   }

@@ -25,13 +25,13 @@ void shorten(const SelftestRequest& request, JudgePreset& preset) {
 }
 
 EvaluatePlan first_plan(const SelftestRequest& request, const SelftestSubject& what, std::uint64_t seed) {
-  EvaluatePlan plan = make_plan({.workloads = {what.workload},
-                                 .cache = request.cache_policy,
-                                 .judge_preset = request.judge_preset,
-                                 .layout = request.layout,
-                                 .seed = seed});
-  plan.trusted = true;  // bundled or registered; timed calls are verified all the same
-  plan.time_same_code = true;
+  EvaluatePlan plan{.workloads = {what.workload},
+                    .preset = first_preset(request.judge_preset),
+                    .cache = request.cache_policy,
+                    .seed = seed,
+                    .trusted = true,  // bundled or registered; timed calls are verified all the same
+                    .time_same_code = true,
+                    .rounds = {.layout = request.layout}};
   shorten(request, plan.preset);
   return plan;
 }

@@ -55,9 +55,11 @@ ClaimFloor no_selftest() {
 
 }  // namespace
 
-ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
+ClaimFloor claim_floor(Journal* journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads) {
-  const std::vector<SelftestKernel> kernels = journal.selftest_kernels(machine, std::string(kRuleVersion));
+  const std::vector<SelftestKernel> kernels = journal == nullptr
+                                                  ? std::vector<SelftestKernel>()
+                                                  : journal->selftest_kernels(machine, std::string(kRuleVersion));
   if (kernels.empty()) {
     return no_selftest();
   }
@@ -75,15 +77,6 @@ ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::stri
           .sentence = "claims below " + format_percent(*smallest) +
                       " are refused on this machine: that much its selftests saw identical code differ by on " + about,
           .rounds_per_process = fewest_rounds(kernels, family, workloads)};
-}
-
-ClaimFloor claim_floor(const std::filesystem::path& path, const Machine& machine, const std::string& family,
-                       const std::vector<std::string>& workloads) {
-  if (!std::filesystem::exists(path)) {
-    return no_selftest();
-  }
-  Journal journal = Journal::open(path, Access::read_only);
-  return claim_floor(journal, machine, family, workloads);
 }
 
 JudgePreset with_floor(JudgePreset preset, const ClaimFloor& floor) {

@@ -1,7 +1,6 @@
 // harness/loop/workspace/claim_floor.h - the smallest effect that may be claimed on a machine, from its selftests.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,11 +22,8 @@ APO_FIELDS(ClaimFloor, smallest, sentence, rounds_per_process)
 
 // Takes the apparent differences of identical code in the selftests of this state of the machine under this program's
 // rule, the newest of each kernel: on these workloads of the family, else on any of the family's, else on the median
-// kernel.
-ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
-                       const std::vector<std::string>& workloads);
-// The same for a journal that may not exist.
-ClaimFloor claim_floor(const std::filesystem::path& journal, const Machine& machine, const std::string& family,
+// kernel. nullptr: there is no journal yet.
+ClaimFloor claim_floor(Journal* journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads);
 
 // Returns the preset with smaller claims refused.

@@ -250,7 +250,7 @@ TEST(CommandFaults, ABThatFailsOnceIsNotBlamed) {
   const CommandComparison result = judged(asked("echo value 2", fourth));
   EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(result.judgement->reason, Reason::interrupted);
-  EXPECT_TRUE(mentions(result.judgement->sentence, "A round failed while both commands were timed: faulted"))
+  EXPECT_TRUE(mentions(result.judgement->sentence, "A round failed while both were timed: faulted"))
       << result.judgement->sentence;
 }
 

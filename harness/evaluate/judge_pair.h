@@ -1,0 +1,57 @@
+// harness/evaluate/judge_pair.h - judges two arms in rounds until a rule has decided, wherever the rounds come from.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/rounds/round_source.h"
+
+namespace apo {
+
+struct JudgedPair {
+  RoundSource source;
+  std::string what;                         // "B against A", for the progress
+  JudgePlan plan;                           // the rule of a gain
+  std::optional<GateRule> regression = {};  // the rule in its place: whether the candidate is worse by a margin
+  std::size_t workloads = 1;                // of a round; a round of two commands has one
+  std::array<std::string, 2> arms = {"The incumbent", "The candidate"};  // in a sentence
+  Observer& observer;
+  std::function<void(const Round&)> on_round;  // as it is recorded, at once
+  double budget_s = 0;                         // the comparison is given up once this is spent; 0: none
+};
+
+// Of a round that failed too: what was measured until then.
+struct PairOutcome {
+  Judgement judgement;                   // of a regression: of the first workload, and a verdict after a failure only
+  Outcome outcome = Outcome::valid;      // of the round that failed
+  std::optional<GateVerdict> gate = {};  // of a regression
+  GateState state = {};
+  double seconds = 0;  // pauses included, waits for other processes not
+  std::map<RoundStage, double> seconds_of = {};
+};
+
+PairOutcome judge_pair(const JudgedPair& pair);
+
+// The judgement of a regression in this state, after these rounds.
+Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
+                               const std::vector<Round>& rounds);
+
+// The answer of `apo gate` on one pair.
+struct RegressionResult {
+  GateVerdict verdict = GateVerdict::undecided;
+  std::string sentence;           // for people
+  std::vector<GateResult> gates;  // the last one says why, when the verdict is `failed`
+  GateState state;                // workloads in the order of the plan; none when nothing was timed
+  std::vector<Round> rounds;
+  double seconds = 0;
+};
+
+}  // namespace apo
