@@ -5,7 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
-#include "harness/loop/trial/candidate_source.h"
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {

@@ -14,7 +14,7 @@
 #include "harness/loop/machine_check.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
-#include "harness/loop/trial/device_check.h"
+#include "harness/loop/trial/registration.h"
 
 namespace apo {
 namespace {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "harness/loop/trial/device_check.h"
+#include "harness/loop/trial/registration.h"
 
 namespace apo {
 namespace {

@@ -13,7 +13,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/loop/trial/device_check.h"
+#include "harness/loop/trial/registration.h"
 #include "tests/processes.h"
 
 namespace apo {

@@ -82,7 +82,7 @@ int add(RegistrationRequest request, const Globals& globals) {
     request.file = candidate_file(request.file, folder).path;
   }
   if (is_family_file(read_file(request.file))) {
-    return register_family(request.file, request.verify, globals);
+    return register_family(request.file, request.checks.verify, globals);
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
@@ -159,8 +159,8 @@ Action define_register(CLI::App& app, Globals& globals) {
   app.add_flag("--no-executor", *unexecuted, "skip the check on the CPU executor; the checks on a GPU still run")
       ->excludes("--no-verify");
   return [request, unverified, unexecuted, &globals] {
-    request->verify = !*unverified;
-    request->executor = !*unexecuted;
+    request->checks.verify = !*unverified;
+    request->checks.executor = !*unexecuted;
     return add(*request, globals);
   };
 }

@@ -15,7 +15,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/trial/candidate_source.h"
+#include "harness/loop/trial/candidate_judge.h"
 #include "harness/research/proposers/answer.h"
 
 namespace apo {

@@ -5,12 +5,14 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/hash.h"
+#include "harness/core/sources.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/research_inputs.h"
-#include "harness/loop/trial/device_check.h"
 #include "harness/loop/trial/registration.h"
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known_incorrect.h"
@@ -121,15 +123,13 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   }
   if (is_device_variant(variant) && !candidate.is_known) {
     std::string log;
-    answer.gates = of_candidate([&] { return check_on_cpu(workspace_.paths(), variant, false, observer_, log); });
-    if (!answer.gates.empty() && answer.gates.back().outcome != Outcome::valid) {
+    answer.gates = of_candidate([&] { return check_variant(workspace_, variant, {}, observer_, log); });
+    if (answer.gates.back().outcome != Outcome::valid) {
       fail_at_gate(answer, log);
       return false;
     }
-    if (!answer.gates.empty()) {
-      keep(variant);
-      answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
-    }
+    keep(variant);
+    answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
   }
   answer.feedback.push_back("its time needs a GPU: " + missing);
   return false;
@@ -198,6 +198,19 @@ std::vector<TrialSummary> CandidateJudge::finish() {
     summaries.push_back(trial.finish());
   }
   return summaries;
+}
+
+GivenCandidate file_of_source(const std::string& source, const std::string& extension,
+                              const std::filesystem::path& folder) {
+  check_source_size(source.size(), "the source");
+  if (!extension.empty() && !is_source_extension(extension)) {
+    throw UserError("unknown extension '" + extension + "'", "known: .cpp, .cu, .py");
+  }
+  constexpr std::size_t kHash = 8;
+  const std::filesystem::path path = folder / ("candidate_" + sha256(source).substr(0, kHash) +
+                                               (extension.empty() ? guessed_extension(source) : extension));
+  write_file_atomically(path, source);
+  return {.path = path.string(), .shown = path.filename().string()};
 }
 
 }  // namespace apo

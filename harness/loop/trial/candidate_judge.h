@@ -1,6 +1,7 @@
 // harness/loop/trial/candidate_judge.h - takes candidates of one family, one after the other, and answers for each.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@ struct GivenCandidate {
   std::string variant = {};  // "family/name[SETTING=VALUE]"
   std::string judge = {};    // the word of a preset; "" is that of the choice
 };
+
+// A candidate that comes as text, as a file of `folder` that is named by its text, so that the same text is the same
+// variant. `extension` is ".cpp", ".cu" or ".py"; "" goes by what only a source of that language has. Throws UserError
+// for a text that is empty or too long, and for another extension.
+GivenCandidate file_of_source(const std::string& source, const std::string& extension,
+                              const std::filesystem::path& folder);
 
 // All candidates for one target share a campaign, the build of the incumbent, and the check of the machine. A candidate
 // that passed its gates is kept below .apo/variants; one that failed is not. One whose text is known is judged under

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -12,68 +14,95 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/executor_builder.h"
+#include "harness/implement/toolkit.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata_checks.h"
-#include "harness/loop/trial/device_check.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/journal.h"
 
 namespace apo {
 namespace {
 
-// Cheapest first, up to the one that fails. `log` gets the compiler's output.
-std::vector<GateResult> run_gates(Workspace& workspace, const Variant& variant, Observer& observer, std::string& log) {
-  const Family& family = workspace.family(variant.family);
-  const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
-  const Runtime runtime = workspace.runtime(family);
-  const Workload& workload = first_supported(family, runtime, configuration);
-  const Build build = runtime.build(configuration, workload.axes, false);
-  log = build.log;
-  std::vector<GateResult> gates = {
-      build_gate(build, "built for " + workload.name + (build.from_cache ? " (from the cache)" : ""))};
-  if (gates.back().outcome == Outcome::valid) {
-    const std::uint64_t seed = secret_seed();
-    const auto cases = correctness_plan(runtime, configuration, {workload.name}, seed);
-    run_correctness_gates(runtime, configuration, cases, seed, true, observer, [&](GateResult gate) {
-      gates.push_back(std::move(gate));
-      return gates.back().outcome == Outcome::valid;
-    });
+// Small and ragged shapes of a device variant on this CPU, for what a GPU does not tell: races, stray accesses,
+// barriers that some threads miss. What the CPU cannot check is left to a GPU.
+GateResult executor_gate(const Runtime& runtime, const Configuration& configuration, Observer& observer) {
+  const std::uint64_t seed = secret_seed();
+  GateResult gate = correctness_gate(
+      runtime, configuration, correctness_plan(runtime, configuration, {}, seed), seed,
+      [&](int done, int all, const std::string& what) {
+        observer.progress(
+            {.what = "verify " + configuration.variant + " on the CPU, " + what, .done = done, .expected = all});
+      });
+  gate.gate = "executor";
+  gate.errors.clear();  // how far off its outputs are, the gate of correctness says where the candidate runs
+  if (!gate.ran) {
+    gate.evidence += "; a small workload that it takes would be run here";
+  } else if (gate.outcome == Outcome::not_checkable) {
+    gate.outcome = Outcome::valid;
+    gate.ran = false;
+  } else if (gate.outcome != Outcome::valid && gate.outcome != Outcome::build_failed &&
+             gate.outcome != Outcome::wrong_abi) {
+    gate.evidence += fmt::format("; seed {}", seed);
   }
-  return gates;
+  return gate;
 }
 
-GateResult block_gate(const Variant& variant) {
-  const bool described = !variant.idea.empty() || !variant.techniques.empty() || variant.prediction.has_value();
-  return {.gate = "metadata",
-          .evidence = described ? "the block is valid" : variant.id() + " without an idea or a prediction"};
+// Machine code for the executor's nominal device, where neither a GPU nor the executor runs the variant.
+GateResult compile_gate(const Paths& paths, const Runtime& runtime, const Variant& variant,
+                        const Configuration& configuration, std::string& log) {
+  const Family& family = *runtime.family;
+  const Workload& workload = first_supported(family, runtime, configuration);
+  const Builder builder({.cache = paths.builds, .home = paths.home, .device = executor_device()});
+  const Build build = builder.build(family, variant, workload.axes, configuration.settings);
+  log = build.log;
+  return build_gate(build, "compiled for " + workload.name);
+}
+
+std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant, bool has_gpu, Observer& observer,
+                                     std::string& log, const std::stop_token& stop) {
+  if (!guard_is_on(Guard::executor)) {
+    return {};
+  }
+  Workspace workspace(paths);  // one of its own, so that the caller's keeps its device and its builds
+  workspace.use_executor(false, stop);
+  const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
+  const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
+  std::vector<GateResult> gates;
+  if (is_device_variant(variant)) {
+    gates.push_back(executor_gate(runtime, configuration, observer));
+  }
+  const bool ran = !gates.empty() && gates.back().ran;
+  const bool passed = gates.empty() || gates.back().outcome == Outcome::valid;
+  if (!has_gpu && passed && (!ran || !find_toolkit_program("nvcc").empty())) {
+    gates.push_back(compile_gate(paths, runtime, variant, configuration, log));
+  }
+  return gates;
 }
 
 bool passed(const std::vector<GateResult>& gates) {
   return gates.back().outcome == Outcome::valid;
 }
 
-std::vector<GateResult> all_gates(Workspace& workspace, const Variant& variant, const RegistrationRequest& request,
-                                  Observer& observer, std::string& log) {
-  std::vector<GateResult> gates = {block_gate(variant)};
-  std::string missing;
-  bool runs_here = true;
-  if (request.verify && variant.target == Target::cuda) {
-    runs_here = workspace.has_gpu(&missing);
-    if (request.executor && (is_device_variant(variant) || !runs_here)) {
-      const auto more = check_on_cpu(workspace.paths(), variant, runs_here, observer, log);
-      gates.insert(gates.end(), more.begin(), more.end());
-    }
+// The gates of an evaluation before its timing, against nothing.
+std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant, bool executor, Observer& observer,
+                                   std::string& log) {
+  workspace.use(variant.target, Workspace::AskedWorker::serves);
+  const Family& family = workspace.family(variant.family);
+  Experiment alone{.candidate = {.variant = variant.id(), .settings = default_settings(variant)}};
+  const Runtime runtime = workspace.runtime(family);
+  EvaluatePlan plan{
+      .workloads = {&first_supported(family, runtime, alone.candidate)}, .seed = secret_seed(), .time_same_code = true};
+  if (executor && is_device_variant(variant)) {
+    plan.check_on_cpu = [paths = workspace.paths(), variant](const std::stop_token& stop) {
+      return executor_gates(paths, variant, stop);
+    };
   }
-  if (!runs_here && passed(gates)) {
-    gates.push_back({.gate = "correctness",
-                     .evidence = "not run on a GPU: " + missing + "; an experiment does it before it times anything",
-                     .ran = false});
-  } else if (request.verify && passed(gates)) {
-    workspace.use(variant.target, Workspace::AskedWorker::serves);
-    const auto more = run_gates(workspace, variant, observer, log);
-    gates.insert(gates.end(), more.begin(), more.end());
-  }
-  return gates;
+  const EvaluateHooks nobody;
+  pass_untimed_gates({runtime, alone, plan, observer, nobody});
+  log = alone.candidate_build.log;
+  return alone.gates;
 }
 
 std::string unknown_technique(const std::string& name, Target target) {
@@ -107,6 +136,9 @@ std::string new_baseline(const Paths& paths, const Variant& variant, const std::
 
 std::vector<std::string> notes_on(const Variant& variant, bool verified) {
   std::vector<std::string> notes;
+  if (variant.idea.empty() && variant.techniques.empty() && !variant.prediction) {
+    notes.emplace_back("it names neither an idea nor a technique, and predicts nothing");
+  }
   for (const std::string& technique : variant.techniques) {
     notes.push_back(unknown_technique(technique, variant.target));
   }
@@ -136,6 +168,41 @@ std::string path_of_registered(Catalogue& registered, const Paths& paths, const 
 
 }  // namespace
 
+bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant) {
+  return is_device_variant(variant) && !catalogue.is_scanned(variant);
+}
+
+std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant, const std::stop_token& stop) {
+  try {
+    SilentObserver silent;
+    std::string log;
+    return check_on_cpu(paths, variant, true, silent, log, stop);
+  } catch (const UserError& error) {
+    return {{.gate = "executor", .outcome = Outcome::refused, .evidence = one_line(with_hint(error))}};
+  }
+}
+
+std::vector<GateResult> check_variant(Workspace& workspace, const Variant& variant, const VariantChecks& checks,
+                                      Observer& observer, std::string& log) {
+  std::string missing;
+  if (!checks.verify) {
+    return {{.gate = "metadata", .evidence = "the block is valid"}};
+  }
+  if (variant.target == Target::host || workspace.has_gpu(&missing)) {
+    return check_here(workspace, variant, checks.executor, observer, log);
+  }
+  std::vector<GateResult> gates = {{.gate = "metadata", .evidence = "the block is valid"}};
+  if (checks.executor) {
+    std::ranges::move(check_on_cpu(workspace.paths(), variant, false, observer, log, {}), std::back_inserter(gates));
+  }
+  if (passed(gates)) {
+    gates.push_back({.gate = "correctness",
+                     .evidence = "not run on a GPU: " + missing + "; an experiment does it before it times anything",
+                     .ran = false});
+  }
+  return gates;
+}
+
 KeptVariant keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant) {
   // The journal first: when that cannot be written, the catalogue stays as it was.
   Journal journal = Journal::open(paths.journal, Access::read_write);
@@ -161,7 +228,7 @@ RegistrationResult register_file(Workspace& workspace, const RegistrationRequest
     result.path = result.variant.path;
     return result;
   }
-  result.gates = all_gates(workspace, result.variant, request, observer, result.log);
+  result.gates = check_variant(workspace, result.variant, request.checks, observer, result.log);
   name_users_file(result.gates, result.variant.path, request.file);
   if (!passed(result.gates)) {
     result.state = RegistrationState::refused;
@@ -173,7 +240,7 @@ RegistrationResult register_file(Workspace& workspace, const RegistrationRequest
     const KeptVariant kept = keep_variant(registered, workspace.paths(), result.variant);
     result.path = kept.path;
     result.version = kept.version;
-    result.notes = notes_on(result.variant, request.verify);
+    result.notes = notes_on(result.variant, request.checks.verify);
     result.notes.push_back(new_baseline(workspace.paths(), result.variant, before));
     std::erase(result.notes, "");
   }

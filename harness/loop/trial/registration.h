@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,28 @@
 
 namespace apo {
 
-struct RegistrationRequest {
-  std::string file;
-  std::string family;    // of a file whose block names none; "" takes the folder's name
+struct VariantChecks {
   bool verify = true;    // build it and check its results
   bool executor = true;  // a device variant on this CPU too
+};
+// The gates of a variant of the workspace's catalogue that is compared with nothing, cheapest first, up to the one that
+// fails: those of an evaluation before its timing. Without a GPU, what the CPU says of a variant for one; the
+// executor's evidence says why when it cannot check the variant, and then the variant is compiled, where there is a
+// toolkit. `log` gets the compiler's output.
+std::vector<GateResult> check_variant(Workspace& workspace, const Variant& variant, const VariantChecks& checks,
+                                      Observer& observer, std::string& log);
+
+// The rule: a device variant that is not registered yet takes the executor's gate first, inside of its experiment.
+bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant);
+// That gate on a machine with a GPU, whose mistakes in the candidate are gates too. Needs nothing of the caller's
+// workspace, so that it may run beside it. Nothing when the executor's guard is switched off. Throws Cancelled after a
+// stop, and leaves neither a process nor half of a build.
+std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant, const std::stop_token& stop = {});
+
+struct RegistrationRequest {
+  std::string file;
+  std::string family;  // of a file whose block names none; "" takes the folder's name
+  VariantChecks checks = {};
 };
 
 enum class RegistrationState : std::uint8_t { registered, already_registered, refused, guard_switched_off };
