@@ -13,7 +13,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/include_folders.h"
-#include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/loop/export/dispatch_table.h"
+#include "harness/loop/export/dispatch.h"
 
 namespace apo {
 

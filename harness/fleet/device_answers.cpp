@@ -9,7 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/experiment.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {

@@ -110,15 +110,15 @@ std::vector<std::size_t> PlacedExperiments::judges_of(const Job& job) const {
 
 Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
   const Experiment& planned = job.planned;
-  Task task{
-      .id = job.placement,
-      .campaign = frame_.campaign,
-      .policy = frame_.policy,
-      .candidate = {planned.candidate, planned.candidate_source_hash},
-      .incumbent = {planned.incumbent, planned.incumbent_source_hash},
-      .prediction = planned.prediction,
-      .index = planned.index,
-      .floor = claim_floor(&frame_.journal, fleet_.hello(worker)->machine, frame_.family.name, frame_.policy.workloads)};
+  Task task{.id = job.placement,
+            .campaign = frame_.campaign,
+            .policy = frame_.policy,
+            .candidate = {planned.candidate, planned.candidate_source_hash},
+            .incumbent = {planned.incumbent, planned.incumbent_source_hash},
+            .prediction = planned.prediction,
+            .index = planned.index,
+            .floor = claim_floor(&frame_.journal, fleet_.hello(worker)->machine, frame_.family.name,
+                                 frame_.policy.workloads)};
   // The secret of a campaign is enough for all its workers, and no two draw the same rounds.
   task.policy.seed = derive_seed(frame_.policy.seed, "worker", static_cast<std::uint64_t>(fleet_.row(worker)));
   return task;

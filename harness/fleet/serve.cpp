@@ -25,7 +25,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/sentinel.h"
+#include "harness/evaluate/counted_rounds.h"
 #include "harness/fleet/task_judge.h"
 
 namespace apo {

@@ -12,7 +12,7 @@
 #include "harness/families/known_families.h"
 #include "harness/implement/variant/include_folders.h"
 #include "harness/loop/experiment.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {

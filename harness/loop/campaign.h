@@ -11,11 +11,15 @@
 #include "harness/loop/iteration.h"
 #include "harness/loop/resume.h"
 #include "harness/loop/satellites.h"
-#include "harness/loop/untried.h"
 #include "harness/loop/workspace/workspace.h"
 #include "reports/proposals.h"
 
 namespace apo {
+
+struct UntriedGroup {
+  std::string why;
+  std::vector<std::string> variants;  // by id
+};
 
 struct CampaignSummary {
   std::int64_t id = 0;

@@ -5,7 +5,7 @@
 
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/application_share.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {

@@ -12,8 +12,7 @@
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/trial.h"
 #include "harness/loop/workspace/claim_floor.h"
-#include "harness/loop/workspace/known_incorrect.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
 

@@ -11,7 +11,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/loop/machine_check.h"
+#include "harness/loop/campaign_checks.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/registration.h"

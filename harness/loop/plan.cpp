@@ -1,9 +1,9 @@
 // harness/loop/plan.cpp - words to presets, the sentinel to a choice, roofs to floors.
 #include "harness/loop/plan.h"
 
+#include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/evaluate.h"
-#include "harness/evaluate/sentinel.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 

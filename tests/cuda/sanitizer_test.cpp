@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/correctness/device_sanitizers.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {

@@ -5,8 +5,8 @@
 
 #include "harness/core/system/process.h"
 #include "harness/exchange/torch_op.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/export/dispatch_header.h"
-#include "harness/loop/export/dispatch_sources.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
 

@@ -8,7 +8,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
-#include "harness/loop/replay/reproduction.h"
+#include "harness/loop/replay/replay.h"
 
 namespace apo {
 namespace {

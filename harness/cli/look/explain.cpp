@@ -15,7 +15,6 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
-#include "harness/loop/workspace/recorded_profiles.h"
 
 namespace apo {
 namespace {

@@ -19,7 +19,6 @@
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
-#include "harness/loop/workspace/recorded_profiles.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/measure.h"
 #include "harness/profile/roofs/roofs.h"

@@ -15,9 +15,8 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/research_inputs.h"
-#include "harness/loop/workspace/recorded_profiles.h"
+#include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {

@@ -18,7 +18,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
-#include "harness/loop/replay/reproduction.h"
+#include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

@@ -15,7 +15,6 @@
 #include "harness/cli/trust/selftest_document.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/loop/selftest/selftest_plan.h"
 
 namespace apo {
 namespace {

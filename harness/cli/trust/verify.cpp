@@ -27,7 +27,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/implement/variant/form.h"

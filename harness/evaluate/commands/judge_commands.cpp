@@ -13,10 +13,10 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/sentinel.h"
 
 namespace apo {
 namespace {

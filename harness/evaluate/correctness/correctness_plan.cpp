@@ -1,6 +1,4 @@
 // harness/evaluate/correctness/correctness_plan.cpp - chooses workloads, shapes of no workload, and regimes.
-#include "harness/evaluate/correctness/correctness_plan.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "harness/core/guards.h"
+#include "harness/evaluate/correctness/correctness.h"
 #include "kernels/random.h"
 
 namespace apo {

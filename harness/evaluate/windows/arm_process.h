@@ -1,6 +1,7 @@
 // harness/evaluate/windows/arm_process.h - one arm of a comparison on a host: a process that runs in windows only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,11 +9,33 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/evaluate/windows/window_tensors.h"
 #include "harness/runtime/timed_workload.h"
 #include "harness/worker/parent/worker.h"
+#include "harness/worker/protocol/shared_tensors.h"
 
 namespace apo {
+
+class WindowTensors {
+ public:
+  // Lays `calls` copies out, which differ only in their place; 0 is allowed, for empty windows. Nothing of what stood
+  // in the memory earlier is left.
+  WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<MemoryFile> memory);
+
+  SharedTensors& call(int index) { return *calls_.at(static_cast<std::size_t>(index)); }
+  int calls() const { return layout_.copies; }
+  void poison_outputs();
+  // Out of every level of the CPU's caches, with what lies between the buffers.
+  void evict() const;
+  std::optional<GuardDamage> check_guards() const;
+
+  const SharedTensorsLayout& layout() const { return layout_; }
+  int fd() const { return memory_->fd(); }
+
+ private:
+  std::shared_ptr<MemoryFile> memory_;
+  SharedTensorsLayout layout_;
+  std::vector<std::unique_ptr<SharedTensors>> calls_;
+};
 
 // The candidate and a thin shim: no clock, no inputs but those of the next window, no rival. Failures have slot 0.
 class ArmProcess {

@@ -8,7 +8,7 @@
 
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/observer.h"
-#include "harness/loop/replay/reproduction.h"
+#include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

@@ -1,14 +1,98 @@
 // harness/loop/export/dispatch.h - reads the journal's accepted configurations as dispatch tables.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/core/records/device_facts.h"
+#include "harness/core/records/records.h"
 #include "harness/implement/variant/catalogue.h"
-#include "harness/loop/export/dispatch_table.h"
 #include "journal/journal.h"
+#include "kernels/family.h"
 
 namespace apo {
+
+// The journal's evidence for a configuration: the experiment that made it the incumbent of its class or workloads, or
+// in which it stood as their incumbent.
+struct DispatchEvidence {
+  std::int64_t experiment = 0;
+  std::int64_t campaign = 0;
+  std::string since;
+  bool stood = false;   // it was the incumbent, and the candidate was slower
+  Configuration other;  // the incumbent it was judged against, or the candidate against which it stood
+  Judgement judgement;
+  std::vector<std::string> workloads;  // measured
+  Machine machine;                     // in the state it was in
+  Build build;
+  std::vector<Certification> certifications;  // of this configuration against its campaign's baseline, without alarm
+};
+
+// The application of the campaign that accepted a configuration judged the campaign's incumbent, and refused it.
+struct Refusal {
+  std::int64_t comparison = 0;
+  std::int64_t campaign = 0;
+  Reason reason = Reason::interrupted;
+};
+
+// A row serves the sizes for which `region` and the variant's apo:requires hold and every launch fits the device.
+struct DispatchRow {
+  std::string workload_class;  // "" for a fallback
+  std::string region;          // an integer expression over the axes; of a measured row within the verified sizes
+  Variant variant;
+  Settings settings;                         // all of its tunables
+  std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
+  std::optional<DispatchEvidence> measured;  // absent: apo:requires alone vouches for it
+  bool unchecked = false;                    // measured, but the region goes beyond the sizes that were verified
+  std::optional<Refusal> refused;            // exported all the same
+  bool nearest_only = false;  // its class has several answers: it serves what is nearest to its workloads
+};
+
+// Returns the row's configuration in its usual notation: toggles that are off are not stated.
+Configuration configuration_of(const DispatchRow& row);
+
+struct DispatchDevice {
+  Machine machine;
+  std::vector<DispatchRow> rows;  // the first that serves a size is taken; fallbacks come last
+};
+
+struct DispatchTable {
+  const Family* family = nullptr;
+  std::vector<DispatchDevice> devices;  // none without rows; of several of one model the newest measurement is first
+};
+
+// An incumbent without a row, and the reason.
+struct DispatchGap {
+  std::string family;
+  std::string workload_class;
+  std::string machine;
+  std::string why;
+};
+
+// An incumbent that its application refused.
+struct RefusedIncumbent {
+  Incumbent incumbent;
+  Refusal refusal;
+  bool exported = false;  // else the class has the row of what was accepted before, if anything was
+};
+
+struct Dispatch {
+  std::vector<DispatchTable> tables;  // in order of names
+  std::vector<DispatchGap> gaps;
+  std::vector<RefusedIncumbent> refused;
+};
+
+// Returns the evidence of a row in words, for example "measured".
+std::string statement_of(const DispatchRow& row);
+
+struct Ratio {
+  double middle = 1;
+  double lower = 1;
+  double upper = 1;
+};
+// Returns how many times faster the row's configuration is than the other one.
+Ratio ratio_of(const DispatchEvidence& evidence);
 
 struct DispatchRequest {
   std::string family;                  // "" = all

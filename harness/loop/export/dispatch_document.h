@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "harness/loop/export/dispatch.h"
 
 namespace apo {
+
+// Returns "<family>/<variant>-<start of the source hash>", the folder of a row's sources relative to the header.
+std::string source_folder(const DispatchRow& row);
+std::string source_file(const DispatchRow& row);  // its name there
+// Returns the variants' own files and argument headers that take their constants from -DAPO_..., each once. Throws
+// UserError for a variant whose name is no file name.
+std::vector<NamedText> dispatch_sources(const DispatchTable& table);
 
 nlohmann::ordered_json to_document(const Dispatch& dispatch);
 

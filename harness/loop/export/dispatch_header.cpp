@@ -17,8 +17,8 @@
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/expression_cpp.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/export/dispatch_header_text.h"
-#include "harness/loop/export/dispatch_sources.h"
 
 namespace apo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/loop/export/dispatch_table.h"
+#include "harness/loop/export/dispatch.h"
 
 namespace apo {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "harness/loop/export/dispatch_table.h"
+#include "harness/loop/export/dispatch.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "harness/core/text.h"
-#include "harness/loop/workspace/nearest_workload.h"
+#include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/loop/export/dispatch_table.h"
+#include "harness/loop/export/dispatch.h"
 
 namespace apo {
 

@@ -1,6 +1,4 @@
 // harness/loop/gate/gate_baseline.cpp - reads and writes one JSON document, and checks everything it reads.
-#include "harness/loop/gate/gate_baseline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/loop/gate/gate.h"
 
 namespace apo {
 namespace {

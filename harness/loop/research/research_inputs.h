@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/inputs.h"
 #include "harness/research/proposers/brief.h"
+#include "harness/research/research.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -44,5 +46,17 @@ BriefSubject brief_subject(const Workspace& workspace, const Family& family, con
 
 // `profile` is the incumbent's on the workload.
 ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile);
+
+struct ResearchAnswer {
+  ResearchInputs inputs;
+  ResearchBrief brief;
+};
+
+// Returns the research of the next iteration of this campaign, from its starting point. The policy's target is the
+// workspace's. Takes the incumbent's profile from the journal, or measures and keeps one; nothing else is written.
+ResearchAnswer ask_research(Workspace& workspace, const Policy& policy, Observer& observer);
+
+// The same on the machine of the journal, which need not be here, and with the profile that was taken there.
+ResearchAnswer ask_recorded_research(Workspace& workspace, const Policy& policy, Observer& observer);
 
 }  // namespace apo

@@ -14,8 +14,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/loop/selftest/selftest_plan.h"
-#include "harness/loop/selftest/study.h"
 #include "journal/journal.h"
 #include "kernels/random.h"
 

@@ -15,7 +15,7 @@
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/trial/registration.h"
 #include "harness/loop/workspace/kept_profile.h"
-#include "harness/loop/workspace/known_incorrect.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/research/diagnosis/rules.h"
 
 namespace apo {

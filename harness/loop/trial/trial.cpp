@@ -4,11 +4,11 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
-#include "harness/loop/certify.h"
+#include "harness/loop/campaign_checks.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/starting_point.h"
 #include "harness/loop/workspace/chosen_workload.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/recover.h"
 
 namespace apo {

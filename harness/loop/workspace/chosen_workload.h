@@ -6,8 +6,15 @@
 
 #include "harness/core/observer.h"
 #include "harness/loop/workspace/workspace.h"
+#include "kernels/family.h"
 
 namespace apo {
+
+double distance(const Family& family, const Axes& a, const Axes& b);
+
+// Returns an expression over the axes that holds for the sizes which are at least as near to `one` as to `other`. On
+// the border it is exact to a part in a thousand.
+std::string nearer_condition(const Family& family, const Axes& one, const Axes& other);
 
 // Returns the family's first workload that is meant for the target, else its first.
 const Workload& first_workload(const Family& family, Target target);

@@ -1,13 +1,24 @@
 // harness/loop/workspace/incumbents.h - incumbents of a class whose workloads differ in their answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 #include "kernels/family.h"
 
 namespace apo {
+
+// The policy's baseline; nothing when it names none. UserError for one of another family.
+std::optional<Configuration> named_baseline(const Workspace& workspace, const Policy& policy);
+
+// The one that was named, else this machine's incumbent of the nearest judged workload, else the baseline of the
+// family. UserError when there is none of them.
+Configuration starting_point(const Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer);
 
 struct ClassIncumbents {
   Incumbent of_class;

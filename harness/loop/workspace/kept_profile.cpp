@@ -1,17 +1,127 @@
 // harness/loop/workspace/kept_profile.cpp - searches the journal before it measures.
 #include "harness/loop/workspace/kept_profile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/files.h"
-#include "harness/loop/workspace/known_roofs.h"
+#include "harness/core/text.h"
+#include "harness/loop/workspace/known.h"
+#include "harness/profile/conditions.h"
 #include "harness/profile/measure.h"
 #include "journal/journal.h"
 
 namespace apo {
+namespace {
+
+using Rows = std::vector<ProfileRow>;
+
+// Profiles of the first journals do not tell of the caches.
+bool is_asked_for(const ProfileRow& row, const Configuration& configuration, const std::string& workload,
+                  CachePolicy cache) {
+  return row.configuration == configuration && (workload.empty() || row.workload == workload) &&
+         (row.conditions.empty() || row.conditions.starts_with(caches_text(cache)));
+}
+
+// The newest of `rows` that was taken where `like` was.
+const ProfileRow* taken_beside(const Rows& rows, const ProfileRow& like) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const ProfileRow& one) { return one.machine == like.machine && one.workload == like.workload; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+// One row of each configuration; empty where none were taken in one place.
+std::vector<const ProfileRow*> taken_together(const std::vector<Rows>& all) {
+  for (const ProfileRow& first : all.front()) {
+    std::vector<const ProfileRow*> together;
+    for (const Rows& rows : all) {
+      if (const ProfileRow* row = taken_beside(rows, first)) {
+        together.push_back(row);
+      }
+    }
+    if (together.size() == all.size()) {
+      return together;
+    }
+  }
+  return {};
+}
+
+[[noreturn]] void throw_nothing_there(Journal& journal, const std::vector<Configuration>& configurations) {
+  std::set<std::string> there;
+  for (const Configuration& one : configurations) {
+    for (const ProfileRow& row : journal.profile_rows(one.variant)) {
+      const std::string caches = row.conditions.empty() ? "unknown caches" : split(row.conditions, ':').front();
+      there.insert(fmt::format("{} on {} with {} on {}", row.configuration.label(), row.workload, caches, row.machine));
+    }
+  }
+  std::vector<std::string> labels;
+  for (const Configuration& one : configurations) {
+    labels.push_back(one.label());
+  }
+  throw UserError(
+      fmt::format("'{}' has no such profile of {}{}", journal.path().string(), join(labels, " and "),
+                  labels.size() > 1 ? " on one machine and workload" : ""),
+      there.empty() ? "'apo query --profiles' lists what was profiled; without --recorded the profile is measured here"
+                    : "it has " + join({there.begin(), there.end()}, "; ") + "; name what was taken in one place");
+}
+
+}  // namespace
+
+void use_recorded_texts(Workspace& workspace) {
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+  for (const Variant& variant : journal.variants("")) {
+    workspace.catalogue().replace(variant);
+  }
+}
+
+std::vector<Profile> recorded_profiles(Workspace& workspace, const std::vector<Configuration>& configurations,
+                                       const std::string& workload, CachePolicy cache, Observer& observer) {
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+  std::vector<Rows> all;
+  for (const Configuration& one : configurations) {
+    Rows rows = journal.profile_rows(one.variant);
+    std::erase_if(rows, [&](const ProfileRow& row) { return !is_asked_for(row, one, workload, cache); });
+    all.push_back(std::move(rows));
+  }
+  const std::vector<const ProfileRow*> together = taken_together(all);
+  if (together.empty()) {
+    throw_nothing_there(journal, configurations);
+  }
+  const Machine machine = journal.machine(together.front()->machine).value();
+  workspace.use_recorded(machine);
+  std::vector<Profile> profiles;
+  for (const ProfileRow* row : together) {
+    observer.say(
+        fmt::format("{} as profiled on {} ({}), {}", row->configuration.label(), machine.model, machine.id, row->at));
+    if (const std::optional<Variant> text = journal.variant(row->source_hash)) {
+      workspace.catalogue().replace(*text);
+    }
+    profiles.push_back(journal.profile(row->id));
+  }
+  return profiles;
+}
+
+Policy use_recorded_campaign(Workspace& workspace, const std::string& family, std::optional<Target> target) {
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+  const std::vector<Campaign> campaigns = journal.campaigns();
+  for (auto campaign = campaigns.rbegin(); campaign != campaigns.rend(); ++campaign) {
+    const std::optional<Machine> machine = journal.machine(campaign->machine);
+    if (campaign->policy.family == family && machine && (!target || machine->target == *target)) {
+      workspace.use_recorded(*machine);
+      return campaign->policy;
+    }
+  }
+  throw UserError(fmt::format("'{}' has no campaign of {}{}", journal.path().string(), family,
+                              target ? fmt::format(" for target {}", to_string(*target)) : ""),
+                  "'apo query' lists what it has; without --recorded the incumbent is profiled here");
+}
+
 namespace {
 
 std::optional<Profile> kept_profile(Workspace& workspace, const Configuration& configuration, const Workload& workload,

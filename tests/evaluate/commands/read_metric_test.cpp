@@ -6,7 +6,6 @@
 #include <string>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/commands/benchmark_output.h"
 
 namespace apo {
 namespace {

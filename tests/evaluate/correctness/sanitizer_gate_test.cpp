@@ -8,7 +8,6 @@
 
 #include "harness/core/error.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/correctness/device_sanitizers.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {

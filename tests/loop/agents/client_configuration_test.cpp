@@ -1,9 +1,9 @@
 // tests/loop/agents/client_configuration_test.cpp - the shape of each client's file, and what a merge keeps.
-#include "harness/loop/agents/client_configuration.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "harness/loop/agents/agent_files.h"
 
 namespace apo {
 namespace {

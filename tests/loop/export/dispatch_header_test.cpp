@@ -9,7 +9,7 @@
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
 

@@ -7,7 +7,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
-#include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/export/refusal.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"

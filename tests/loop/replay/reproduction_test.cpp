@@ -1,9 +1,9 @@
 // tests/loop/replay/reproduction_test.cpp - when a second measurement counts as the same result.
-#include "harness/loop/replay/reproduction.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "harness/loop/replay/replay.h"
 
 namespace apo {
 namespace {

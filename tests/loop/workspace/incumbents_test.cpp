@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/loop/starting_point.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
 

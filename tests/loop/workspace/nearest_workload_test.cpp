@@ -1,12 +1,11 @@
 // tests/loop/workspace/nearest_workload_test.cpp - the border as an expression against the distances themselves.
-#include "harness/loop/workspace/nearest_workload.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
 #include "harness/core/expression/expression.h"
+#include "harness/loop/workspace/chosen_workload.h"
 #include "tests/shipped_families.h"
 
 namespace apo {

@@ -1,13 +1,17 @@
-// harness/loop/workspace/known_roofs.h - the roofs of a device and driver, measured once and kept in the journal.
+// harness/loop/workspace/known.h - what the journal knows before anything is measured: roofs and wrong results.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "journal/journal.h"
 
 namespace apo {
 
-class Journal;
+// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for this text of the variant; "" where
+// none did.
+std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration);
 
 // Returns the newest of each roof of this device under its present driver. Empty when there are none, or when an older
 // program measured fewer, so that they have to be measured.

@@ -1,6 +1,7 @@
-// harness/evaluate/sentinel.h - runs A/A rounds of identical arms to check machine and judge.
+// harness/evaluate/counted_rounds.h - as many rounds that count as are wanted: sentinel, study of noise, certification.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,20 @@
 #include "harness/evaluate/plan.h"
 #include "harness/evaluate/rounds/round_source.h"
 #include "harness/runtime/runtime.h"
+#include "harness/runtime/timed_workload.h"
 
 namespace apo {
+
+// Builds both arms for the plan's workloads, with inputs; shown as progress. Throws EnvironmentError when one does not
+// build.
+std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
+                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
+                                      Observer& observer);
+
+// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
+// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
+std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
+                              Observer& observer, const std::string& what, double& waited_s);
 
 struct SentinelResult {
   SentinelCheck check;
@@ -42,5 +55,15 @@ void check_passed(const SentinelCheck& check);
 // the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, Observer& observer);
+
+// The final incumbent against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
+struct CertificationResult {
+  Certification certification;
+  std::vector<Round> rounds;
+  std::vector<SoloRun> solo_runs;
+};
+CertificationResult run_certification(const Runtime& runtime, const Configuration& incumbent,
+                                      const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
+                                      int index, Observer& observer);
 
 }  // namespace apo

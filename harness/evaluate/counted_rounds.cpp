@@ -1,0 +1,219 @@
+// harness/evaluate/counted_rounds.cpp - builds both arms, runs rounds until enough of them are valid, sums them up.
+#include "harness/evaluate/counted_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/rounds/solo_runs.h"
+#include "kernels/random.h"
+
+namespace apo {
+
+std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
+                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
+                                      Observer& observer) {
+  std::vector<TimedWorkload> pairs;
+  for (const Workload* workload : plan.workloads) {
+    TimedWorkload timed{.name = workload->name, .axes = workload->axes};
+    observer.progress({.what = "build " + incumbent.label()});
+    timed.incumbent = {incumbent, runtime.build(incumbent, workload->axes, false)};
+    observer.progress({.what = "build " + candidate.label()});
+    timed.candidate = {candidate, runtime.build(candidate, workload->axes, false)};
+    for (const TimedArm* arm : {&timed.incumbent, &timed.candidate}) {
+      if (arm->build.outcome != Outcome::valid) {
+        throw EnvironmentError(arm->configuration.label() + " does not build any more", arm->build.evidence);
+      }
+    }
+    observer.progress({.what = "inputs of " + workload->name});
+    const bool shared = shares_inputs(*runtime.family, workload->axes);
+    timed.pool = make_pool(runtime, *workload, shared ? derive_seed(plan.seed, "pool", 0) : seed);
+    pairs.push_back(std::move(timed));
+  }
+  return pairs;
+}
+
+std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
+                              Observer& observer, const std::string& what, double& waited_s) {
+  std::vector<Round> rounds;
+  int counted = 0;
+  const auto most = static_cast<int>((1 + preset.void_fraction) * wanted);
+  const auto start = std::chrono::steady_clock::now();
+  for (int index = 0; counted < wanted; ++index) {
+    if (index > most) {
+      throw EnvironmentError(
+          fmt::format("more than {} rounds of the stage '{}' were void: this machine is too noisy to "
+                      "judge on",
+                      most - wanted, to_string(stage)),
+          "stop other work on it and run again");
+    }
+    observer.progress({.what = what,
+                       .done = counted,
+                       .expected = wanted,
+                       .seconds_left = index == 0 ? 0 : seconds_since(start) / index * (wanted - counted)});
+    auto result = source(stage, index, waited_s);
+    if (!result) {
+      throw EnvironmentError(
+          fmt::format("the stage '{}' could not run: {}", to_string(stage), result.failure().evidence));
+    }
+    Round round = *result;
+    round.void_why = void_reason(round, busy_seconds(rounds), preset);
+    summarise_round(round);
+    counted += round.void_why.empty() ? 1 : 0;
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kAlarmed = "the A/A sentinel alarmed: a second one, of new rounds, decides";
+
+std::vector<double> counted_effects(const std::vector<Round>& rounds) {
+  std::vector<double> effects;
+  for (const Round& round : rounds) {
+    if (round.void_why.empty()) {
+      effects.push_back(round.effect);
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
+                            const std::vector<double>& earlier_effects, Observer& observer) {
+  const auto start = Clock::now();
+  SentinelResult result;
+  double waited_s = 0;
+  const auto look = [&] {
+    const auto earlier_rounds = static_cast<int>(result.rounds.size());
+    const RoundSource next = [&](RoundStage stage, int round, double& waited) {
+      return source(stage, earlier_rounds + round, waited);
+    };
+    const std::vector<Round> rounds =
+        run_rounds(next, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label, waited_s);
+    result.rounds.insert(result.rounds.end(), rounds.begin(), rounds.end());
+    result.check = check_sentinel(counted_effects(rounds), earlier_effects, preset);
+  };
+  look();
+  if (result.check.stop) {
+    for (Round& round : result.rounds) {
+      round.void_why = round.void_why.empty() ? kAlarmed : round.void_why;
+    }
+    look();
+  }
+  const std::vector<double> effects = counted_effects(result.rounds);
+  const WalshAverages walsh(effects);
+  result.lower = walsh.lower(preset.interval_alpha);
+  result.upper = walsh.upper(preset.interval_alpha);
+  result.seconds = seconds_since(start) - waited_s;
+  return result;
+}
+
+SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
+                            int index, const std::vector<double>& earlier_effects, Observer& observer) {
+  const auto start = Clock::now();
+  const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
+  std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed, observer);
+  const RoundOptions options = round_options(plan, timed);
+  RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
+  const double prepared_s = seconds_since(start);
+  SentinelResult result =
+      run_sentinel(in_turns(runtime, runner, observer), configuration.label(), plan.preset, earlier_effects, observer);
+  result.seconds += prepared_s;
+  return result;
+}
+
+void check_passed(const SentinelCheck& check) {
+  if (check.stop) {
+    throw SentinelAlarm("the A/A sentinel failed: " + check.why,
+                        "identical code must not differ; stop other work on this machine and run again");
+  }
+}
+
+std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
+                                   int index, const NoiseDesign& design, int processes, Observer& observer) {
+  const std::uint64_t seed = derive_seed(plan.seed, "noise", static_cast<std::uint64_t>(index));
+  RoundOptions options = plan.rounds;
+  options.rounds_per_process = design.rounds_per_process();
+  options.rounds_per_layout = design.rounds_per_layout;
+  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset,
+                     seed, configuration.label(), plan.cache, options);
+  const RoundSource source = in_turns(runtime, runner, observer);
+  std::vector<Round> rounds;
+  const int wanted = processes * design.rounds_per_process();
+  for (int round = 0; round < wanted; ++round) {
+    observer.progress({.what = "noise of " + configuration.label(), .done = round, .expected = wanted});
+    double waited_s = 0;
+    auto result = source(RoundStage::noise, round, waited_s);
+    if (!result) {
+      throw EnvironmentError("the noise of " + configuration.label() +
+                             " cannot be measured: " + result.failure().evidence);
+    }
+    rounds.push_back(*result);
+    rounds.back().void_why = void_reason(rounds.back(), {}, plan.preset);
+    summarise_round(rounds.back());
+  }
+  return rounds;
+}
+
+CertificationResult run_certification(const Runtime& runtime, const Configuration& incumbent,
+                                      const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
+                                      int index, Observer& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
+  RoundOptions options = plan.rounds;
+  options.rounds_per_process = 1;  // a published number must not depend on a shared process
+  const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, incumbent, plan, seed, observer);
+  SoloRunPlan alone{.coins = {.campaign_seed = seed, .comparison = incumbent.label()},
+                    .preset = plan.preset,
+                    .cache = plan.cache,
+                    .rounds = options,
+                    .solo_run_s = plan.solo_run_s};
+  CertificationResult result;
+  const std::string what =
+      fmt::format("certify {} {} against {}", to_string(plan.cache), incumbent.label(), baseline.label());
+  double waited_s = 0;
+  {
+    RoundRunner runner(runtime, pairs, plan.preset, seed, incumbent.label(), plan.cache, options);
+    result.rounds = run_rounds(in_turns(runtime, runner, observer), RoundStage::certify, kCertificationRounds,
+                               plan.preset, observer, what, waited_s);
+    alone.repetitions = runner.repetitions();
+    alone.windows = runner.windows();
+  }
+  std::vector<Round> counted;
+  std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),
+               [](const Round& round) { return round.void_why.empty(); });
+  result.certification = certify(counted, claimed_effect);
+  if (plan.solo_run_s > 0) {
+    SoloRunsResult solo_runs = run_solo_runs(runtime, pairs, alone, what + ", each alone", observer, waited_s);
+    result.solo_runs = std::move(solo_runs.solo_runs);
+    result.certification.clock = solo_runs.clock;
+    // Host code may know when it runs alone, and on a host it then sees the same inputs again and again: solo runs may
+    // only lower its claim.
+    if (any_host_code(pairs) && solo_runs.clock.time_effect > result.certification.effect) {
+      result.certification.clock->coupled = false;
+    }
+  }
+  result.certification.incumbent = incumbent;
+  result.certification.baseline = baseline;
+  result.certification.cache_policy = plan.cache;
+  result.certification.seconds = seconds_since(start) - waited_s;
+  result.certification.at = utc_now();
+  return result;
+}
+
+}  // namespace apo
