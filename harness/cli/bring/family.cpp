@@ -18,7 +18,6 @@
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
 #include "harness/loop/contract/family_check.h"
-#include "harness/loop/contract/oracle_comparison.h"
 #include "harness/loop/contract/register_family.h"
 #include "harness/loop/workspace/workspace.h"
 

@@ -13,6 +13,7 @@
 #include "harness/evaluate/evaluate.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
+#include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/claim_floor.h"
 
 namespace apo {
@@ -26,12 +27,6 @@ struct Pair {
   Configuration baseline;
   Configuration candidate;
 };
-
-const Workload& default_workload(const Family& family, Target target) {
-  const auto found = std::find_if(family.workloads.begin(), family.workloads.end(),
-                                  [&](const Workload& workload) { return workload.target == target; });
-  return found == family.workloads.end() ? family.workloads.front() : *found;
-}
 
 bool is_for_family(const std::string& workload, const std::string& family) {
   const std::size_t slash = workload.find('/');
@@ -49,7 +44,7 @@ std::vector<std::string> workloads_of(const Workspace& workspace, const Family& 
       }
     }
   }
-  return names.empty() ? std::vector<std::string>{default_workload(family, target).name} : names;
+  return names.empty() ? std::vector<std::string>{first_workload(family, target).name} : names;
 }
 
 std::string bare(const std::string& workload) {

@@ -1,11 +1,10 @@
 // tests/loop/contract/oracle_comparison_test.cpp - a file's oracle against that of the family `copy`.
-#include "harness/loop/contract/oracle_comparison.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/loop/contract/family_check.h"
 #include "tests/families/family_text.h"
 #include "tests/shipped_families.h"
 
