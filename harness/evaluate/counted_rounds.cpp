@@ -19,7 +19,14 @@
 #include "kernels/random.h"
 
 namespace apo {
+namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kAlarmed = "the A/A sentinel alarmed: a second one, of new rounds, decides";
+
+// Builds both arms for the plan's workloads, with inputs; shown as progress. Throws EnvironmentError when one does not
+// build.
 std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
                                       const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
                                       Observer& observer) {
@@ -43,6 +50,8 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
   return pairs;
 }
 
+// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
+// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
 std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
                               Observer& observer, const std::string& what, double& waited_s) {
   std::vector<Round> rounds;
@@ -74,12 +83,6 @@ std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int w
   }
   return rounds;
 }
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr const char* kAlarmed = "the A/A sentinel alarmed: a second one, of new rounds, decides";
 
 std::vector<double> counted_effects(const std::vector<Round>& rounds) {
   std::vector<double> effects;

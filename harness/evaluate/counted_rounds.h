@@ -17,17 +17,6 @@
 
 namespace apo {
 
-// Builds both arms for the plan's workloads, with inputs; shown as progress. Throws EnvironmentError when one does not
-// build.
-std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
-                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
-                                      Observer& observer);
-
-// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
-// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
-std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
-                              Observer& observer, const std::string& what, double& waited_s);
-
 struct SentinelResult {
   SentinelCheck check;
   std::vector<Round> rounds;

@@ -20,7 +20,7 @@
 
 #include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
-#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 

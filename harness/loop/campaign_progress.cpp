@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "harness/loop/plan.h"
-#include "harness/loop/workspace/application_share.h"
 #include "harness/loop/workspace/known.h"
 
 namespace apo {

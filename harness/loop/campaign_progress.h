@@ -10,7 +10,7 @@
 #include "harness/core/records/records.h"
 #include "harness/evaluate/plan.h"
 #include "harness/loop/proposers/ask_proposers.h"
-#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/inputs.h"
 #include "journal/journal.h"

@@ -11,7 +11,6 @@
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/trial.h"
-#include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"

@@ -9,7 +9,7 @@
 #include "harness/core/observer.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/plan.h"
-#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

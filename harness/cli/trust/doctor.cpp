@@ -27,7 +27,7 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/judge/selftest_summary.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/replay/audit.h"
+#include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/host/perf_counters.h"
 #include "journal/database.h"

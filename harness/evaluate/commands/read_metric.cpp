@@ -160,8 +160,15 @@ std::optional<double> summary_value(const Json& state, const std::string& tag) {
   return std::nullopt;
 }
 
-}  // namespace
 
+using Json = nlohmann::json;
+
+// The library's expressions recurse once a character.
+constexpr std::size_t kLongestSearched = 4096;
+constexpr std::size_t kQuoted = 300;
+
+// Seconds. `name` is the benchmark's name, empty where there is only one. Of several repetitions the median, also where
+// the program reports aggregates alone.
 Result<double> google_benchmark_seconds(const std::string& json, const std::string& name) {
   const Json document = Json::parse(json, nullptr, false);
   const Json* rows = document.is_discarded() ? nullptr : list_of(document, "benchmarks");
@@ -184,6 +191,8 @@ Result<double> google_benchmark_seconds(const std::string& json, const std::stri
   return median(*times);
 }
 
+// Seconds: the summary nv/cold/time/gpu/mean. `name` is BENCHMARK, or "BENCHMARK [STATE]" as NVBench's log writes it;
+// empty where one state was measured.
 Result<double> nvbench_seconds(const std::string& json, const std::string& name) {
   const Json document = Json::parse(json, nullptr, false);
   const Json* benchmarks = document.is_discarded() ? nullptr : list_of(document, "benchmarks");
@@ -211,14 +220,6 @@ Result<double> nvbench_seconds(const std::string& json, const std::string& name)
   return seconds ? Result<double>(*seconds)
                  : no_metric("'" + chosen.front().label + "' has no number nv/cold/time/gpu/mean");
 }
-
-namespace {
-
-using Json = nlohmann::json;
-
-// The library's expressions recurse once a character.
-constexpr std::size_t kLongestSearched = 4096;
-constexpr std::size_t kQuoted = 300;
 
 Failure nothing_found(const std::string& evidence, const std::string& printed = "") {
   const std::string end = printable_tail(printed, kQuoted);

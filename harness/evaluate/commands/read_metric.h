@@ -10,14 +10,6 @@
 
 namespace apo {
 
-// Seconds. `name` is the benchmark's name, empty where there is only one. Of several repetitions the median, also where
-// the program reports aggregates alone.
-Result<double> google_benchmark_seconds(const std::string& json, const std::string& name);
-
-// Seconds: the summary nv/cold/time/gpu/mean. `name` is BENCHMARK, or "BENCHMARK [STATE]" as NVBench's log writes it;
-// empty where one state was measured.
-Result<double> nvbench_seconds(const std::string& json, const std::string& name);
-
 // Returns the text for `sh -c`: the command, then the flags that make a benchmark program write JSON. NVBench writes
 // it to `file`.
 std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file);

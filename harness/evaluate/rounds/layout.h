@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/layout.h - the place of code and buffers in a round: drawn anew each time, or fixed.
+// harness/evaluate/rounds/layout.h - the draws of a round: places of code and buffers, and which calls are looked at.
 #pragma once
 
 #include <array>
@@ -11,6 +11,26 @@
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
+
+// A timed call whose outputs are verified.
+struct Verification {
+  int block = 0;
+  int sample = 0;
+};
+
+// The parent's checks in a round: the outputs that it verifies, and the blocks after which it makes calls on fresh
+// inputs.
+struct Inspections {
+  std::array<Verification, 2> at_timed;  // one of each slot
+  bool timed = true;
+  std::vector<int> fresh_after;
+};
+
+// Draws the inspections of a round of so many blocks, with so many `unseen` inputs in the pool, from a seed that no
+// worker gets. For large tensors on a GPU an inspection is `costly`, as long as all the timing: a round then has one
+// kind of inspection, unpredictably. Otherwise the fresh calls are spread over the round, the last one after the last
+// block.
+Inspections draw_inspections(std::uint64_t seed, int blocks, int unseen, bool costly);
 
 // The layout as the choice of the judge's preset needs it.
 LayoutControl layout_control(Layout layout);

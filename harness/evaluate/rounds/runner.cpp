@@ -15,7 +15,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/rounds/inspections.h"
+#include "harness/evaluate/rounds/layout.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -92,13 +92,6 @@ std::string new_configuration(const AgentClient& client, const std::string& comm
   return ClientJson{{client.servers, {{kServer, server_of(client, command)}}}}.dump(2) + "\n";
 }
 
-std::string configuration_to_add(const AgentClient& client, const std::string& command) {
-  if (is_toml(client)) {
-    return toml_of(command);
-  }
-  return fmt::format("\"{}\": {} in \"{}\"\n", kServer, server_of(client, command).dump(), client.servers);
-}
-
 bool has_our_server(const AgentClient& client, const std::string& text) {
   if (is_toml(client)) {
     return text.find(kTableOfServer) != std::string::npos;
@@ -129,6 +122,14 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_write(const fs::path& path, const std::string& why) {
   throw EnvironmentError("cannot write '" + path.string() + "': " + why);
+}
+
+// Returns the text that a person adds to a configuration that already exists.
+std::string configuration_to_add(const AgentClient& client, const std::string& command) {
+  if (is_toml(client)) {
+    return toml_of(command);
+  }
+  return fmt::format("\"{}\": {} in \"{}\"\n", kServer, server_of(client, command).dump(), client.servers);
 }
 
 // Whether anything has that name, a link to nothing too.

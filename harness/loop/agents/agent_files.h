@@ -22,8 +22,6 @@ const std::vector<AgentClient>& agent_clients();
 
 // The whole configuration file of a project that has none; `command` starts apo.
 std::string new_configuration(const AgentClient& client, const std::string& command);
-// Returns the text that a person adds to a configuration that already exists.
-std::string configuration_to_add(const AgentClient& client, const std::string& command);
 
 bool has_our_server(const AgentClient& client, const std::string& text);
 

@@ -19,7 +19,6 @@
 #include "kernels/random.h"
 
 namespace apo {
-
 namespace {
 
 // A row for each mistake in each output.

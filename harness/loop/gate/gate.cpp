@@ -14,7 +14,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/chosen_workload.h"
-#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {

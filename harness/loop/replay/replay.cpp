@@ -11,7 +11,9 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/judge/round.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
@@ -267,6 +269,47 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
   }
   replay.reproduction = reproduction_of(original, replay.again);
   return replay;
+}
+
+namespace {
+
+// A void round may have ended before all of its workloads were measured: its coin cannot be tossed again.
+std::vector<std::string> check_coins(Journal& journal) {
+  std::vector<std::string> findings;
+  journal.visit_rounds([&](const std::string& owner, const Round& round) {
+    try {
+      if (round.void_why.empty()) {
+        check_coin(round);
+      }
+    } catch (const UserError& error) {
+      findings.push_back(owner + ": " + error.what());
+    }
+  });
+  return findings;
+}
+
+// The verdicts on two commands follow from few numbers: each is computed again.
+std::vector<std::string> check_command_verdicts(Journal& journal) {
+  std::vector<std::string> findings;
+  for (const CommandComparison& comparison : journal.command_comparisons("", Detail::rounds)) {
+    if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
+      findings.push_back(fmt::format("comparison c{}: {}", comparison.id, difference));
+    }
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::vector<std::string> audit(Journal& journal) {
+  std::vector<std::string> findings = journal.check_integrity();
+  if (findings.empty()) {
+    findings = journal.check_invariants();
+  }
+  if (findings.empty()) {
+    findings = check_coins(journal);
+  }
+  return findings.empty() ? check_command_verdicts(journal) : findings;
 }
 
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/loop/replay/replay.h - repeats an old judgement from the journal alone, for `apo confirm` and `apo replay`.
+// harness/loop/replay/replay.h - repeats an old judgement from the journal alone, and checks what a journal records.
 #pragma once
 
 #include <cstdint>
@@ -46,5 +46,8 @@ struct Replay {
 // lost; EnvironmentError when this machine lacks what it needs, and then marks the begun experiment as abandoned.
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t original, ReplayRow::Kind kind,
                      Observer& observer);
+
+// Lists everything that is wrong, damage of the file first; empty for a sound journal. Reads every round.
+std::vector<std::string> audit(Journal& journal);
 
 }  // namespace apo

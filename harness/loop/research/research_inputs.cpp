@@ -11,9 +11,9 @@
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/loop/proposers/proposals.h"
-#include "harness/loop/workspace/application_share.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/kept_profile.h"
+#include "harness/loop/workspace/known.h"
 #include "journal/journal.h"
 
 namespace apo {

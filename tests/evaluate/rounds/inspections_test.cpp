@@ -1,10 +1,10 @@
 // tests/evaluate/rounds/inspections_test.cpp - the parent looks at one call of each slot, and nobody can foresee which.
-#include "harness/evaluate/rounds/inspections.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
+
+#include "harness/evaluate/rounds/layout.h"
 
 namespace apo {
 namespace {
