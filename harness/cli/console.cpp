@@ -19,7 +19,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/resume.h"
+#include "harness/loop/campaign.h"
 
 namespace apo {
 namespace {

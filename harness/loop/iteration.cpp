@@ -1,6 +1,4 @@
 // harness/loop/iteration.cpp - profiles, researches, implements and evaluates, and writes each step down.
-#include "harness/loop/iteration.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/loop/campaign.h"
 #include "harness/loop/campaign_checks.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/proposers/ask_proposers.h"

@@ -1,12 +1,11 @@
 // harness/loop/resume.cpp - what was typed wins where it can; where it cannot, a message names both ways on.
-#include "harness/loop/resume.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/campaign.h"
 
 namespace apo {
 namespace {

@@ -1,9 +1,8 @@
 // tests/loop/resume_test.cpp - an interrupted campaign against what was typed when it was asked for again.
-#include "harness/loop/resume.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
+#include "harness/loop/campaign.h"
 
 namespace apo {
 namespace {

@@ -13,7 +13,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
-#include "harness/loop/trial/candidate_answer.h"
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {

@@ -12,7 +12,6 @@
 #include "harness/core/sources.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/headers.h"
-#include "harness/loop/export/dispatch_header.h"
 
 namespace apo {
 

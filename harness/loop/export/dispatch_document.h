@@ -26,4 +26,10 @@ constexpr std::string_view kDispatchDocument = "_dispatch.json";  // behind the 
 // one folder. The paths are those within it.
 std::vector<NamedText> dispatch_files(const Dispatch& dispatch, bool with_sources);
 
+std::string dispatch_header_name(const Family& family);  // "<family>_dispatch.h"
+
+// The header depends on the standard library alone. Throws UserError for a journal whose expressions cannot be written
+// as C++.
+std::string dispatch_header(const DispatchTable& table);
+
 }  // namespace apo

@@ -1,7 +1,5 @@
 // harness/loop/export/dispatch_header.cpp - rows become constexpr functions; all text of the journal goes through
 // cpp_literal.
-#include "harness/loop/export/dispatch_header.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -47,18 +47,14 @@ std::vector<std::string> workloads_of(const Workspace& workspace, const Family& 
   return names.empty() ? std::vector<std::string>{first_workload(family, target).name} : names;
 }
 
-std::string bare(const std::string& workload) {
-  return workload.substr(workload.find('/') + 1);
-}
-
 // Selects the stored workloads that are asked for.
 std::vector<const Workload*> asked_workloads(const Workspace& workspace, const StoredVariant& stored,
                                              const std::vector<std::string>& asked) {
   const Family& family = workspace.family(stored.variant.family);
   std::vector<const Workload*> workloads;
   for (const std::string& name : stored.workloads) {
-    if (asked.empty() || std::any_of(asked.begin(), asked.end(), [&](const std::string& one) {
-          return is_for_family(one, family.name) && bare(one) == name;
+    if (asked.empty() || std::ranges::any_of(asked, [&](const std::string& one) {
+          return one == name || one == family.name + "/" + name;
         })) {
       workloads.push_back(&workspace.workload(family, name));
     }

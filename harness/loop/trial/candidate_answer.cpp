@@ -1,6 +1,4 @@
 // harness/loop/trial/candidate_answer.cpp - turns the gates and the judgement of an experiment into an answer.
-#include "harness/loop/trial/candidate_answer.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {

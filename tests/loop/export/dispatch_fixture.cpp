@@ -6,7 +6,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
-#include "harness/loop/export/dispatch_header.h"
+#include "harness/loop/export/dispatch_document.h"
 
 namespace apo::test {
 

@@ -1,6 +1,4 @@
 // tests/loop/export/dispatch_header_test.cpp - exported headers, compiled by g++ and asked.
-#include "harness/loop/export/dispatch_header.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/core/expression/expression.h"

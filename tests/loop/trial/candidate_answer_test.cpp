@@ -1,7 +1,7 @@
 // tests/loop/trial/candidate_answer_test.cpp - which word a finished experiment is answered with.
-#include "harness/loop/trial/candidate_answer.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {
