@@ -86,8 +86,7 @@ void check_every_regime(const Evaluation& evaluation) {
     const GateResult& last = experiment.gates.back();
     experiment.judgement->verdict = Verdict::reverted;
     experiment.judgement->reason = Reason::gate_failed;
-    experiment.judgement->sentence =
-        fmt::format("Faster and wrong: {} at the gate '{}': {}", to_string(last.outcome), last.gate, last.evidence);
+    experiment.judgement->sentence = "Faster and wrong: " + failed_at(last);
   }
 }
 
@@ -167,12 +166,15 @@ void finish(const Evaluation& evaluation, double seconds) {
 
 }  // namespace
 
+std::string failed_at(const GateResult& last) {
+  return fmt::format("{} at the gate '{}': {}", to_string(last.outcome), last.gate, last.evidence);
+}
+
 Judgement not_timed(const GateResult& last) {
-  Judgement judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed};
-  judgement.sentence =
-      fmt::format("Not timed: {} at the gate '{}': {}", to_string(last.outcome), last.gate, last.evidence);
-  judgement.rule_version = kRuleVersion;
-  return judgement;
+  return {.verdict = Verdict::reverted,
+          .reason = Reason::gate_failed,
+          .sentence = "Not timed: " + failed_at(last),
+          .rule_version = std::string(kRuleVersion)};
 }
 
 std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/evaluate/judge_pair.h"
@@ -25,6 +26,8 @@ struct ReadyToTime {
 std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation);
 PairOutcome run_timing(const Evaluation& evaluation, ReadyToTime ready);
 
+// "incorrect at the gate 'correctness': why".
+std::string failed_at(const GateResult& last);
 // The judgement of an experiment that this gate ended before its timing.
 Judgement not_timed(const GateResult& last);
 

@@ -11,6 +11,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
 
 namespace apo {
@@ -23,22 +24,6 @@ const std::vector<std::string> kKeys = {
     "budget", "target",    "cache_policy", "judge_preset", "application_kernels",
     "layout", "solo_run",  "application",  "comment"};
 const std::vector<std::string> kJudgePresets = {"auto", "standard", "extended", "strict", "strict-extended", "precise"};
-
-std::vector<std::string> family_names() {
-  std::vector<std::string> names;
-  for (const Family& family : families()) {
-    names.push_back(family.name);
-  }
-  return names;
-}
-
-std::vector<std::string> workload_names(const Family& family) {
-  std::vector<std::string> names;
-  for (const Workload& workload : family.workloads) {
-    names.push_back(workload.name);
-  }
-  return names;
-}
 
 std::string hint(std::string_view word, const std::vector<std::string>& words, const std::string& more) {
   const std::string guess = did_you_mean(word, words);
@@ -166,15 +151,11 @@ double solo_run_seconds(const std::string& text, const std::string& what, const 
 }
 
 Policy default_policy(std::string_view name) {
-  const Family* family = find_family(name);
-  if (family == nullptr) {
-    throw UserError("unknown family '" + std::string(name) + "'",
-                    hint(name, family_names(), "'apo list' shows all families"));
-  }
+  const Family& family = known_family(name);
   Policy policy;
-  policy.family = family->name;
-  policy.workloads = {family->workloads.front().name};
-  policy.workload_class = family->workloads.front().workload_class;
+  policy.family = family.name;
+  policy.workloads = {family.workloads.front().name};
+  policy.workload_class = family.workloads.front().workload_class;
   return policy;
 }
 
@@ -192,14 +173,11 @@ Policy load_policy(const std::filesystem::path& file) {
                     "see experiments/default.json for an example");
   }
   const std::string name = text_value(json, "family", places);
-  if (find_family(name) == nullptr) {
-    throw UserError("unknown family '" + name + "' in " + places.of(name),
-                    hint(name, family_names(), "'apo list' shows all families"));
-  }
+  const Family& family = known_family(name, " in " + places.of(name));
   Policy policy = default_policy(name);
   read_keys(json, policy, places);
   for (const std::string& workload : policy.workloads) {
-    check_word(workload, workload_names(*find_family(name)), "workload", " in " + places.of(workload));
+    static_cast<void>(known_workload(family, workload, " in " + places.of(workload)));
   }
   if (policy.application && policy.application->kernels.empty()) {
     policy.application->kernels = policy.application_kernels;
@@ -212,13 +190,13 @@ void complete_policy(Policy& policy, const std::string& where) {
   const Family& family = *find_family(policy.family);
   check_word(policy.judge_preset, kJudgePresets, "judge preset", where);
   std::vector<std::string> seen;
-  for (const std::string& name : policy.workloads) {
-    check_word(name, workload_names(family), "workload", where);
+  for (std::string& name : policy.workloads) {
+    const Workload& workload = known_workload(family, name, where);
+    name = workload.name;
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       throw UserError("workload '" + name + "' is given twice" + where);
     }
     seen.push_back(name);
-    const Workload& workload = *find_workload(family, name);
     if (seen.size() == 1) {
       policy.workload_class = workload.workload_class;
     } else if (workload.workload_class != policy.workload_class) {

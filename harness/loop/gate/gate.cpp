@@ -157,7 +157,7 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   } else {
     const bool same_code = experiment.outcome == Outcome::no_change;
     result.verdict = same_code ? GateVerdict::passed : GateVerdict::failed;
-    result.sentence = same_code ? experiment.gates.back().evidence : experiment.judgement->sentence;
+    result.sentence = same_code ? experiment.gates.back().evidence : failed_at(experiment.gates.back());
   }
   result.seconds = experiment.judgement->seconds;
   result.gates = std::move(experiment.gates);

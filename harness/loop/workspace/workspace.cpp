@@ -63,6 +63,32 @@ Paths make_paths(const std::string& journal) {
   return paths;
 }
 
+const Family& known_family(std::string_view name, const std::string& where) {
+  if (const Family* found = find_family(name)) {
+    return *found;
+  }
+  std::vector<std::string> names;
+  for (const Family& one : families()) {
+    names.push_back(one.name);
+  }
+  throw UserError("unknown family '" + std::string(name) + "'" + where,
+                  did_you_mean(name, names) + "\n'apo list' shows all families");
+}
+
+const Workload& known_workload(const Family& family, std::string_view name, const std::string& where) {
+  const std::string prefix = family.name + "/";
+  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  if (const Workload* found = find_workload(family, bare)) {
+    return *found;
+  }
+  std::vector<std::string> names;
+  for (const Workload& one : family.workloads) {
+    names.push_back(one.name);
+  }
+  throw UserError("unknown workload '" + std::string(name) + "' of family " + family.name + where,
+                  did_you_mean(bare, names) + "\n'apo list " + family.name + "' shows all workloads");
+}
+
 OracleOptions oracle_options(const Paths& paths) {
   return {.cache = paths.builds, .home = paths.home};
 }
@@ -173,34 +199,6 @@ const Builder& Workspace::builder(bool sanitize) {
                                                   .stop = stop_});
   }
   return *slot;
-}
-
-const Family& Workspace::family(std::string_view name) const {
-  const Family* found = find_family(name);
-  if (found == nullptr) {
-    std::vector<std::string> names;
-    for (const Family& one : families()) {
-      names.push_back(one.name);
-    }
-    throw UserError("unknown family '" + std::string(name) + "'",
-                    did_you_mean(name, names) + "\n'apo list' shows all families");
-  }
-  return *found;
-}
-
-const Workload& Workspace::workload(const Family& family, std::string_view name) const {
-  const std::string prefix = family.name + "/";
-  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-  const Workload* found = find_workload(family, bare);
-  if (found == nullptr) {
-    std::vector<std::string> names;
-    for (const Workload& one : family.workloads) {
-      names.push_back(one.name);
-    }
-    throw UserError("unknown workload '" + std::string(name) + "' of family " + family.name,
-                    did_you_mean(bare, names) + "\n'apo list " + family.name + "' shows all workloads");
-  }
-  return *found;
 }
 
 Build Workspace::build(const Family& family, const Variant& variant, const Configuration& configuration,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/expression/expression.h"
@@ -36,6 +37,11 @@ Paths make_paths(const std::string& journal);
 // How the program of a family file is built and run.
 OracleOptions oracle_options(const Paths& paths);
 
+// Throw UserError with "did you mean", and with `where` behind the name: " in file:2". A workload may be named with its
+// family, "copy/n4k".
+const Family& known_family(std::string_view name, const std::string& where = "");
+const Workload& known_workload(const Family& family, std::string_view name, const std::string& where = "");
+
 class Workspace {
  public:
   explicit Workspace(Paths paths);
@@ -48,9 +54,8 @@ class Workspace {
 
   // Builds for `runtime` and others. The compiler is asked for its version on first use.
   const Builder& builder(bool sanitize);
-  // Throws UserError with "did you mean".
-  const Family& family(std::string_view name) const;
-  const Workload& workload(const Family& family, std::string_view name) const;
+  const Family& family(std::string_view name) const { return known_family(name); }
+  const Workload& workload(const Family& family, std::string_view name) const { return known_workload(family, name); }
 
   // Decides the fate of the worker that identified the GPU: it ends, or serves the first check or the first measurement
   // of the next runtime.
