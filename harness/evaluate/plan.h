@@ -59,7 +59,7 @@ struct Evaluation {
   Experiment& experiment;
   const EvaluatePlan& plan;
   Observer& observer;
-  const EvaluateHooks& hooks;
+  EvaluateHooks hooks = {};
 };
 
 // Adds a finished gate to the experiment. Returns true when it was passed.

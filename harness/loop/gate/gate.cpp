@@ -137,8 +137,7 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   }
   Experiment experiment{
       .family = family.name, .workloads = gated.workloads, .candidate = pair.candidate, .incumbent = pair.baseline};
-  const EvaluateHooks nobody;
-  const Evaluation evaluation{runtime, experiment, plan, observer, nobody};
+  const Evaluation evaluation{runtime, experiment, plan, observer};
   std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
   gated.rule.looks = plan.preset.looks;
   if (ready && refused_by_selftest(workspace, pair, gated)) {

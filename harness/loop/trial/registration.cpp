@@ -99,8 +99,7 @@ std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant,
       return executor_gates(paths, variant, stop);
     };
   }
-  const EvaluateHooks nobody;
-  pass_untimed_gates({runtime, alone, plan, observer, nobody});
+  pass_untimed_gates({runtime, alone, plan, observer});
   log = alone.candidate_build.log;
   return alone.gates;
 }
