@@ -1,9 +1,9 @@
-// tests/loop/workspace/known_test.cpp - which selftest a claim is held against, and which part of an application.
+// tests/loop/workspace/claim_floor_test.cpp - which kernel of a selftest a claim is held against, and what the judge
+// does with it.
 #include "harness/loop/workspace/known.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/evaluate/judge/decision.h"
 
@@ -91,53 +91,6 @@ TEST_F(ClaimFloorTest, AGainBelowItIsInconclusiveForNoise) {
   EXPECT_EQ(verdict(standard_preset()), std::pair(Verdict::accepted, Reason::faster));
   EXPECT_EQ(verdict(with_floor(standard_preset(), of_copy)), std::pair(Verdict::inconclusive, Reason::noisy));
   EXPECT_EQ(with_floor({.minimum_claim = 0.05}, of_copy).minimum_claim, 0.05);
-}
-
-class Listener : public Observer {
- public:
-  void say(const std::string& line) override { said += line + "\n"; }
-  void progress(const Progress&) override {}
-  std::string said;
-};
-
-class ApplicationShare : public ::testing::Test {
- protected:
-  void add(std::int64_t e88_ns, std::int64_t rest_ns, std::int64_t span_ns) {
-    ApplicationSummary summary{.total_ns = e88_ns + rest_ns, .span_ns = span_ns};
-    summary.work = {{.work = {.name = "e88_backward_kernel", .calls = 1, .total_ns = e88_ns}},
-                    {.work = {.name = "sgemm", .calls = 1, .total_ns = rest_ns}}};
-    journal_.add_application({.source = "run", .command = "train"}, summary, "");
-  }
-  std::string error_of(const std::string& pattern) {
-    try {
-      application_share(journal_, pattern, listener_);
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return "";
-  }
-  TemporaryFolder folder_;
-  Journal journal_ = Journal::open(folder_.path() / "journal.db", Access::read_write);
-  Listener listener_;
-};
-
-TEST_F(ApplicationShare, IsOneWhereTheCampaignNamesNoKernels) {
-  EXPECT_EQ(application_share(journal_, "", listener_), 1);
-  EXPECT_EQ(listener_.said, "");
-}
-
-TEST_F(ApplicationShare, ComesFromTheNewestProfileAndCountsIdleTime) {
-  add(900, 100, 1'000);
-  add(300, 100, 1'200);
-  EXPECT_DOUBLE_EQ(application_share(journal_, "E88.*backward", listener_), 0.25);
-  EXPECT_NE(listener_.said.find("25 % of the time of 'train'"), std::string::npos) << listener_.said;
-  EXPECT_NE(listener_.said.find("1.33x"), std::string::npos) << listener_.said;
-}
-
-TEST_F(ApplicationShare, WithoutAProfileOrSuchAKernelIsTheUsersMistake) {
-  EXPECT_NE(error_of("e88").find("no profile of one"), std::string::npos);
-  add(1, 1, 2);
-  EXPECT_NE(error_of("attention").find("nothing in application profile 1"), std::string::npos) << error_of("attention");
 }
 
 }  // namespace
