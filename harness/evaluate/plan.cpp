@@ -1,9 +1,34 @@
 // harness/evaluate/plan.cpp - decides which rounds need a process of their own, and passes gates to their hook.
 #include "harness/evaluate/plan.h"
 
+#include <chrono>
 #include <utility>
 
 namespace apo {
+
+BackgroundGates::BackgroundGates(Run run) {
+  if (run) {
+    gates_ = std::async(std::launch::async, [run = std::move(run), stop = stop_.get_token()] { return run(stop); });
+  } else {
+    std::promise<std::vector<GateResult>> none;
+    none.set_value({});
+    gates_ = none.get_future();
+  }
+}
+
+// The future waits for its thread.
+BackgroundGates::~BackgroundGates() {
+  stop_.request_stop();
+}
+
+bool BackgroundGates::is_under_way() const {
+  return gates_.valid() && gates_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+std::vector<GateResult> BackgroundGates::take(const std::stop_token& stop) {
+  const std::stop_callback cancel(stop, [this] { stop_.request_stop(); });
+  return gates_.get();
+}
 
 RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed) {
   RoundOptions options = plan.rounds;

@@ -1,16 +1,17 @@
-// harness/evaluate/plan.h - the plan of an evaluation, and the inputs that all of its gates share.
+// harness/evaluate/plan.h - the plan of an evaluation, gates beside others, and the inputs that all gates share.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/background_gates.h"
 #include "harness/evaluate/judge/gate_decision.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
@@ -18,6 +19,28 @@
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
+
+class BackgroundGates {
+ public:
+  // Throws Cancelled as soon as it can after a stop, with all its processes ended.
+  using Run = std::function<std::vector<GateResult>(const std::stop_token& stop)>;
+
+  // Starts `run` in a thread; an empty one has no gates.
+  explicit BackgroundGates(Run run);
+  // Cancels running gates and waits for their end.
+  ~BackgroundGates();
+  BackgroundGates(const BackgroundGates&) = delete;
+  BackgroundGates& operator=(const BackgroundGates&) = delete;
+
+  bool is_under_way() const;
+  bool is_taken() const { return !gates_.valid(); }
+  // Waits for the gates, once; throws what `run` throws. A `stop` cancels them.
+  std::vector<GateResult> take(const std::stop_token& stop = {});
+
+ private:
+  std::stop_source stop_;
+  std::future<std::vector<GateResult>> gates_;
+};
 
 struct EvaluatePlan {
   std::vector<const Workload*> workloads;

@@ -10,7 +10,7 @@
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/trial/trial.h"
+#include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"

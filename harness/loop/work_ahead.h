@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/background_gates.h"
+#include "harness/evaluate/plan.h"
 #include "harness/loop/campaign_progress.h"
 
 namespace apo {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/correctness/check_workers.h"
+#include "harness/evaluate/correctness/check_case.h"
 #include "harness/worker/cupti/cupti.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 

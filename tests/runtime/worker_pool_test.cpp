@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/correctness/check_workers.h"
+#include "harness/evaluate/correctness/check_case.h"
 #include "harness/runtime/runtime.h"
 #include "tests/evaluate/runtime_fixture.h"
 

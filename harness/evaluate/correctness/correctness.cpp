@@ -17,7 +17,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
-#include "harness/evaluate/correctness/check_workers.h"
+#include "harness/evaluate/correctness/check_case.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/parallel.h"

@@ -196,20 +196,6 @@ std::vector<AgentClient> clients_named(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string_view to_string(AgentFileState state) {
-  switch (state) {
-    case AgentFileState::written:
-      return "written";
-    case AgentFileState::exists:
-      return "exists";
-    case AgentFileState::merged:
-      return "merged";
-    case AgentFileState::to_add:
-      break;
-  }
-  return "to_add";
-}
-
 std::vector<AgentFile> write_agent_files(const fs::path& project, const fs::path& home,
                                          const std::vector<std::string>& clients, const std::string& command) {
   const auto text_of = [&](const char* name) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 // A program that coding agents run in.
@@ -36,7 +38,7 @@ enum class AgentFileState : std::uint8_t {
   merged,  // our server was added to it, and all else is as it was
   to_add,  // somebody has to add `text` to it
 };
-std::string_view to_string(AgentFileState state);
+APO_WORDS(AgentFileState, agent_file_state_from, written, exists, merged, to_add)
 
 struct AgentFile {
   std::string path;  // in the project

@@ -168,20 +168,6 @@ FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
 
 }  // namespace
 
-std::string_view to_string(MutantState state) {
-  switch (state) {
-    case MutantState::refused:
-      return "refused";
-    case MutantState::hidden:
-      return "hidden";
-    case MutantState::unchanged:
-      return "no change";
-    case MutantState::absent:
-      return "-";
-  }
-  return "?";
-}
-
 FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
                          Observer& observer) {
   const auto start = std::chrono::steady_clock::now();

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/observer.h"
+#include "harness/core/words.h"
 #include "harness/families/family_file.h"
 #include "harness/families/oracle_program.h"
 #include "kernels/family.h"
@@ -18,7 +20,9 @@ enum class MutantState : std::uint8_t {
   unchanged,  // it makes no difference to this operation
   absent      // it makes no sense for this tensor
 };
-std::string_view to_string(MutantState state);
+constexpr std::string_view to_string(MutantState state) {
+  return word_at("refused, hidden, no change, -", static_cast<std::size_t>(state));
+}
 
 struct MutantRow {
   std::string mutant;

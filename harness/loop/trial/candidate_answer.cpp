@@ -39,26 +39,6 @@ void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journ
 
 }  // namespace
 
-std::string_view to_string(CandidateVerdict verdict) {
-  switch (verdict) {
-    case CandidateVerdict::accepted:
-      return "accepted";
-    case CandidateVerdict::reverted:
-      return "reverted";
-    case CandidateVerdict::inconclusive:
-      return "inconclusive";
-    case CandidateVerdict::ranked:
-      return "ranked";
-    case CandidateVerdict::wrong:
-      return "wrong";
-    case CandidateVerdict::incumbent:
-      return "incumbent";
-    case CandidateVerdict::not_judged:
-      break;
-  }
-  return "not_judged";
-}
-
 CandidateVerdict verdict_of(const Experiment& experiment) {
   if (experiment.outcome == Outcome::no_change) {
     return CandidateVerdict::incumbent;
