@@ -15,9 +15,9 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/campaign_checks.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/workspace/incumbents.h"
-#include "harness/loop/workspace/recover.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -34,18 +34,11 @@ struct Opened {
   int last_iteration = 1;
 };
 
-Opened begin_campaign(const Workspace& workspace, Journal& journal, const CampaignRequest& request,
-                      Observer& observer) {
-  Campaign campaign{.policy = request.policy,
-                    .baseline = starting_point(workspace, journal, request.policy, observer),
-                    .machine = workspace.machine().id,
-                    .started_at = utc_now()};
-  campaign.policy.seed = secret_seed();
-  journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
-  campaign.id = journal.begin_campaign(campaign);
-  observer.say(fmt::format("campaign {}: {} on {}, starting from {}", campaign.id, campaign.policy.family,
-                           join(campaign.policy.workloads, ", "), campaign.baseline.label()));
-  return {.campaign = campaign, .last_iteration = campaign.policy.iterations};
+Opened new_campaign(const Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer) {
+  const Campaign campaign = begin_campaign(workspace, journal, policy, observer);
+  observer.say(fmt::format("campaign {}: {} on {}, starting from {}", campaign.id, policy.family,
+                           join(policy.workloads, ", "), campaign.baseline.label()));
+  return {.campaign = campaign, .last_iteration = policy.iterations};
 }
 
 // `open` is taken: nobody else works on it, so what has not ended was interrupted.
@@ -79,7 +72,7 @@ Opened open_campaign(const Workspace& workspace, Journal& journal, const Campaig
     journal.mark_abandoned({.kind = Unfinished::Kind::campaign, .id = open->id}, "another one was begun with --new");
   }
   Opened opened = open && !request.begin_anew ? resume_campaign(workspace, journal, *open, request, observer)
-                                              : begin_campaign(workspace, journal, request, observer);
+                                              : new_campaign(workspace, journal, policy, observer);
   batch.commit();
   return opened;
 }
@@ -204,9 +197,8 @@ bool refused_by_application(const CampaignSummary& summary) {
 
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer) {
   const auto started = Clock::now();
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-  CampaignSummary summary{.recovered = recover(journal, observer)};
-  journal.add_machine(workspace.machine());
+  CampaignSummary summary;
+  Journal journal = journal_to_measure(workspace, observer, &summary.recovered);
   static_cast<void>(workspace.builder(false));  // throws where the compiler is missing, before a campaign is begun
   const Opened opened = open_campaign(workspace, journal, request, observer);
   CampaignFrame frame = make_frame(workspace, journal, observer, opened.campaign, request.remeasure_roofs);

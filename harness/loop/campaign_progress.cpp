@@ -1,12 +1,19 @@
 // harness/loop/campaign_progress.cpp - family, runtime, roofs and plan of a campaign; counts of a resumed one.
 #include "harness/loop/campaign_progress.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
 #include "harness/loop/plan.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/known.h"
 
 namespace apo {
+
 namespace {
 
 std::vector<Roof> roofs_of(Workspace& workspace, Journal& journal, Observer& observer, bool remeasure) {
@@ -67,6 +74,59 @@ CampaignProgress make_state(const CampaignFrame& frame) {
 Configuration standing_incumbent(const CampaignFrame& frame) {
   const std::vector<Experiment> accepts = frame.journal.standing_accepts(frame.campaign);
   return accepts.empty() ? frame.baseline : accepts.back().candidate;
+}
+
+namespace {
+
+bool can_be_resumed(Journal& journal, std::int64_t campaign) {
+  return journal.campaign(campaign)->policy.iterations != kNamedCandidates;
+}
+
+}  // namespace
+
+std::vector<std::string> recover(Journal& journal, Observer& observer) {
+  std::vector<std::string> said;
+  Journal::Batch batch(journal);  // nobody finishes meanwhile what is found open and unattended
+  for (const Unfinished& what : journal.unfinished()) {
+    const std::optional<std::string> who = journal.who_works_on(what);
+    if (what.kind == Unfinished::Kind::campaign && who) {
+      observer.say(what.what + " is being run by " + *who + ": where the two share a device, both measure slower and " +
+                   "resolve less");
+    }
+    if (who || (what.kind == Unfinished::Kind::campaign && can_be_resumed(journal, what.id))) {
+      continue;
+    }
+    std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
+    if (what.kind == Unfinished::Kind::experiment) {
+      line += fmt::format(": abandoned after {} rounds, which are kept", what.rounds);
+    }
+    journal.mark_abandoned(what, "the run that measured it was interrupted");
+    observer.say(line);
+    said.push_back(line);
+  }
+  batch.commit();
+  return said;
+}
+
+Journal journal_to_measure(const Workspace& workspace, Observer& observer, std::vector<std::string>* recovered) {
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+  std::vector<std::string> said = recover(journal, observer);
+  if (recovered != nullptr) {
+    *recovered = std::move(said);
+  }
+  journal.add_machine(workspace.machine());
+  return journal;
+}
+
+Campaign begin_campaign(const Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer) {
+  Campaign campaign{.policy = policy,
+                    .baseline = starting_point(workspace, journal, policy, observer),
+                    .machine = workspace.machine().id,
+                    .started_at = utc_now()};
+  campaign.policy.seed = secret_seed();
+  journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
+  campaign.id = journal.begin_campaign(campaign);
+  return campaign;
 }
 
 }  // namespace apo

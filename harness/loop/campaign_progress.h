@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
@@ -59,5 +60,16 @@ CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& obser
 CampaignProgress make_state(const CampaignFrame& frame);
 // Returns the candidate that was accepted last and is not withdrawn, else the baseline.
 Configuration standing_incumbent(const CampaignFrame& frame);
+
+// Marks experiments, iterations and trials (`apo try`) without a running process as abandoned; other open campaigns
+// stay open, to be resumed. Returns one sentence each.
+std::vector<std::string> recover(Journal& journal, Observer& observer);
+
+// The journal of a command that measures: what a killed run left open is marked, and this machine is known.
+// `recovered`, unless null, gets what recover() returns.
+Journal journal_to_measure(const Workspace& workspace, Observer& observer,
+                           std::vector<std::string>* recovered = nullptr);
+// Begins a campaign in the journal, from its starting point and with a new secret seed.
+Campaign begin_campaign(const Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer);
 
 }  // namespace apo

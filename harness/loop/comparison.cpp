@@ -8,11 +8,11 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/known.h"
-#include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -49,10 +49,10 @@ void check_differ(const ComparisonRequest& request) {
 }
 
 // To read what is known, where the experiment is not kept; nullopt where there is none.
-std::optional<Journal> opened_journal(const Workspace& workspace, bool keep) {
+std::optional<Journal> opened_journal(const Workspace& workspace, bool keep, Observer& observer) {
   const std::filesystem::path& path = workspace.paths().journal;
   if (keep) {
-    return Journal::open(path, Access::read_write);
+    return journal_to_measure(workspace, observer);
   }
   return std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
 }
@@ -86,10 +86,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     throw UserError(why);
   }
   const Machine& machine = workspace.machine();
-  std::optional<Journal> journal = opened_journal(workspace, request.keep);
+  std::optional<Journal> journal = opened_journal(workspace, request.keep, observer);
   if (request.keep) {
-    recover(*journal, observer);
-    journal->add_machine(machine);
     journal->add_variant(incumbent);
     journal->add_variant(candidate);
   }

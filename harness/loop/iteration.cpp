@@ -19,7 +19,6 @@
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/satellites.h"
-#include "harness/loop/work_ahead.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
 #include "kernels/random.h"

@@ -12,7 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/loop/workspace/recover.h"
+#include "harness/loop/campaign_progress.h"
 #include "journal/journal.h"
 #include "tests/processes.h"
 

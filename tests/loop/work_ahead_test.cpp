@@ -1,7 +1,5 @@
 // tests/loop/work_ahead_test.cpp - when the next candidate is built and checked, what becomes of its failures, and
 // that nothing of it stays behind.
-#include "harness/loop/work_ahead.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/loop/experiment.h"
 #include "harness/loop/trial/registration.h"
 #include "tests/processes.h"
 

@@ -14,6 +14,7 @@
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/campaign_checks.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/research_inputs.h"
@@ -22,7 +23,6 @@
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known.h"
-#include "harness/loop/workspace/recover.h"
 #include "harness/research/diagnosis/rules.h"
 
 namespace apo {
@@ -49,6 +49,26 @@ auto of_candidate(Act act) {
   } catch (const UserError& error) {
     throw InvalidCandidate(error.what(), error.hint());
   }
+}
+
+// The policy of a trial; --judge quick is for its candidates, and not for what certifies the result. UserError for a
+// word or a workload that is none.
+Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target) {
+  Policy policy = default_policy(choice.family);
+  policy.target = target;
+  policy.workloads = choice.workloads.empty()
+                         ? std::vector<std::string>{first_workload(workspace.family(choice.family), target).name}
+                         : choice.workloads;
+  policy.cache_policy = choice.cache.empty() ? policy.cache_policy : checked_cache_policy(choice.cache);
+  if (!choice.judge.empty()) {
+    check_candidate_judge(choice.judge);
+  }
+  const bool of_candidates = choice.judge.empty() || choice.judge == kQuickPreset;
+  policy.judge_preset = of_candidates ? policy.judge_preset : choice.judge;
+  policy.iterations = kNamedCandidates;
+  policy.candidates_per_iteration = 1;
+  complete_policy(policy, "");
+  return policy;
 }
 
 }  // namespace
@@ -220,49 +240,9 @@ GivenCandidate file_of_source(const std::string& source, const std::string& exte
   return {.path = path.string(), .shown = path.filename().string()};
 }
 
-namespace {
-
-Journal open_journal(const Workspace& workspace, Observer& observer) {
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-  recover(journal, observer);
-  journal.add_machine(workspace.machine());
-  return journal;
-}
-
-Campaign begin_trial(Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer) {
-  Campaign campaign{.policy = policy,
-                    .baseline = starting_point(workspace, journal, policy, observer),
-                    .machine = workspace.machine().id,
-                    .started_at = utc_now()};
-  campaign.policy.seed = secret_seed();
-  campaign.policy.iterations = kNamedCandidates;
-  campaign.policy.candidates_per_iteration = 1;
-  journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
-  campaign.id = journal.begin_campaign(campaign);
-  return campaign;
-}
-
-}  // namespace
-
-Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target) {
-  Policy policy = default_policy(choice.family);
-  policy.target = target;
-  policy.workloads = choice.workloads.empty()
-                         ? std::vector<std::string>{first_workload(workspace.family(choice.family), target).name}
-                         : choice.workloads;
-  policy.cache_policy = choice.cache.empty() ? policy.cache_policy : checked_cache_policy(choice.cache);
-  if (!choice.judge.empty()) {
-    check_candidate_judge(choice.judge);
-  }
-  const bool of_candidates = choice.judge.empty() || choice.judge == kQuickPreset;
-  policy.judge_preset = of_candidates ? policy.judge_preset : choice.judge;
-  complete_policy(policy, "");
-  return policy;
-}
-
 Trial::Trial(Workspace& workspace, const Policy& policy, Observer& observer)
-    : journal_(open_journal(workspace, observer)),
-      frame_(make_frame(workspace, journal_, observer, begin_trial(workspace, journal_, policy, observer), false)),
+    : journal_(journal_to_measure(workspace, observer)),
+      frame_(make_frame(workspace, journal_, observer, begin_campaign(workspace, journal_, policy, observer), false)),
       state_(make_state(frame_)) {}
 
 bool Trial::relies_on(const std::string& variant) const {

@@ -28,10 +28,6 @@ struct TrialChoice {
   std::string judge;  // a preset, or "quick"
 };
 
-// The policy of a trial; --judge quick is for its candidates, and not for what certifies the result. UserError for a
-// word or a workload that is none.
-Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target);
-
 struct TrialSummary {
   std::int64_t campaign = 0;
   Configuration incumbent;  // at the end
