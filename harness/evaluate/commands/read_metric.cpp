@@ -160,7 +160,6 @@ std::optional<double> summary_value(const Json& state, const std::string& tag) {
   return std::nullopt;
 }
 
-
 using Json = nlohmann::json;
 
 // The library's expressions recurse once a character.

@@ -9,8 +9,8 @@
 
 #include "harness/core/error.h"
 #include "harness/core/normal.h"
-#include "harness/evaluate/judge/signed_rank.h"
 #include "harness/evaluate/counted_rounds.h"
+#include "harness/evaluate/judge/signed_rank.h"
 #include "kernels/random.h"
 #include "tests/evaluate/judge/rounds.h"
 

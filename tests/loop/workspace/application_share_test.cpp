@@ -1,11 +1,10 @@
 // tests/loop/workspace/application_share_test.cpp - a campaign learns from the journal what its kernels are worth to an
 // application.
-#include "harness/loop/workspace/known.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {

@@ -1,11 +1,10 @@
 // tests/loop/workspace/claim_floor_test.cpp - which kernel of a selftest a claim is held against, and what the judge
 // does with it.
-#include "harness/loop/workspace/known.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/core/system/files.h"
 #include "harness/evaluate/judge/decision.h"
+#include "harness/loop/workspace/known.h"
 
 namespace apo {
 namespace {
