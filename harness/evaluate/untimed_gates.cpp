@@ -70,7 +70,7 @@ GateResult build_pairs(const Evaluation& evaluation, Pairs& pairs) {
     }
     if (build.outcome != Outcome::valid) {
       gate.outcome = build.outcome;
-      gate.evidence = (plan.workloads.size() > 1 ? workload->name + ": " : "") + build.evidence;
+      gate.evidence = (experiment.incumbent.variant.empty() ? "" : workload->name + ": ") + build.evidence;
       return gate;
     }
     pairs.push_back(std::move(pair));
