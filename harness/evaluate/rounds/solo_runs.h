@@ -11,7 +11,7 @@
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/host_session.h"
 #include "harness/evaluate/rounds/layout.h"
-#include "harness/evaluate/rounds/next_tensors.h"
+#include "harness/evaluate/rounds/open_sessions.h"
 #include "harness/evaluate/rounds/session.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"

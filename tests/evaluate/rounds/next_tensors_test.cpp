@@ -1,12 +1,11 @@
 // tests/evaluate/rounds/next_tensors_test.cpp - tensors laid out ahead are those that would be laid out when they are
 // needed.
-#include "harness/evaluate/rounds/next_tensors.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "harness/evaluate/rounds/open_sessions.h"
 #include "harness/evaluate/rounds/session.h"
 #include "tests/evaluate/runtime_fixture.h"
 
