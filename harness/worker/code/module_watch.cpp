@@ -51,13 +51,7 @@ void ModuleWatch::start() {
     loaded().cupti = cupti::load_library(missing_);
     cupti_ = loaded().cupti.get();
   }
-  cupti::EnableCallback enable = nullptr;
-  std::string reason;
   if (cupti_ == nullptr) {
-    return;
-  }
-  if (!cupti::find_function(cupti_->handle, enable, "cuptiEnableCallback", reason)) {
-    missing_ = "'" + cupti_->path + "' tells of no modules: " + reason;
     return;
   }
   cupti::Result result = cupti_->subscribe(&subscriber_, on_module, nullptr);
@@ -68,7 +62,7 @@ void ModuleWatch::start() {
         cupti::describe(*cupti_, result);
     return;
   }
-  result = enable(1, subscriber_, cupti::kResourceDomain, cupti::kModuleLoaded);
+  result = cupti_->enable_callback(1, subscriber_, cupti::kResourceDomain, cupti::kModuleLoaded);
   if (result != cupti::kSuccess) {
     missing_ = "CUPTI does not tell of modules: " + cupti::describe(*cupti_, result);
     stop();

@@ -14,31 +14,20 @@ constexpr int kTemperatureGpu = 0;
 }  // namespace
 
 struct Nvml::Functions {
-  int (*init)();
-  int (*driver_version)(char* text, unsigned length);
-  int (*device_by_uuid)(const char* uuid, void** device);
-  int (*clock)(void* device, int type, unsigned* mhz);
-  int (*throttle_reasons)(void* device, unsigned long long* bits);
-  int (*temperature)(void* device, int sensor, unsigned* celsius);
-  int (*power)(void* device, unsigned* milliwatts);
+  LibraryFunctions in;
+  int (*init)() = in.find("nvmlInit_v2");
+  int (*driver_version)(char* text, unsigned length) = in.find("nvmlSystemGetDriverVersion");
+  int (*device_by_uuid)(const char* uuid, void** device) = in.find("nvmlDeviceGetHandleByUUID");
+  int (*clock)(void* device, int type, unsigned* mhz) = in.find("nvmlDeviceGetClockInfo");
+  int (*throttle_reasons)(void* device,
+                          unsigned long long* bits) = in.find("nvmlDeviceGetCurrentClocksThrottleReasons");
+  int (*temperature)(void* device, int sensor, unsigned* celsius) = in.find("nvmlDeviceGetTemperature");
+  int (*power)(void* device, unsigned* milliwatts) = in.find("nvmlDeviceGetPowerUsage");
 };
 
 Nvml::Nvml(const std::string& uuid) {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return;
-  }
-  static Functions functions{};
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
-  };
-  const bool all =
-      find(functions.init, "nvmlInit_v2") && find(functions.driver_version, "nvmlSystemGetDriverVersion") &&
-      find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID") && find(functions.clock, "nvmlDeviceGetClockInfo") &&
-      find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons") &&
-      find(functions.temperature, "nvmlDeviceGetTemperature") && find(functions.power, "nvmlDeviceGetPowerUsage");
-  if (all && functions.init() == 0 && functions.device_by_uuid(uuid.c_str(), &device_) == 0) {
+  static const Functions functions{.in = {dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)}};
+  if (functions.in.missing.empty() && functions.init() == 0 && functions.device_by_uuid(uuid.c_str(), &device_) == 0) {
     functions_ = &functions;
   }
 }

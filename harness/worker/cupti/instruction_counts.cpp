@@ -296,7 +296,7 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
   error = cuda::kSuccess;
   const auto library = cupti::load_library(report.missing);
   const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sass = profiler == nullptr ? nullptr : cupti::load_sass(*library, report.missing);
+  const auto sass = profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sass>(*library, report.missing);
   if (sass == nullptr) {
     return report;
   }

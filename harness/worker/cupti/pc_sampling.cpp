@@ -286,7 +286,8 @@ SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int 
   error = cuda::kSuccess;
   const auto library = cupti::load_library(report.missing);
   const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sampling = profiler == nullptr ? nullptr : cupti::load_sampling(*library, report.missing);
+  const auto sampling =
+      profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sampling>(*library, report.missing);
   if (sampling == nullptr) {
     return report;
   }

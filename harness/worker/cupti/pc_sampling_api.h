@@ -7,8 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "harness/worker/cupti/cupti.h"
 
@@ -109,17 +107,16 @@ struct GetStallReasons {
 };
 
 struct Sampling {
-  Result (*enable)(OfContext*);
-  Result (*disable)(OfContext*);
-  Result (*start)(OfContext*);
-  Result (*stop)(OfContext*);
-  Result (*set)(SetSampling*);
-  Result (*get)(GetSamples*);
-  Result (*count_reasons)(CountStallReasons*);
-  Result (*reasons)(GetStallReasons*);
+  static constexpr const char* kLacking = "has no PC sampling";
+  LibraryFunctions in;
+  Result (*enable)(OfContext*) = in.find("cuptiPCSamplingEnable");
+  Result (*disable)(OfContext*) = in.find("cuptiPCSamplingDisable");
+  Result (*start)(OfContext*) = in.find("cuptiPCSamplingStart");
+  Result (*stop)(OfContext*) = in.find("cuptiPCSamplingStop");
+  Result (*set)(SetSampling*) = in.find("cuptiPCSamplingSetConfigurationAttribute");
+  Result (*get)(GetSamples*) = in.find("cuptiPCSamplingGetData");
+  Result (*count_reasons)(CountStallReasons*) = in.find("cuptiPCSamplingGetNumStallReasons");
+  Result (*reasons)(GetStallReasons*) = in.find("cuptiPCSamplingGetStallReasons");
 };
-
-// Returns nullptr and one sentence when the loaded CUPTI has no PC sampling.
-std::unique_ptr<const Sampling> load_sampling(const Library& library, std::string& missing);
 
 }  // namespace apo::cupti

@@ -6,8 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "harness/worker/cupti/cupti.h"
 
@@ -96,16 +94,15 @@ struct FlushSass {
 };
 
 struct Sass {
-  Result (*properties)(GetSassProperties*);  // needs no GPU
-  Result (*set_config)(SetSassConfig*);
-  Result (*unset_config)(UnsetSassConfig*);
-  Result (*enable)(EnableSass*);
-  Result (*disable)(DisableSass*);
-  Result (*data)(GetSassData*);
-  Result (*flush)(FlushSass*);
+  static constexpr const char* kLacking = "does not count instructions one by one";
+  LibraryFunctions in;
+  Result (*properties)(GetSassProperties*) = in.find("cuptiSassMetricsGetProperties");  // needs no GPU
+  Result (*set_config)(SetSassConfig*) = in.find("cuptiSassMetricsSetConfig");
+  Result (*unset_config)(UnsetSassConfig*) = in.find("cuptiSassMetricsUnsetConfig");
+  Result (*enable)(EnableSass*) = in.find("cuptiSassMetricsEnable");
+  Result (*disable)(DisableSass*) = in.find("cuptiSassMetricsDisable");
+  Result (*data)(GetSassData*) = in.find("cuptiSassMetricsGetDataProperties");
+  Result (*flush)(FlushSass*) = in.find("cuptiSassMetricsFlushData");
 };
-
-// Returns nullptr and one sentence when the loaded CUPTI has no SASS metrics.
-std::unique_ptr<const Sass> load_sass(const Library& library, std::string& missing);
 
 }  // namespace apo::cupti

@@ -271,7 +271,7 @@ TEST_F(HostMetrics, AListIsAcceptedWithoutItsRepeatsAndWithoutWhatDoesNotExist) 
 
 TEST_F(HostMetrics, EveryCountOfInstructionsIsOneThatGh100Has) {
   std::string missing;
-  const auto sass = cupti::load_sass(*library_, missing);
+  const auto sass = cupti::load_functions<cupti::Sass>(*library_, missing);
   ASSERT_TRUE(sass) << missing;
   ASSERT_EQ(instruction_counters().size(), std::size_t{kCountedKinds});
   std::set<std::uint64_t> ids;
@@ -339,16 +339,16 @@ TEST_F(HostMetrics, TroubleIsSaidInWordsWithCuptisOwn) {
   EXPECT_NE(cupti::explain_trouble(*library_, 43, "starting").find("MIG"), std::string::npos);
   EXPECT_EQ(cupti::explain_trouble(*library_, 1, "starting"), "starting: CUPTI_ERROR_INVALID_PARAMETER");
   std::string missing;
-  EXPECT_NE(cupti::load_sampling(*library_, missing), nullptr) << missing;
+  EXPECT_NE(cupti::load_functions<cupti::Sampling>(*library_, missing), nullptr) << missing;
 }
 
 TEST(Profiler, OfALibraryWithoutItsFunctionsIsSaidToBeTooOld) {
-  const cupti::Library old{.path = "libold.so", .handle = dlopen(nullptr, RTLD_NOW)};
+  const cupti::Library old{.in = {dlopen(nullptr, RTLD_NOW)}, .path = "libold.so"};
   std::string missing;
   EXPECT_EQ(cupti::load_profiler(old, missing), nullptr);
   EXPECT_EQ(missing,
-            "'libold.so' is too old to read counters: it has no cuptiProfilerInitialize; CUDA 12.6 or newer has it");
-  EXPECT_EQ(cupti::load_sampling(old, missing), nullptr);
+            "'libold.so' is too old to read counters, which need CUDA 12.6: it has no cuptiProfilerInitialize");
+  EXPECT_EQ(cupti::load_functions<cupti::Sampling>(old, missing), nullptr);
   EXPECT_EQ(missing, "'libold.so' has no PC sampling: it has no cuptiPCSamplingEnable");
 }
 
