@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/worker/cupti/activity_records.h"
+#include "harness/worker/cupti/cupti.h"
 
 namespace apo {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harness/worker/cupti/activity_records.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace apo {

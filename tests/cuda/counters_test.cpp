@@ -18,7 +18,7 @@
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/cupti/instruction_counts.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/cuda/metric_lists.h"

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "harness/worker/cupti/activity_records.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace {

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "harness/injection/nvtx_tool.h"
-#include "harness/worker/cupti/activity_records.h"
 #include "harness/worker/cupti/cupti.h"
 
 #if __has_include(<cupti.h>)

@@ -1,6 +1,4 @@
 // tests/research/lesson_condition_test.cpp - what an incumbent waits for is part of a lesson's condition.
-#include "harness/research/lesson_condition.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/research/prediction/evidence.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/research/catalogue/unwritten.h"
+#include "harness/research/catalogue/requirements.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
 #include "harness/research/research.h"

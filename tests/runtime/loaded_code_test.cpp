@@ -1,12 +1,11 @@
 // tests/runtime/loaded_code_test.cpp - what the driver loaded against what was built, without a GPU.
-#include "harness/runtime/loaded_code.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "harness/core/hash.h"
 #include "harness/core/system/files.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 namespace {

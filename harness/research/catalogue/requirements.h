@@ -1,7 +1,9 @@
-// harness/research/catalogue/requirements.h - whether a technique can be applied to the incumbent here.
+// harness/research/catalogue/requirements.h - whether a technique can be applied to the incumbent here, and those that
+// nobody wrote.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/techniques/technique.h"
@@ -19,5 +21,9 @@ std::string why_not_here(const Technique& technique, const ResearchInputs& input
 // Returns why nobody should write it for this incumbent: the same, or "it cannot be combined with register-owned, which
 // the incumbent has", "it builds on chunk-prefetch, which the incumbent lacks", "it is known of lse_backward alone".
 std::string why_not_now(const Technique& technique, const ResearchInputs& inputs);
+
+// Lists the techniques against these bottlenecks that no variant applies. Techniques that cannot be applied here, or
+// not to this incumbent, come last.
+std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks);
 
 }  // namespace apo

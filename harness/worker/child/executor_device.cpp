@@ -13,7 +13,7 @@
 #include "harness/core/guards.h"
 #include "harness/executor/module.h"
 #include "harness/worker/protocol/clock.h"
-#include "harness/worker/protocol/mapping.h"
+#include "harness/worker/protocol/shared_tensors.h"
 #include "kernels/random.h"
 
 namespace apo {

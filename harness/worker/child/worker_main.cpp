@@ -28,7 +28,7 @@
 #include "harness/worker/confinement/confinement.h"
 #include "harness/worker/cuda/device.h"
 #include "harness/worker/protocol/clock.h"
-#include "harness/worker/protocol/images.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 
 namespace apo {

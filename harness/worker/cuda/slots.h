@@ -10,8 +10,8 @@
 
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/cuda/driver.h"
-#include "harness/worker/cuda/eviction.h"
 #include "harness/worker/cuda/module.h"
+#include "harness/worker/cuda/own_kernels.h"
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/protocol/protocol.h"
 

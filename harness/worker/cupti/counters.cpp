@@ -12,7 +12,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/worker/cupti/counter_host.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 #include "harness/worker/cupti/range_session.h"
 
 namespace apo {

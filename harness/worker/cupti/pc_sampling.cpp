@@ -13,7 +13,7 @@
 #include "harness/worker/code/machine_code.h"
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/pc_sampling_api.h"
-#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 #include "harness/worker/cupti/range_profiler.h"
 
 namespace apo {

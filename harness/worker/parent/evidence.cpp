@@ -11,7 +11,7 @@
 #include "harness/core/pattern.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/worker/confinement/system_calls.h"
+#include "harness/worker/confinement/confinement.h"
 #include "harness/worker/protocol/protocol.h"
 
 namespace apo {

@@ -8,7 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/worker/parent/worker.h"
-#include "harness/worker/protocol/images.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 namespace {

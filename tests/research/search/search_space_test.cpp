@@ -1,6 +1,4 @@
 // tests/research/search/search_space_test.cpp - the neighbours of points, and what the model evaluates next.
-#include "harness/research/search/search_space.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "harness/research/search/space_model.h"
+#include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {

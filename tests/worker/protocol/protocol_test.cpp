@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "harness/worker/protocol/images.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "tests/core/json/round_trip.h"
 
 namespace apo {

@@ -1,5 +1,5 @@
-// harness/worker/cupti/profiler_lock.cpp - locks a file; the kernel releases the lock when the process ends.
-#include "harness/worker/cupti/profiler_lock.h"
+// harness/worker/cupti/profiled_gpu.cpp - locks a file; the kernel releases the lock when the process ends.
+#include "harness/worker/cupti/profiled_gpu.h"
 
 #include <filesystem>
 
