@@ -19,9 +19,9 @@ Diagnosis counted(const std::vector<std::pair<std::string, double>>& metrics = {
 }
 
 TEST(CounterRules, AreSilentWithoutCountersAndOnTheHost) {
-  const Rule rules[] = {dram_bound,       bank_conflicts,  shared_memory_stalls,  uncoalesced_access, idle_lanes,
-                        unused_occupancy, register_spills, special_function_pipe, fp32_pipe,          tensor_pipe,
-                        atomics,          issue_bound};
+  Rule* const rules[] = {dram_bound,       bank_conflicts,  shared_memory_stalls,  uncoalesced_access, idle_lanes,
+                         unused_occupancy, register_spills, special_function_pipe, fp32_pipe,          tensor_pipe,
+                         atomics,          issue_bound};
   Diagnosis host = counted({{"dram_utilisation", 0.9},
                             {"bank_conflict_share", 0.9},
                             {"load_efficiency", 0.1},
@@ -29,7 +29,7 @@ TEST(CounterRules, AreSilentWithoutCountersAndOnTheHost) {
                             {"issue_utilisation", 0.9},
                             {"pipe_fp32", 0.9}});
   host.incumbent.target = Target::host;
-  for (const Rule rule : rules) {
+  for (Rule* const rule : rules) {
     EXPECT_FALSE(rule(counted()));
     EXPECT_FALSE(rule(host));
   }
