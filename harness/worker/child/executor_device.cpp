@@ -1,7 +1,5 @@
 // harness/worker/child/executor_device.cpp - buffers of the shared tensors, launches in order, findings as incorrect
 // results.
-#include "harness/worker/child/executor_device.h"
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +10,7 @@
 
 #include "harness/core/guards.h"
 #include "harness/executor/module.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/shared_tensors.h"
 #include "kernels/random.h"

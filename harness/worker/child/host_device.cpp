@@ -1,6 +1,4 @@
 // harness/worker/child/host_device.cpp - loads shared objects and calls them.
-#include "harness/worker/child/host_device.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "harness/core/guards.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/cold_cache.h"

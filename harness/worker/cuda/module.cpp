@@ -42,7 +42,7 @@ Outcome outcome_of(cuda::Result error) {
 }
 
 // Errors that no kernel can cause: the GPU, its context or the server that shares it is gone, or its memory is broken.
-// A launch failure or an unknown error may be either's; the parent finds out (gpu_check.h).
+// A launch failure or an unknown error may be either's; the parent finds out (worker_exchange.cpp).
 bool is_of_device(cuda::Result error) {
   switch (error) {
     case cuda::kDeinitialized:

@@ -61,7 +61,7 @@ APO_FIELDS(RunRequest, order, sets, repetitions, cache, verify_after, pause_each
            activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
-// takes itself (worker_window.cpp): these are for `apo bench` and `apo profile`.
+// takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
 struct RawSample {
   int slot = 0;
   int set = 0;
