@@ -7,7 +7,7 @@
 
 #include "harness/worker/cuda/slots.h"
 #include "harness/worker/cupti/activity.h"
-#include "harness/worker/cupti/counters.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/protocol/profile_results.h"
 
 namespace apo {

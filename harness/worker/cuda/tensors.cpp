@@ -166,8 +166,8 @@ Result<bool> CudaTensors::read_back(std::size_t image, int set) {
 
 std::int64_t CudaTensors::call_bytes(int slot, int set) const {
   std::int64_t bytes = 0;
-  for (const BufferPlace& place : layout_.buffers) {
-    bytes += belongs_to(place, slot, set) ? place.bytes : 0;
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    bytes += layout_.buffers[i].bytes;
   }
   return bytes;
 }
@@ -182,17 +182,10 @@ int CudaTensors::input_sets() const {
 
 std::vector<std::uint64_t> CudaTensors::arguments(std::size_t image, int slot, int set) const {
   std::vector<std::uint64_t> words;
-  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-      const BufferPlace& place = layout_.buffers[i];
-      if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(images_.at(image).address(i));
-      }
-    }
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    words.push_back(images_.at(image).address(i));
   }
-  for (const std::int64_t word : layout_.words) {
-    words.push_back(static_cast<std::uint64_t>(word));
-  }
+  words.insert(words.end(), layout_.words.begin(), layout_.words.end());
   return words;
 }
 

@@ -94,9 +94,6 @@ class CudaTensors {
   template <class Work>
   cuda::Result for_each_input(int set, Work work) const;
   std::optional<Failure> wait_for_copies() const;
-  static bool belongs_to(const BufferPlace& place, int slot, int set) {
-    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
-  }
 
   const cuda::Driver& driver_;
   CudaImage::Form form_;

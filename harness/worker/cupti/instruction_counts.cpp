@@ -1,6 +1,4 @@
 // harness/worker/cupti/instruction_counts.cpp - CUPTI's SASS metrics of one call, instruction by instruction.
-#include "harness/worker/cupti/instruction_counts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"
 #include "harness/worker/cupti/sass_api.h"
 

@@ -1,7 +1,5 @@
 // harness/worker/cupti/pc_sampling.cpp - CUPTI's PC sampling between start and stop, summed up by offset and mapped to
 // lines.
-#include "harness/worker/cupti/pc_sampling.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,6 +12,7 @@
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/pc_sampling_api.h"
 #include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"
 
 namespace apo {

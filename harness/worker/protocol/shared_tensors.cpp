@@ -91,6 +91,19 @@ std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64
 
 }  // namespace
 
+std::vector<std::size_t> SharedTensorsLayout::of_call(int slot, int set) const {
+  std::vector<std::size_t> indices;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const int owner = role == BufferRole::input ? set : slot;
+      if (buffers[i].role == role && (role == BufferRole::output || buffers[i].owner == owner)) {
+        indices.push_back(i);
+      }
+    }
+  }
+  return indices;
+}
+
 void InputView::copy_to(std::byte* target, int threads) const {
   constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
   if (threads <= 1 || bytes() <= kPiece || block_bytes() < kPiece) {

@@ -146,6 +146,9 @@ struct SharedTensorsLayout {
   int copies = 1;
   std::int64_t stride = 0;
   bool is_kept(int set) const { return set < std::ssize(kept) && !kept[static_cast<std::size_t>(set)].handle.empty(); }
+  // Indices of the buffers of a call in the order of the argument struct of kernels/abi.h: the inputs of the set, the
+  // outputs, the scratch of the slot. `words` follow.
+  std::vector<std::size_t> of_call(int slot, int set) const;
   // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
   bool operator==(const SharedTensorsLayout&) const = default;
