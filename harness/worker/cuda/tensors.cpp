@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "harness/worker/cuda/module.h"
@@ -221,49 +222,54 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
 
 namespace {
 
-constexpr const char* kCopyThere = "cannot copy the tensors to the GPU";
-constexpr const char* kCopyBack = "cannot copy the tensors back";
-
-struct Stretch {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
-};
-
-// The shared tensors without the buffers that are not wanted: those that are, and all guards between.
-template <class Wanted>
-std::vector<Stretch> stretches(const SharedTensorsLayout& layout, Wanted wanted) {
-  std::vector<Stretch> unwanted;
-  for (const BufferPlace& place : layout.buffers) {
-    if (!wanted(place) && place.bytes > 0) {
-      unwanted.push_back({place.offset, place.offset + place.bytes});
-    }
-  }
-  std::ranges::sort(unwanted, {}, &Stretch::begin);
-  std::vector<Stretch> result;
-  std::int64_t begin = 0;
-  for (const Stretch& stretch : unwanted) {
-    result.push_back({begin, stretch.begin});
-    begin = stretch.end;
-  }
-  result.push_back({begin, layout.bytes});
-  return result;
-}
-
 bool is_input(const BufferPlace& place) {
   return place.role == BufferRole::input;
 }
 
-bool is_in_file(const SharedTensorsLayout& layout, const BufferPlace& place) {
-  return is_input(place) && !layout.is_kept(place.owner);
-}
-
-// True for what is looked at after a call on `set`.
-bool is_looked_at(const BufferPlace& place, int set, bool with_inputs) {
-  return place.role == BufferRole::output || (with_inputs && is_input(place) && place.owner == set);
-}
-
 }  // namespace
+
+// Each of the buffers that are wanted.
+template <class Wanted>
+std::vector<CudaImage::Stretch> CudaImage::buffers(const SharedTensorsLayout& layout, Wanted wanted) const {
+  std::vector<Stretch> found;
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const BufferPlace& place = layout.buffers[i];
+    if (place.bytes > 0 && wanted(place)) {
+      found.push_back({place.offset, place.offset + place.bytes, addresses_.at(i)});
+    }
+  }
+  return found;
+}
+
+// The same; of a whole image all guards between them, too.
+template <class Wanted>
+std::vector<CudaImage::Stretch> CudaImage::stretches(const SharedTensorsLayout& layout, Wanted wanted) const {
+  if (form_ == Form::pieces) {
+    return buffers(layout, wanted);
+  }
+  std::vector<Stretch> unwanted = buffers(layout, std::not_fn(wanted));
+  std::ranges::sort(unwanted, {}, &Stretch::begin);
+  unwanted.push_back({.begin = layout.bytes, .end = layout.bytes});
+  std::vector<Stretch> result;
+  std::int64_t begin = 0;
+  for (const Stretch& stretch : unwanted) {
+    result.push_back({begin, stretch.begin, allocations_.at(0) + static_cast<std::uint64_t>(begin)});
+    begin = stretch.end;
+  }
+  return result;
+}
+
+std::optional<Failure> CudaImage::copy_to_device(const cuda::Driver& driver, const std::vector<Stretch>& stretches,
+                                                 const void* memory) {
+  for (const Stretch& one : stretches) {
+    const auto* from = static_cast<const std::byte*>(memory) + one.begin;
+    if (auto failure = cuda_failure(driver, driver.copy_to_device(one.at, from, one.bytes()),
+                                    "cannot copy the tensors to the GPU")) {
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<Failure> CudaImage::allocate(const cuda::Driver& driver, std::int64_t bytes, cuda::Pointer& allocation) {
   if (auto failure = cuda_failure(driver, driver.allocate(&allocation, static_cast<std::size_t>(bytes)),
@@ -277,87 +283,36 @@ std::optional<Failure> CudaImage::allocate(const cuda::Driver& driver, std::int6
 std::optional<Failure> CudaImage::make(const cuda::Driver& driver, const SharedTensorsLayout& layout,
                                        const void* memory, Form form) {
   form_ = form;
-  if (form == Form::pieces) {
-    return make_pieces(driver, layout, static_cast<const std::byte*>(memory));
-  }
   cuda::Pointer whole = 0;
-  if (auto failure = allocate(driver, layout.bytes, whole)) {
+  if (auto failure = form == Form::whole ? allocate(driver, layout.bytes, whole) : std::nullopt) {
     return failure;
   }
   for (const BufferPlace& place : layout.buffers) {
-    addresses_.push_back(whole + static_cast<std::uint64_t>(place.offset));
-  }
-  for (const Stretch& stretch :
-       stretches(layout, [&](const BufferPlace& place) { return is_in_file(layout, place); })) {
-    const auto* from = static_cast<const std::byte*>(memory) + stretch.begin;
-    const cuda::Pointer to = whole + static_cast<std::uint64_t>(stretch.begin);
-    if (auto failure = cuda_failure(driver, driver.copy_to_device(to, from, stretch.bytes()), kCopyThere)) {
+    cuda::Pointer piece = form == Form::whole ? whole + static_cast<std::uint64_t>(place.offset) : 0;
+    if (auto failure = form == Form::pieces && place.bytes > 0 ? allocate(driver, place.bytes, piece) : std::nullopt) {
       return failure;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Failure> CudaImage::make_pieces(const cuda::Driver& driver, const SharedTensorsLayout& layout,
-                                              const std::byte* memory) {
-  for (const BufferPlace& place : layout.buffers) {
-    cuda::Pointer piece = 0;
-    if (place.bytes > 0) {
-      if (auto failure = allocate(driver, place.bytes, piece)) {
-        return failure;
-      }
     }
     addresses_.push_back(piece);
-    if (place.bytes == 0 || !is_in_file(layout, place)) {
-      continue;
-    }
-    if (auto failure = cuda_failure(
-            driver, driver.copy_to_device(piece, memory + place.offset, static_cast<std::size_t>(place.bytes)),
-            kCopyThere)) {
-      return failure;
-    }
   }
-  return std::nullopt;
+  const auto is_in_file = [&](const BufferPlace& place) { return is_input(place) && !layout.is_kept(place.owner); };
+  return copy_to_device(driver, stretches(layout, is_in_file), memory);
 }
 
 std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout,
                                               const void* memory, int set) const {
-  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
-    const BufferPlace& place = layout.buffers[i];
-    if (place.bytes == 0 || !is_input(place) || place.owner != set) {
-      continue;
-    }
-    const auto* from = static_cast<const std::byte*>(memory) + place.offset;
-    if (auto failure = cuda_failure(
-            driver, driver.copy_to_device(addresses_.at(i), from, static_cast<std::size_t>(place.bytes)), kCopyThere)) {
-      return failure;
-    }
-  }
-  return std::nullopt;
+  const auto of_set = [&](const BufferPlace& place) { return is_input(place) && place.owner == set; };
+  return copy_to_device(driver, buffers(layout, of_set), memory);
 }
 
 std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
                                             int set, bool with_inputs) const {
-  if (form_ == Form::whole) {
-    const auto looked_at = [&](const BufferPlace& place) { return is_looked_at(place, set, with_inputs); };
-    for (const Stretch& stretch : stretches(layout, looked_at)) {
-      auto* to = static_cast<std::byte*>(memory) + stretch.begin;
-      const cuda::Pointer from = allocations_.at(0) + static_cast<std::uint64_t>(stretch.begin);
-      if (auto failure = cuda_failure(driver, driver.copy_to_host(to, from, stretch.bytes()), kCopyBack)) {
-        return failure;
-      }
-    }
-    return std::nullopt;
-  }
-  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
-    const BufferPlace& place = layout.buffers[i];
-    if (place.bytes == 0 || !is_looked_at(place, set, with_inputs)) {
-      continue;
-    }
-    if (auto failure = cuda_failure(driver,
-                                    driver.copy_to_host(static_cast<std::byte*>(memory) + place.offset, addresses_[i],
-                                                        static_cast<std::size_t>(place.bytes)),
-                                    kCopyBack)) {
+  const auto is_looked_at = [&](const BufferPlace& place) {
+    return place.role == BufferRole::output || (with_inputs && is_input(place) && place.owner == set);
+  };
+  for (const Stretch& one : stretches(layout, is_looked_at)) {
+    auto* to = static_cast<std::byte*>(memory) + one.begin;
+    if (auto failure =
+            cuda_failure(driver, driver.copy_to_host(to, one.at, one.bytes()), "cannot copy the tensors back")) {
       return failure;
     }
   }

@@ -41,8 +41,19 @@ class CudaImage {
   cuda::Pointer address(std::size_t index) const { return addresses_.at(index); }
 
  private:
-  std::optional<Failure> make_pieces(const cuda::Driver& driver, const SharedTensorsLayout& layout,
-                                     const std::byte* memory);
+  // Bytes of the shared tensors, and their address on the GPU.
+  struct Stretch {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    cuda::Pointer at = 0;
+    std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+  };
+  template <class Wanted>
+  std::vector<Stretch> buffers(const SharedTensorsLayout& layout, Wanted wanted) const;
+  template <class Wanted>
+  std::vector<Stretch> stretches(const SharedTensorsLayout& layout, Wanted wanted) const;
+  static std::optional<Failure> copy_to_device(const cuda::Driver& driver, const std::vector<Stretch>& stretches,
+                                               const void* memory);
   std::optional<Failure> allocate(const cuda::Driver& driver, std::int64_t bytes, cuda::Pointer& allocation);
 
   Form form_ = Form::whole;
