@@ -1,6 +1,4 @@
 // harness/injection/cupti_recording.cpp - CUPTI's callbacks: buffers of records, and launches within ranges.
-#include "harness/injection/cupti_recording.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/injection/session.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace apo {
