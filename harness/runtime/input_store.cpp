@@ -1,5 +1,4 @@
-// harness/runtime/input_store.cpp - keeps the last few gigabytes of inputs by seed and regime, and uploads them to a
-// GPU.
+// harness/runtime/input_store.cpp - keeps the last gigabytes of inputs by seed and regime; uploads them to a GPU.
 #include "harness/runtime/input_store.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// tests/research/ranking_test.cpp - what ranks before what, what is left out and why, and that nothing depends on
-// chance.
+// tests/research/ranking_test.cpp - what ranks before what, what is left out, and that chance has no part.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// harness/profile/gpu/measure_gpu.h - a profile on a GPU: events, Activity, PC samples, counters, counts of
-// instructions.
+// harness/profile/gpu/measure_gpu.h - a profile on a GPU: times, PC samples, counters, instruction counts.
 #pragma once
 
 #include <string>

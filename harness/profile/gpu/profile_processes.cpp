@@ -1,5 +1,4 @@
-// harness/profile/gpu/profile_processes.cpp - loads, attaches and asks for samples; starts processes in order and takes
-// them in that order.
+// harness/profile/gpu/profile_processes.cpp - loads, attaches and asks for samples; starts processes in order.
 #include "harness/profile/gpu/profile_processes.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// harness/profile/gpu/profile_processes.h - processes of a profile: one runs a configuration; on a GPU the next one
-// starts meanwhile.
+// harness/profile/gpu/profile_processes.h - processes of a profile: each runs one configuration.
 #pragma once
 
 #include <cstdint>

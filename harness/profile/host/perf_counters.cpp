@@ -1,5 +1,4 @@
-// harness/profile/host/perf_counters.cpp - perf_event_open: one descriptor a counter and thread, inherited by what they
-// start.
+// harness/profile/host/perf_counters.cpp - perf_event_open: one descriptor a counter and thread.
 #include "harness/profile/host/perf_counters.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// harness/research/catalogue/requirements.cpp - evaluates preconditions over axes, machine and profile, and ranks
-// unwritten techniques.
+// harness/research/catalogue/requirements.cpp - evaluates preconditions here, and ranks unwritten techniques.
 #include "harness/research/catalogue/requirements.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// harness/research/catalogue/requirements.h - whether a technique can be applied to the incumbent here, and those that
-// nobody wrote.
+// harness/research/catalogue/requirements.h - techniques that can be applied here, and unwritten ones.
 #pragma once
 
 #include <string>

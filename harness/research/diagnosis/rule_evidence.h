@@ -1,5 +1,4 @@
-// harness/research/diagnosis/rule_evidence.h - shared by the diagnosis rules: rates, shares of the time, numbers as
-// text.
+// harness/research/diagnosis/rule_evidence.h - shared by the diagnosis rules: rates, shares of the time.
 #pragma once
 
 #include <limits>

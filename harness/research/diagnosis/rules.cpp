@@ -1,5 +1,4 @@
-// harness/research/diagnosis/rules.cpp - the diagnosis rules; each compares a measured time with the time that the
-// work should take.
+// harness/research/diagnosis/rules.cpp - the rules for a host, and the order of what rules find.
 #include "harness/research/diagnosis/rules.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// harness/research/diagnosis/rules.h - turns the evidence of a profile into named bottlenecks, each with a bound on
-// the gain.
+// harness/research/diagnosis/rules.h - turns a profile into named bottlenecks, each with a bound on the gain.
 #pragma once
 
 #include <optional>

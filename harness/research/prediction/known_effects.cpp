@@ -1,5 +1,4 @@
-// harness/research/prediction/known_effects.cpp - states judgements, promises and relations with their standard
-// deviations.
+// harness/research/prediction/known_effects.cpp - states judgements, promises and relations.
 #include "harness/research/prediction/known_effects.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// harness/research/prediction/known_effects.h - states how a family's configurations compare, from judgements, promises
-// and relations.
+// harness/research/prediction/known_effects.h - how a family's configurations compare, from all that is known.
 #pragma once
 
 #include <cstddef>

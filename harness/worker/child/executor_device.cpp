@@ -1,5 +1,4 @@
-// harness/worker/child/executor_device.cpp - buffers of the shared tensors, launches in order, findings as incorrect
-// results.
+// harness/worker/child/executor_device.cpp - launches in order over the shared tensors; findings are incorrect results.
 #include <array>
 #include <cerrno>
 #include <cstring>

@@ -1,5 +1,4 @@
-// harness/worker/confinement/confinement.h - what a candidate's host code may do to the world outside its process:
-// nothing.
+// harness/worker/confinement/confinement.h - what a candidate's host code may do outside its process: nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// harness/worker/cuda/tensors.h - the tensors of the attached shared tensors on the GPU: one copy of it, or several
-// that take turns.
+// harness/worker/cuda/tensors.h - the attached shared tensors on the GPU: one copy, or several that take turns.
 #pragma once
 
 #include <cstddef>

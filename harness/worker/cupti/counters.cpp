@@ -1,5 +1,4 @@
-// harness/worker/cupti/counters.cpp - CUPTI's range profiler with automatic ranges, one session for all passes of a
-// call.
+// harness/worker/cupti/counters.cpp - CUPTI's range profiler with automatic ranges, one session a call.
 #include <fmt/format.h>
 
 #include <memory>

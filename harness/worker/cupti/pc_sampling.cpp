@@ -1,5 +1,4 @@
-// harness/worker/cupti/pc_sampling.cpp - CUPTI's PC sampling between start and stop, summed up by offset and mapped to
-// lines.
+// harness/worker/cupti/pc_sampling.cpp - CUPTI's PC samples, summed up by offset and mapped to lines.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,5 +1,4 @@
-// harness/worker/cupti/pc_sampling_api.h - the part of CUPTI's PC sampling that is used, declared here and found on
-// demand.
+// harness/worker/cupti/pc_sampling_api.h - the part of CUPTI's PC sampling that is used, declared here.
 //
 // Names, values and layouts are those of <cupti_pcsampling.h>; a test compares them with the header where there is one.
 // The size that a parameter structure begins with ends at its last field; a record's is sizeof.

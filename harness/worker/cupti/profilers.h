@@ -1,5 +1,4 @@
-// harness/worker/cupti/profilers.h - what CUPTI tells of a call: hardware counters, PC samples, and how often each
-// instruction is executed.
+// harness/worker/cupti/profilers.h - what CUPTI tells of a call: counters, PC samples, instruction counts.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,4 @@
-// harness/worker/cupti/range_profiler.h - the part of CUPTI's range profiler that is used, declared here and found on
-// demand.
+// harness/worker/cupti/range_profiler.h - the part of CUPTI's range profiler that is used, declared here.
 //
 // Every call takes one structure that begins with its size: what lies between its begin and the end of its last field,
 // without padding behind that. Names, values and layouts are those of <cupti_range_profiler.h>,

@@ -1,5 +1,4 @@
-// harness/worker/protocol/profile_results.h - what a worker reads off the GPU's profilers and driver, and its text on
-// the way.
+// harness/worker/protocol/profile_results.h - what a worker reads off the GPU's profilers and driver, and its text.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// harness/worker/protocol/protocol.cpp - encodes requests and replies as JSON, and sends them with at most one file
-// descriptor.
+// harness/worker/protocol/protocol.cpp - encodes messages as JSON, and sends them with at most one file descriptor.
 #include "harness/worker/protocol/protocol.h"
 
 #include <sys/socket.h>

@@ -1,5 +1,4 @@
-// harness/worker/protocol/protocol.h - what parent and worker say to each other: one JSON line a message, a nonce in
-// each.
+// harness/worker/protocol/protocol.h - what parent and worker say to each other: JSON lines with a nonce.
 //
 // The connection is a SOCK_SEQPACKET socketpair, fd 3 of the worker. The parent asks; each request has one reply, which
 // repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.

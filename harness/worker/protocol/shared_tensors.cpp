@@ -1,5 +1,4 @@
-// harness/worker/protocol/shared_tensors.cpp - lays the buffers out, fills the gaps with the guard pattern, finds
-// damage.
+// harness/worker/protocol/shared_tensors.cpp - lays buffers out, fills the gaps with the guard pattern, finds damage.
 #include "harness/worker/protocol/shared_tensors.h"
 
 #include <fcntl.h>

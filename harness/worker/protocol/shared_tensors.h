@@ -1,5 +1,4 @@
-// harness/worker/protocol/shared_tensors.h - the parent's side of a call's tensors: one shared memory file with guarded
-// buffers.
+// harness/worker/protocol/shared_tensors.h - the tensors of a call: one shared memory file with guarded buffers.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,5 +1,4 @@
-// tests/profile/gpu/gpu_profile_test.cpp - from counters of launches to metrics of a call, with sums worked out by
-// hand.
+// tests/profile/gpu/gpu_profile_test.cpp - from counters of launches to metrics of a call, by hand.
 #include "harness/profile/gpu/gpu_profile.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// tests/research/diagnosis/rules_counters_test.cpp - each rule over counters on a made-up set of metrics, bounds worked
-// out by hand.
+// tests/research/diagnosis/rules_counters_test.cpp - rules over counters, with bounds worked out by hand.
 #include <gtest/gtest.h>
 
 #include "harness/research/diagnosis/rules.h"

@@ -1,5 +1,4 @@
-// tests/research/diagnosis/rules_cuda_test.cpp - what a GPU's profile without counters says, with bounds worked out by
-// hand.
+// tests/research/diagnosis/rules_cuda_test.cpp - what a GPU's profile without counters says, by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// tests/research/search/space_options_test.cpp - which settings are options: all of a small space, the model's of a
-// large one.
+// tests/research/search/space_options_test.cpp - which settings are options, of small and large spaces.
 #include "harness/research/search/space_options.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// tests/worker/cuda/driver_test.cpp - target cuda without a GPU: clear errors, and declarations that match NVIDIA's
-// header.
+// tests/worker/cuda/driver_test.cpp - target cuda without a GPU: errors, and declarations as in NVIDIA's header.
 #include "harness/worker/cuda/driver.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
-// tests/worker/cupti/cupti_test.cpp - the second clock without a GPU: clear sentences, right sums, layouts of NVIDIA's
-// header.
+// tests/worker/cupti/cupti_test.cpp - the second clock without a GPU: sentences, sums, layouts.
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>
