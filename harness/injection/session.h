@@ -10,7 +10,6 @@
 #include <mutex>
 #include <string>
 
-#include "harness/injection/ranges.h"
 #include "harness/injection/recorder.h"
 #include "harness/worker/cupti/cupti.h"
 

@@ -11,7 +11,6 @@
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/secret.h"
-#include "harness/profile/gpu/measure_gpu.h"
 #include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/host/perf_counters.h"

@@ -1,6 +1,4 @@
 // harness/profile/gpu/measure_gpu.cpp - takes times first, then PC samples, then counters.
-#include "harness/profile/gpu/measure_gpu.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "harness/core/text.h"
 #include "harness/profile/gpu/gpu_profile.h"
 #include "harness/profile/gpu/occupancy.h"
+#include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/summary.h"
 #include "harness/worker/cupti/metric_names.h"
 

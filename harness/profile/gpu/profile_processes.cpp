@@ -8,7 +8,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
-#include "harness/worker/parent/samples.h"
+#include "harness/worker/parent/evidence.h"
 #include "kernels/random.h"
 
 namespace apo {

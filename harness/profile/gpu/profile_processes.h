@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/profile/conditions.h"
+#include "harness/profile/host/host_profile.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
@@ -86,5 +88,9 @@ class ProfileProcesses {
   std::shared_ptr<const SharedTensors> shared_tensors_;
   WorkerPool ahead_;
 };
+
+// `measured` holds the facts known before any run; `sources` are the variant's files. Throws as measure_profile() does.
+Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
+                        ProfileInputs measured, const CounterChoice& choice, const std::vector<SourceFile>& sources);
 
 }  // namespace apo

@@ -23,7 +23,6 @@
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/worker/child/device.h"
-#include "harness/worker/child/fatal_signals.h"
 #include "harness/worker/confinement/confinement.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/profile_results.h"

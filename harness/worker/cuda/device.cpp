@@ -15,7 +15,6 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/library_functions.h"
-#include "harness/worker/code/module_watch.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/own_kernels.h"
 #include "harness/worker/cuda/profiler.h"

@@ -16,7 +16,6 @@
 #include "harness/core/guards.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
-#include "harness/worker/parent/samples.h"
 #include "harness/worker/parent/worker.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/profile_results.h"

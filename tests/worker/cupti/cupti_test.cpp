@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "harness/core/system/overdue.h"
-#include "harness/worker/code/module_watch.h"
 #include "harness/worker/cupti/activity.h"
 #include "tests/processes.h"
 

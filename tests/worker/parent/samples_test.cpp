@@ -1,7 +1,7 @@
 // tests/worker/parent/samples_test.cpp - impossible time stamps are found.
-#include "harness/worker/parent/samples.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/worker/parent/evidence.h"
 
 namespace apo {
 namespace {
