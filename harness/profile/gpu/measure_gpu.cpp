@@ -32,12 +32,7 @@ constexpr std::size_t kMostSampleRows = 4000;  // the rest are a few samples eac
 void add_activity(Profile& profile, const std::vector<double>& ns) {
   const SampleSummary summary = summarise(ns);
   if (summary.count > 0) {
-    profile.metrics.push_back({.name = "activity_time",
-                               .value = summary.median,
-                               .unit = "ns",
-                               .lower = summary.lower,
-                               .upper = summary.upper,
-                               .samples = summary.count});
+    MetricList(profile.metrics).add_time("activity_time", summary);
   }
 }
 

@@ -14,21 +14,6 @@
 
 namespace apo {
 
-namespace {
-
-Roof roof_of(const std::string& name, const std::string& unit, std::vector<double> values, const std::string& note) {
-  const QuantileInterval interval = quantile_interval(std::move(values), unit == "s" ? 0.5 : 0.9);
-  return {.name = name,
-          .value = interval.value,
-          .unit = unit,
-          .lower = interval.lower,
-          .upper = interval.upper,
-          .samples = interval.count,
-          .note = note};
-}
-
-}  // namespace
-
 std::string cuda_roof_source(const DeviceFacts& device) {
   // wgmma is in sm_90a, which runs on compute capability 9.0 alone.
   return replace_all(kCudaRoofSource, "cuda sm_80", device.arch() == "sm_90" ? "cuda sm_90a" : "cuda sm_80");

@@ -18,7 +18,7 @@
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/own_kernels.h"
 #include "harness/worker/cuda/profiler.h"
-#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
 #include "harness/worker/cupti/activity.h"
 

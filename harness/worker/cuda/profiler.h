@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cupti/activity.h"
 #include "harness/worker/cupti/profilers.h"
 #include "harness/worker/protocol/profile_results.h"
