@@ -42,14 +42,9 @@ inline constexpr Result kJitCompilationDisabled = 223;
 inline constexpr Result kContained = 226;
 inline constexpr Result kInvalidSource = 300;
 inline constexpr Result kNotFound = 500;
-inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kLaunchOutOfResources = 701;
 inline constexpr Result kLaunchTimeout = 702;
 inline constexpr Result kContextIsDestroyed = 709;
-inline constexpr Result kAssert = 710;
-inline constexpr Result kIllegalInstruction = 715;
-inline constexpr Result kMisalignedAddress = 716;
-inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kCooperativeLaunchTooLarge = 720;
 inline constexpr Result kNotSupported = 801;
 inline constexpr Result kSystemNotReady = 802;
@@ -76,7 +71,6 @@ enum Attribute : int {
 };
 
 inline constexpr int kLimitPersistingL2CacheSize = 6;
-inline constexpr int kFunctionSharedBytes = 1;
 inline constexpr int kFunctionDynamicSharedBytes = 8;
 inline constexpr int kFunctionNonPortableCluster = 14;
 inline constexpr unsigned kStreamNonBlocking = 1;

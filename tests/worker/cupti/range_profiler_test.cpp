@@ -28,96 +28,71 @@ namespace apo {
 namespace {
 
 #ifdef APO_HAS_CUPTI_HEADERS
-// Both structures have their fields at the same places, and ours says the size that CUPTI wants to hear.
-#define APO_SAME_FIELD(ours, field, theirs, their_field)           \
-  EXPECT_EQ(offsetof(ours, field), offsetof(theirs, their_field)); \
-  EXPECT_EQ(sizeof(ours{}.field), sizeof(theirs{}.their_field)) << #their_field
-#define APO_SAME_SIZE(ours, theirs)        \
-  EXPECT_EQ(sizeof(ours), sizeof(theirs)); \
-  EXPECT_EQ(ours{}.size, theirs##_STRUCT_SIZE) << #theirs
+// Both structures have the same size, and these fields (ours, theirs, ours, theirs, ...) at the same places.
+#define APO_SAME(ours, theirs, ...)                      \
+  {                                                      \
+    using Ours = ours;                                   \
+    using Theirs = theirs;                               \
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs)) << #theirs;  \
+    __VA_OPT__(APO_REPEAT(APO_SAME_FIELDS(__VA_ARGS__))) \
+  }
+#define APO_SAME_FIELDS(field, their, ...)                             \
+  EXPECT_EQ(offsetof(Ours, field), offsetof(Theirs, their)) << #their; \
+  EXPECT_EQ(sizeof(Ours{}.field), sizeof(Theirs{}.their)) << #their;   \
+  __VA_OPT__(APO_MORE_FIELDS APO_NOTHING()(__VA_ARGS__))
+#define APO_MORE_FIELDS() APO_SAME_FIELDS
+#define APO_NOTHING
+#define APO_REPEAT(...) APO_REPEAT_4(APO_REPEAT_4(APO_REPEAT_4(APO_REPEAT_4(__VA_ARGS__))))
+#define APO_REPEAT_4(...) APO_REPEAT_1(APO_REPEAT_1(APO_REPEAT_1(APO_REPEAT_1(__VA_ARGS__))))
+#define APO_REPEAT_1(...) __VA_ARGS__
+// The same of a structure that begins with the size that CUPTI wants to hear.
+#define APO_SAME_SIZED(ours, theirs, ...)                  \
+  EXPECT_EQ(ours{}.size, theirs##_STRUCT_SIZE) << #theirs; \
+  APO_SAME(ours, theirs, __VA_ARGS__)
 
 TEST(ProfilerDeclarations, TargetStructuresAreThoseOfTheHeader) {
   using namespace cupti;
-  APO_SAME_SIZE(Initialize, CUpti_Profiler_Initialize_Params);
-  APO_SAME_SIZE(Initialize, CUpti_Profiler_DeInitialize_Params);
-  APO_SAME_SIZE(DeviceSupported, CUpti_Profiler_DeviceSupported_Params);
-  APO_SAME_FIELD(DeviceSupported, device, CUpti_Profiler_DeviceSupported_Params, cuDevice);
-  APO_SAME_FIELD(DeviceSupported, supported, CUpti_Profiler_DeviceSupported_Params, isSupported);
-  APO_SAME_FIELD(DeviceSupported, virtual_gpu, CUpti_Profiler_DeviceSupported_Params, vGpu);
-  APO_SAME_FIELD(DeviceSupported, wsl, CUpti_Profiler_DeviceSupported_Params, wsl);
-  APO_SAME_FIELD(DeviceSupported, api, CUpti_Profiler_DeviceSupported_Params, api);
-  APO_SAME_SIZE(GetChipName, CUpti_Device_GetChipName_Params);
-  APO_SAME_FIELD(GetChipName, chip, CUpti_Device_GetChipName_Params, pChipName);
-  APO_SAME_SIZE(GetCounterAvailability, CUpti_Profiler_GetCounterAvailability_Params);
-  APO_SAME_FIELD(GetCounterAvailability, bytes, CUpti_Profiler_GetCounterAvailability_Params,
-                 counterAvailabilityImageSize);
-  APO_SAME_FIELD(GetCounterAvailability, image, CUpti_Profiler_GetCounterAvailability_Params,
-                 pCounterAvailabilityImage);
+  APO_SAME_SIZED(Initialize, CUpti_Profiler_Initialize_Params);
+  APO_SAME_SIZED(Initialize, CUpti_Profiler_DeInitialize_Params);
+  APO_SAME_SIZED(DeviceSupported, CUpti_Profiler_DeviceSupported_Params, device, cuDevice, supported, isSupported,
+                 virtual_gpu, vGpu, wsl, wsl, api, api);
+  APO_SAME_SIZED(GetChipName, CUpti_Device_GetChipName_Params, chip, pChipName);
+  APO_SAME_SIZED(GetCounterAvailability, CUpti_Profiler_GetCounterAvailability_Params, bytes,
+                 counterAvailabilityImageSize, image, pCounterAvailabilityImage);
 }
 
 TEST(ProfilerDeclarations, HostStructuresAreThoseOfTheHeader) {
   using namespace cupti;
-  APO_SAME_SIZE(HostInitialize, CUpti_Profiler_Host_Initialize_Params);
-  APO_SAME_FIELD(HostInitialize, type, CUpti_Profiler_Host_Initialize_Params, profilerType);
-  APO_SAME_FIELD(HostInitialize, chip, CUpti_Profiler_Host_Initialize_Params, pChipName);
-  APO_SAME_FIELD(HostInitialize, availability, CUpti_Profiler_Host_Initialize_Params, pCounterAvailabilityImage);
-  APO_SAME_FIELD(HostInitialize, host, CUpti_Profiler_Host_Initialize_Params, pHostObject);
-  APO_SAME_SIZE(HostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params);
-  APO_SAME_SIZE(GetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params);
-  APO_SAME_FIELD(GetBaseMetrics, names, CUpti_Profiler_Host_GetBaseMetrics_Params, ppMetricNames);
-  APO_SAME_FIELD(GetBaseMetrics, count, CUpti_Profiler_Host_GetBaseMetrics_Params, numMetrics);
-  APO_SAME_SIZE(GetSubMetrics, CUpti_Profiler_Host_GetSubMetrics_Params);
-  APO_SAME_FIELD(GetSubMetrics, metric, CUpti_Profiler_Host_GetSubMetrics_Params, pMetricName);
-  APO_SAME_FIELD(GetSubMetrics, count, CUpti_Profiler_Host_GetSubMetrics_Params, numOfSubmetrics);
-  APO_SAME_FIELD(GetSubMetrics, names, CUpti_Profiler_Host_GetSubMetrics_Params, ppSubMetrics);
-  APO_SAME_SIZE(ConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params);
-  APO_SAME_FIELD(ConfigAddMetrics, names, CUpti_Profiler_Host_ConfigAddMetrics_Params, ppMetricNames);
-  APO_SAME_SIZE(GetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params);
-  APO_SAME_FIELD(GetConfigImageSize, bytes, CUpti_Profiler_Host_GetConfigImageSize_Params, configImageSize);
-  APO_SAME_SIZE(GetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params);
-  APO_SAME_FIELD(GetConfigImage, image, CUpti_Profiler_Host_GetConfigImage_Params, pConfigImage);
-  APO_SAME_SIZE(GetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params);
-  APO_SAME_FIELD(GetNumOfPasses, image, CUpti_Profiler_Host_GetNumOfPasses_Params, pConfigImage);
-  APO_SAME_FIELD(GetNumOfPasses, passes, CUpti_Profiler_Host_GetNumOfPasses_Params, numOfPasses);
-  APO_SAME_SIZE(EvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-  APO_SAME_FIELD(EvaluateToGpuValues, data, CUpti_Profiler_Host_EvaluateToGpuValues_Params, pCounterDataImage);
-  APO_SAME_FIELD(EvaluateToGpuValues, range, CUpti_Profiler_Host_EvaluateToGpuValues_Params, rangeIndex);
-  APO_SAME_FIELD(EvaluateToGpuValues, values, CUpti_Profiler_Host_EvaluateToGpuValues_Params, pMetricValues);
+  APO_SAME_SIZED(HostInitialize, CUpti_Profiler_Host_Initialize_Params, type, profilerType, chip, pChipName,
+                 availability, pCounterAvailabilityImage, host, pHostObject);
+  APO_SAME_SIZED(HostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params);
+  APO_SAME_SIZED(GetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params, names, ppMetricNames, count, numMetrics);
+  APO_SAME_SIZED(GetSubMetrics, CUpti_Profiler_Host_GetSubMetrics_Params, metric, pMetricName, count, numOfSubmetrics,
+                 names, ppSubMetrics);
+  APO_SAME_SIZED(ConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params, names, ppMetricNames);
+  APO_SAME_SIZED(GetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params, bytes, configImageSize);
+  APO_SAME_SIZED(GetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params, image, pConfigImage);
+  APO_SAME_SIZED(GetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params, image, pConfigImage, passes, numOfPasses);
+  APO_SAME_SIZED(EvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params, data, pCounterDataImage, range,
+                 rangeIndex, values, pMetricValues);
 }
 
 TEST(ProfilerDeclarations, SessionStructuresAreThoseOfTheHeader) {
   using namespace cupti;
-  APO_SAME_SIZE(Enable, CUpti_RangeProfiler_Enable_Params);
-  APO_SAME_FIELD(Enable, context, CUpti_RangeProfiler_Enable_Params, ctx);
-  APO_SAME_FIELD(Enable, session, CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
-  APO_SAME_SIZE(OfSession, CUpti_RangeProfiler_Disable_Params);
-  APO_SAME_SIZE(OfSession, CUpti_RangeProfiler_Start_Params);
-  APO_SAME_FIELD(OfSession, session, CUpti_RangeProfiler_Start_Params, pRangeProfilerObject);
-  APO_SAME_SIZE(GetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params);
-  APO_SAME_FIELD(GetCounterDataSize, names, CUpti_RangeProfiler_GetCounterDataSize_Params, pMetricNames);
-  APO_SAME_FIELD(GetCounterDataSize, most_ranges, CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumOfRanges);
-  APO_SAME_FIELD(GetCounterDataSize, most_nodes, CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumRangeTreeNodes);
-  APO_SAME_FIELD(GetCounterDataSize, bytes, CUpti_RangeProfiler_GetCounterDataSize_Params, counterDataSize);
-  APO_SAME_SIZE(InitializeCounterData, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-  APO_SAME_FIELD(InitializeCounterData, data, CUpti_RangeProfiler_CounterDataImage_Initialize_Params, pCounterData);
-  APO_SAME_SIZE(SetConfig, CUpti_RangeProfiler_SetConfig_Params);
-  APO_SAME_FIELD(SetConfig, config, CUpti_RangeProfiler_SetConfig_Params, pConfig);
-  APO_SAME_FIELD(SetConfig, data_bytes, CUpti_RangeProfiler_SetConfig_Params, counterDataImageSize);
-  APO_SAME_FIELD(SetConfig, data, CUpti_RangeProfiler_SetConfig_Params, pCounterDataImage);
-  APO_SAME_FIELD(SetConfig, range, CUpti_RangeProfiler_SetConfig_Params, range);
-  APO_SAME_FIELD(SetConfig, replay, CUpti_RangeProfiler_SetConfig_Params, replayMode);
-  APO_SAME_FIELD(SetConfig, most_ranges_in_pass, CUpti_RangeProfiler_SetConfig_Params, maxRangesPerPass);
-  APO_SAME_FIELD(SetConfig, levels, CUpti_RangeProfiler_SetConfig_Params, numNestingLevels);
-  APO_SAME_FIELD(SetConfig, least_level, CUpti_RangeProfiler_SetConfig_Params, minNestingLevel);
-  APO_SAME_FIELD(SetConfig, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
-  APO_SAME_FIELD(SetConfig, target_level, CUpti_RangeProfiler_SetConfig_Params, targetNestingLevel);
-  APO_SAME_SIZE(Stop, CUpti_RangeProfiler_Stop_Params);
-  APO_SAME_FIELD(Stop, all_passes_submitted, CUpti_RangeProfiler_Stop_Params, isAllPassSubmitted);
-  APO_SAME_SIZE(DecodeData, CUpti_RangeProfiler_DecodeData_Params);
-  APO_SAME_FIELD(DecodeData, dropped, CUpti_RangeProfiler_DecodeData_Params, numOfRangeDropped);
-  APO_SAME_SIZE(GetCounterDataInfo, CUpti_RangeProfiler_GetCounterDataInfo_Params);
-  APO_SAME_FIELD(GetCounterDataInfo, data, CUpti_RangeProfiler_GetCounterDataInfo_Params, pCounterDataImage);
-  APO_SAME_FIELD(GetCounterDataInfo, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params, numTotalRanges);
+  APO_SAME_SIZED(Enable, CUpti_RangeProfiler_Enable_Params, context, ctx, session, pRangeProfilerObject);
+  APO_SAME_SIZED(OfSession, CUpti_RangeProfiler_Disable_Params);
+  APO_SAME_SIZED(OfSession, CUpti_RangeProfiler_Start_Params, session, pRangeProfilerObject);
+  APO_SAME_SIZED(GetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params, names, pMetricNames, most_ranges,
+                 maxNumOfRanges, most_nodes, maxNumRangeTreeNodes, bytes, counterDataSize);
+  APO_SAME_SIZED(InitializeCounterData, CUpti_RangeProfiler_CounterDataImage_Initialize_Params, data, pCounterData);
+  APO_SAME_SIZED(SetConfig, CUpti_RangeProfiler_SetConfig_Params, config, pConfig, data_bytes, counterDataImageSize,
+                 data, pCounterDataImage, range, range, replay, replayMode, most_ranges_in_pass, maxRangesPerPass,
+                 levels, numNestingLevels, least_level, minNestingLevel, pass, passIndex, target_level,
+                 targetNestingLevel);
+  APO_SAME_SIZED(Stop, CUpti_RangeProfiler_Stop_Params, all_passes_submitted, isAllPassSubmitted);
+  APO_SAME_SIZED(DecodeData, CUpti_RangeProfiler_DecodeData_Params, dropped, numOfRangeDropped);
+  APO_SAME_SIZED(GetCounterDataInfo, CUpti_RangeProfiler_GetCounterDataInfo_Params, data, pCounterDataImage, ranges,
+                 numTotalRanges);
 }
 
 TEST(ProfilerDeclarations, ValuesAreThoseOfTheHeader) {
@@ -135,73 +110,45 @@ TEST(ProfilerDeclarations, ValuesAreThoseOfTheHeader) {
 
 TEST(ProfilerDeclarations, StructuresOfInstructionCountsAreThoseOfTheHeader) {
   using namespace cupti;
-  EXPECT_EQ(sizeof(SassMetric), sizeof(CUpti_SassMetrics_MetricDetails));
-  APO_SAME_SIZE(GetSassProperties, CUpti_SassMetrics_GetProperties_Params);
-  APO_SAME_FIELD(GetSassProperties, chip, CUpti_SassMetrics_GetProperties_Params, pChipName);
-  APO_SAME_FIELD(GetSassProperties, metric, CUpti_SassMetrics_GetProperties_Params, metric);
-  EXPECT_EQ(sizeof(SassConfig), sizeof(CUpti_SassMetrics_Config));
-  APO_SAME_FIELD(SassConfig, granularity, CUpti_SassMetrics_Config, outputGranularity);
-  APO_SAME_SIZE(SetSassConfig, CUpti_SassMetricsSetConfig_Params);
-  APO_SAME_FIELD(SetSassConfig, configs, CUpti_SassMetricsSetConfig_Params, pConfigs);
-  APO_SAME_FIELD(SetSassConfig, device_index, CUpti_SassMetricsSetConfig_Params, deviceIndex);
-  APO_SAME_SIZE(UnsetSassConfig, CUpti_SassMetricsUnsetConfig_Params);
-  APO_SAME_SIZE(EnableSass, CUpti_SassMetricsEnable_Params);
-  APO_SAME_FIELD(EnableSass, lazily, CUpti_SassMetricsEnable_Params, enableLazyPatching);
-  APO_SAME_SIZE(DisableSass, CUpti_SassMetricsDisable_Params);
-  APO_SAME_SIZE(GetSassData, CUpti_SassMetricsGetDataProperties_Params);
-  APO_SAME_FIELD(GetSassData, records, CUpti_SassMetricsGetDataProperties_Params, numOfPatchedInstructionRecords);
-  APO_SAME_FIELD(GetSassData, instances, CUpti_SassMetricsGetDataProperties_Params, numOfInstances);
-  APO_SAME_SIZE(FlushSass, CUpti_SassMetricsFlushData_Params);
-  APO_SAME_FIELD(FlushSass, data, CUpti_SassMetricsFlushData_Params, pMetricsData);
-  EXPECT_EQ(sizeof(SassRecord), sizeof(CUpti_SassMetrics_Data));
-  APO_SAME_FIELD(SassRecord, function, CUpti_SassMetrics_Data, functionName);
-  APO_SAME_FIELD(SassRecord, pc_offset, CUpti_SassMetrics_Data, pcOffset);
-  APO_SAME_FIELD(SassRecord, values, CUpti_SassMetrics_Data, pInstanceValues);
-  EXPECT_EQ(sizeof(SassValue), sizeof(CUpti_SassMetrics_InstanceValue));
+  APO_SAME(SassMetric, CUpti_SassMetrics_MetricDetails);
+  APO_SAME_SIZED(GetSassProperties, CUpti_SassMetrics_GetProperties_Params, chip, pChipName, metric, metric);
+  APO_SAME(SassConfig, CUpti_SassMetrics_Config, granularity, outputGranularity);
+  APO_SAME_SIZED(SetSassConfig, CUpti_SassMetricsSetConfig_Params, configs, pConfigs, device_index, deviceIndex);
+  APO_SAME_SIZED(UnsetSassConfig, CUpti_SassMetricsUnsetConfig_Params);
+  APO_SAME_SIZED(EnableSass, CUpti_SassMetricsEnable_Params, lazily, enableLazyPatching);
+  APO_SAME_SIZED(DisableSass, CUpti_SassMetricsDisable_Params);
+  APO_SAME_SIZED(GetSassData, CUpti_SassMetricsGetDataProperties_Params, records, numOfPatchedInstructionRecords,
+                 instances, numOfInstances);
+  APO_SAME_SIZED(FlushSass, CUpti_SassMetricsFlushData_Params, data, pMetricsData);
+  APO_SAME(SassRecord, CUpti_SassMetrics_Data, function, functionName, pc_offset, pcOffset, values, pInstanceValues);
+  APO_SAME(SassValue, CUpti_SassMetrics_InstanceValue);
 }
 
-#define APO_SAME_PC_SIZE(ours, theirs)     \
-  EXPECT_EQ(sizeof(ours), sizeof(theirs)); \
-  EXPECT_EQ(ours{}.size, theirs##Size) << #theirs
+#define APO_SAME_PC(ours, theirs, ...)             \
+  EXPECT_EQ(ours{}.size, theirs##Size) << #theirs; \
+  APO_SAME(ours, theirs, __VA_ARGS__)
 
 TEST(SamplingDeclarations, StructuresAreThoseOfTheHeader) {
   using namespace cupti;
-  APO_SAME_PC_SIZE(OfContext, CUpti_PCSamplingEnableParams);
-  APO_SAME_PC_SIZE(OfContext, CUpti_PCSamplingDisableParams);
-  APO_SAME_PC_SIZE(OfContext, CUpti_PCSamplingStartParams);
-  APO_SAME_PC_SIZE(OfContext, CUpti_PCSamplingStopParams);
-  APO_SAME_FIELD(OfContext, context, CUpti_PCSamplingStopParams, ctx);
-  APO_SAME_PC_SIZE(SetSampling, CUpti_PCSamplingConfigurationInfoParams);
-  APO_SAME_FIELD(SetSampling, settings, CUpti_PCSamplingConfigurationInfoParams, pPCSamplingConfigurationInfo);
-  APO_SAME_PC_SIZE(GetSamples, CUpti_PCSamplingGetDataParams);
-  APO_SAME_FIELD(GetSamples, data, CUpti_PCSamplingGetDataParams, pcSamplingData);
-  APO_SAME_PC_SIZE(CountStallReasons, CUpti_PCSamplingGetNumStallReasonsParams);
-  APO_SAME_FIELD(CountStallReasons, count, CUpti_PCSamplingGetNumStallReasonsParams, numStallReasons);
-  APO_SAME_PC_SIZE(GetStallReasons, CUpti_PCSamplingGetStallReasonsParams);
-  APO_SAME_FIELD(GetStallReasons, indices, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);
-  APO_SAME_FIELD(GetStallReasons, names, CUpti_PCSamplingGetStallReasonsParams, stallReasons);
+  APO_SAME_PC(OfContext, CUpti_PCSamplingEnableParams);
+  APO_SAME_PC(OfContext, CUpti_PCSamplingDisableParams);
+  APO_SAME_PC(OfContext, CUpti_PCSamplingStartParams);
+  APO_SAME_PC(OfContext, CUpti_PCSamplingStopParams, context, ctx);
+  APO_SAME_PC(SetSampling, CUpti_PCSamplingConfigurationInfoParams, settings, pPCSamplingConfigurationInfo);
+  APO_SAME_PC(GetSamples, CUpti_PCSamplingGetDataParams, data, pcSamplingData);
+  APO_SAME_PC(CountStallReasons, CUpti_PCSamplingGetNumStallReasonsParams, count, numStallReasons);
+  APO_SAME_PC(GetStallReasons, CUpti_PCSamplingGetStallReasonsParams, indices, stallReasonIndex, names, stallReasons);
 }
 
 TEST(SamplingDeclarations, RecordsAreThoseOfTheHeader) {
   using namespace cupti;
-  EXPECT_EQ(sizeof(StallCount), sizeof(CUpti_PCSamplingStallReason));
-  APO_SAME_FIELD(StallCount, samples, CUpti_PCSamplingStallReason, samples);
-  EXPECT_EQ(sizeof(PcRecord), sizeof(CUpti_PCSamplingPCData));
-  APO_SAME_FIELD(PcRecord, cubin_crc, CUpti_PCSamplingPCData, cubinCrc);
-  APO_SAME_FIELD(PcRecord, pc_offset, CUpti_PCSamplingPCData, pcOffset);
-  APO_SAME_FIELD(PcRecord, function, CUpti_PCSamplingPCData, functionName);
-  APO_SAME_FIELD(PcRecord, stall_count, CUpti_PCSamplingPCData, stallReasonCount);
-  APO_SAME_FIELD(PcRecord, stalls, CUpti_PCSamplingPCData, stallReason);
-  EXPECT_EQ(sizeof(SamplingData), sizeof(CUpti_PCSamplingData));
-  APO_SAME_FIELD(SamplingData, most_pcs, CUpti_PCSamplingData, collectNumPcs);
-  APO_SAME_FIELD(SamplingData, total_samples, CUpti_PCSamplingData, totalSamples);
-  APO_SAME_FIELD(SamplingData, pcs, CUpti_PCSamplingData, totalNumPcs);
-  APO_SAME_FIELD(SamplingData, remaining_pcs, CUpti_PCSamplingData, remainingNumPcs);
-  APO_SAME_FIELD(SamplingData, records, CUpti_PCSamplingData, pPcData);
-  APO_SAME_FIELD(SamplingData, other_samples, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
-  APO_SAME_FIELD(SamplingData, buffer_full, CUpti_PCSamplingData, hardwareBufferFull);
-  EXPECT_EQ(sizeof(SamplingSetting), sizeof(CUpti_PCSamplingConfigurationInfo));
-  APO_SAME_FIELD(SamplingSetting, status, CUpti_PCSamplingConfigurationInfo, attributeStatus);
+  APO_SAME(StallCount, CUpti_PCSamplingStallReason, samples, samples);
+  APO_SAME(PcRecord, CUpti_PCSamplingPCData, cubin_crc, cubinCrc, pc_offset, pcOffset, function, functionName,
+           stall_count, stallReasonCount, stalls, stallReason);
+  APO_SAME(SamplingData, CUpti_PCSamplingData, most_pcs, collectNumPcs, total_samples, totalSamples, pcs, totalNumPcs,
+           remaining_pcs, remainingNumPcs, records, pPcData, other_samples, nonUsrKernelsTotalSamples, buffer_full,
+           hardwareBufferFull);
+  APO_SAME(SamplingSetting, CUpti_PCSamplingConfigurationInfo, status, attributeStatus);
   EXPECT_EQ(offsetof(SamplingSetting, all), offsetof(CUpti_PCSamplingConfigurationInfo, attributeData));
 }
 
