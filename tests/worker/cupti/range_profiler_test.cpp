@@ -249,21 +249,14 @@ TEST_F(HostMetrics, TheStallAndFullSetsAreAcceptedWhole) {
   EXPECT_GT(passes(full_counters()), passes(default_counters()));
 }
 
-TEST_F(HostMetrics, AMisspeltMetricGetsTheNearestName) {
-  EXPECT_NE(refusal("dram__byte_read.sum").find("did you mean 'dram__bytes_read'?"), std::string::npos)
-      << refusal("dram__byte_read.sum");
-}
-
-TEST_F(HostMetrics, AMetricWithoutARollUpGetsThoseThatExist) {
-  const std::string why = refusal("dram__bytes_read");
-  EXPECT_NE(why.find("needs a roll-up"), std::string::npos) << why;
-  EXPECT_NE(why.find(".sum"), std::string::npos) << why;
-}
-
-TEST_F(HostMetrics, AWrongRollUpGetsThoseThatExist) {
-  const std::string why = refusal("lts__t_sector_hit_rate.total");
-  EXPECT_NE(why.find("another roll-up than '.total'"), std::string::npos) << why;
-  EXPECT_NE(why.find(".pct"), std::string::npos) << why;
+TEST_F(HostMetrics, ARefusedNameGetsTheNearestOneOrTheRollUpsThatExist) {
+  for (const auto& [metric, words] :
+       {std::pair("dram__byte_read.sum", "did you mean 'dram__bytes_read'?"),
+        std::pair("dram__bytes_read", "needs a roll-up"), std::pair("dram__bytes_read", ".sum"),
+        std::pair("lts__t_sector_hit_rate.total", "another roll-up than '.total'"),
+        std::pair("lts__t_sector_hit_rate.total", ".pct")}) {
+    EXPECT_NE(refusal(metric).find(words), std::string::npos) << refusal(metric);
+  }
 }
 
 TEST_F(HostMetrics, AChipThatCuptiDoesNotKnowIsSaid) {

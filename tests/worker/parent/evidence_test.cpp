@@ -50,11 +50,8 @@ TEST(Evidence, AFaultAtTheMemoryLimitIsOutOfMemory) {
   EXPECT_EQ(explain(death).outcome, Outcome::faulted);
 }
 
-TEST(Evidence, AKillThatWeDidNotSendIsOutOfMemory) {
+TEST(Evidence, AKillThatWeDidNotSendIsOutOfMemoryAndTheCpuLimitATimeout) {
   EXPECT_EQ(explain({.wait_status = SIGKILL}).outcome, Outcome::out_of_memory);
-}
-
-TEST(Evidence, CpuLimitIsTimedOut) {
   EXPECT_EQ(explain({.wait_status = SIGXCPU}).outcome, Outcome::timed_out);
 }
 

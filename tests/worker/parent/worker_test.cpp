@@ -276,16 +276,12 @@ TEST(Worker, AKilledParentLeavesNoWorker) {
   EXPECT_TRUE(group_members(worker).empty());
 }
 
-TEST(Worker, MissingProgramIsTheEnvironmentsError) {
+TEST(Worker, AProgramThatIsMissingOrNoWorkerIsTheEnvironmentsError) {
   WorkerOptions options = worker_options();
-  options.program = "/nonexistent/apo";
-  EXPECT_THROW(Worker{options}, EnvironmentError);
-}
-
-TEST(Worker, AProgramThatIsNoWorkerIsTheEnvironmentsError) {
-  WorkerOptions options = worker_options();
-  options.program = "/bin/true";
-  EXPECT_THROW(Worker{options}, EnvironmentError);
+  for (const char* program : {"/nonexistent/apo", "/bin/true"}) {
+    options.program = program;
+    EXPECT_THROW(Worker{options}, EnvironmentError) << program;
+  }
 }
 
 TEST(Worker, MissingObjectIsTheEnvironmentsError) {
@@ -327,35 +323,25 @@ TEST(Sanitized, CorrectCandidateIsValid) {
   EXPECT_TRUE(sample) << sample.failure().evidence;
 }
 
-TEST(Sanitized, WriteOutsideABufferIsNamedWithItsLine) {
-  const auto sample = call_sanitized("outside", "args->y[args->n + 1] = 1;");
-  ASSERT_FALSE(sample);
-  EXPECT_EQ(sample.failure().outcome, Outcome::faulted);
-  EXPECT_EQ(sample.failure().evidence,
-            "use-after-poison (outside every buffer) WRITE of size 4 in apo_launch outside.cpp:5");
-}
-
-TEST(Sanitized, ReadOutsideABufferIsNamedToo) {
-  const auto sample = call_sanitized("reader", "args->y[0] = args->x[-2];");
-  ASSERT_FALSE(sample);
-  EXPECT_EQ(sample.failure().evidence,
-            "use-after-poison (outside every buffer) READ of size 4 in apo_launch reader.cpp:5");
-}
-
-TEST(Sanitized, OverflowOfItsOwnHeapIsNamed) {
-  const auto sample = call_sanitized("heap", "volatile char* own = new char[args->n]; own[args->n] = 1;");
-  ASSERT_FALSE(sample);
-  EXPECT_EQ(sample.failure().evidence, "heap-buffer-overflow WRITE of size 1 in apo_launch heap.cpp:5");
-}
-
-TEST(Sanitized, UndefinedBehaviourIsNamed) {
-  const auto sample =
-      call_sanitized("undefined", "volatile int big = 2147483647; args->y[0] = static_cast<float>(big + 1);");
-  ASSERT_FALSE(sample);
-  EXPECT_EQ(sample.failure().outcome, Outcome::faulted);
-  EXPECT_NE(sample.failure().evidence.find("undefined behaviour in undefined.cpp:5: signed integer overflow"),
-            std::string::npos)
-      << sample.failure().evidence;
+TEST(Sanitized, MistakesAreNamedWithTheirLine) {
+  struct Case {
+    const char* name;
+    const char* body;
+    const char* evidence;
+  };
+  for (const Case& one : {Case{"outside", "args->y[args->n + 1] = 1;",
+                               "use-after-poison (outside every buffer) WRITE of size 4 in apo_launch outside.cpp:5"},
+                          {"reader", "args->y[0] = args->x[-2];",
+                           "use-after-poison (outside every buffer) READ of size 4 in apo_launch reader.cpp:5"},
+                          {"heap", "volatile char* own = new char[args->n]; own[args->n] = 1;",
+                           "heap-buffer-overflow WRITE of size 1 in apo_launch heap.cpp:5"},
+                          {"undefined", "volatile int big = 2147483647; args->y[0] = static_cast<float>(big + 1);",
+                           "undefined behaviour in undefined.cpp:5: signed integer overflow"}}) {
+    const auto sample = call_sanitized(one.name, one.body);
+    ASSERT_FALSE(sample) << one.name;
+    EXPECT_EQ(sample.failure().outcome, Outcome::faulted);
+    EXPECT_TRUE(sample.failure().evidence.starts_with(one.evidence)) << sample.failure().evidence;
+  }
 }
 
 TEST(Worker, ReloadsASlot) {
