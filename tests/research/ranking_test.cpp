@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/research/catalogue/requirements.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
 #include "harness/research/research.h"

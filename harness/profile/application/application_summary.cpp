@@ -54,20 +54,26 @@ void sort_by_time(std::vector<Row>& rows, const Name& key) {
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
 }
 
+std::vector<CategoryRow> rows_of(const std::map<std::string, CategoryRow>& categories, std::int64_t total_ns) {
+  std::vector<CategoryRow> rows;
+  for (const auto& [name, category] : categories) {
+    rows.push_back({.name = name,
+                    .calls = category.calls,
+                    .total_ns = category.total_ns,
+                    .share = share_of_total(category.total_ns, total_ns),
+                    .ceiling = ceiling_of(category.total_ns, total_ns)});
+  }
+  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  return rows;
+}
+
 void add_categories(ApplicationSummary& summary) {
   std::map<std::string, CategoryRow> categories;
   for (const WorkRow& row : summary.work) {
-    CategoryRow& category = categories[row.category];
-    category.name = row.category;
-    category.calls += row.work.calls;
-    category.total_ns += row.work.total_ns;
+    categories[row.category].calls += row.work.calls;
+    categories[row.category].total_ns += row.work.total_ns;
   }
-  for (auto& [name, category] : categories) {
-    category.share = share_of_total(category.total_ns, summary.total_ns);
-    category.ceiling = ceiling_of(category.total_ns, summary.total_ns);
-    summary.categories.push_back(std::move(category));
-  }
-  sort_by_time(summary.categories, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  summary.categories = rows_of(categories, summary.total_ns);
 }
 
 // The ranges of one name within one other, of all processes.
@@ -112,19 +118,6 @@ void sum_up(RangeNode& node) {
   }
 }
 
-std::vector<CategoryRow> categories_of(const RangeNode& node) {
-  std::vector<CategoryRow> rows;
-  for (const auto& [name, category] : node.categories) {
-    rows.push_back({.name = name,
-                    .calls = category.calls,
-                    .total_ns = category.total_ns,
-                    .share = share_of_total(category.total_ns, node.total_ns),
-                    .ceiling = ceiling_of(category.total_ns, node.total_ns)});
-  }
-  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
-  return rows;
-}
-
 void write_ranges(const RangeNode& node, const std::string& path, int depth, ApplicationSummary& summary) {
   std::vector<std::pair<std::string, const RangeNode*>> inner;
   for (const auto& [name, one] : node.within) {
@@ -141,7 +134,7 @@ void write_ranges(const RangeNode& node, const std::string& path, int depth, App
                               .total_ns = one->total_ns,
                               .own_ns = one->own_ns,
                               .share = share_of_total(one->total_ns, summary.total_ns),
-                              .categories = categories_of(*one)});
+                              .categories = rows_of(one->categories, one->total_ns)});
     write_ranges(*one, its_path, depth + 1, summary);
   }
 }

@@ -1,13 +1,11 @@
 // harness/research/prediction/known_effects.cpp - states judgements, promises and relations.
-#include "harness/research/prediction/known_effects.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "harness/core/techniques/techniques.h"
-#include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
+#include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
 
 namespace apo {

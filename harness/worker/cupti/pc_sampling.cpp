@@ -8,8 +8,8 @@
 
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
+#include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/pc_sampling_api.h"
 #include "harness/worker/cupti/profiled_gpu.h"
 #include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"

@@ -8,10 +8,9 @@
 #include <set>
 
 #include "harness/worker/cupti/counter_host.h"
+#include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/pc_sampling_api.h"
 #include "harness/worker/cupti/profilers.h"
-#include "harness/worker/cupti/sass_api.h"
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_pcsampling.h>)
 #include <cupti_pcsampling.h>
