@@ -81,6 +81,9 @@ APO_EXPORTED Result cuptiEnableDomain(std::uint32_t enable, Subscriber, int doma
   watched[domain] = enable != 0;
   return kSuccess;
 }
+APO_EXPORTED Result cuptiEnableCallback(std::uint32_t, Subscriber, int, std::uint32_t) {
+  return kSuccess;
+}
 APO_EXPORTED Result cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
   request_buffer = request;
   complete_buffer = complete;
