@@ -154,49 +154,31 @@ std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& lo
   return load_module(driver, loaded, slot);
 }
 
-namespace {
-
-// Whether the driver knows as many parameters as there are words, none of which is larger than a word.
-bool takes_words(const cuda::Driver& driver, const CudaKernel& kernel) {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-  const std::size_t count = kernel.launch.words.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (driver.parameter_info(kernel.function, i, &offset, &bytes) != cuda::kSuccess || bytes > sizeof(std::uint64_t)) {
-      return false;
-    }
-  }
-  return driver.parameter_info(kernel.function, count, &offset, &bytes) != cuda::kSuccess;
-}
-
-}  // namespace
-
-// The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many.
+// The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many, and of
+// words none is larger.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
                                         int slot) {
   if (driver.parameter_info == nullptr) {
     return std::nullopt;  // before CUDA 12.4 the driver does not tell
   }
   for (const CudaKernel& kernel : loaded.kernels) {
-    if (!kernel.launch.words.empty()) {
-      if (!takes_words(driver, kernel)) {
-        return Failure{Outcome::wrong_abi,
-                       fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
-                                   kernel.launch.kernel, kernel.launch.words.size()),
-                       slot};
-      }
-      continue;
-    }
+    const std::size_t words = kernel.launch.words.size();
     std::size_t offset = 0;
     std::size_t bytes = 0;
-    std::size_t ignored = 0;
-    const bool one = driver.parameter_info(kernel.function, 0, &offset, &bytes) == cuda::kSuccess;
-    const bool two = driver.parameter_info(kernel.function, 1, &offset, &ignored) == cuda::kSuccess;
-    if (!one || two || bytes != expected) {
+    const auto has = [&](std::size_t parameter) {
+      return driver.parameter_info(kernel.function, parameter, &offset, &bytes) == cuda::kSuccess;
+    };
+    bool fits = true;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, words); ++i) {
+      fits = fits && has(i) && (words > 0 ? bytes <= sizeof(std::uint64_t) : bytes == expected);
+    }
+    if (!fits || has(std::max<std::size_t>(1, words))) {
       return Failure{Outcome::wrong_abi,
-                     fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes as its only "
-                                 "parameter",
-                                 kernel.launch.kernel, expected),
+                     words > 0 ? fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
+                                             kernel.launch.kernel, words)
+                               : fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes "
+                                             "as its only parameter",
+                                             kernel.launch.kernel, expected),
                      slot};
     }
   }
