@@ -11,6 +11,7 @@
 #include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/profilers.h"
+#include "tests/worker/declarations.h"
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_pcsampling.h>)
 #include <cupti_pcsampling.h>
@@ -27,23 +28,6 @@ namespace apo {
 namespace {
 
 #ifdef APO_HAS_CUPTI_HEADERS
-// Both structures have the same size, and these fields (ours, theirs, ours, theirs, ...) at the same places.
-#define APO_SAME(ours, theirs, ...)                      \
-  {                                                      \
-    using Ours = ours;                                   \
-    using Theirs = theirs;                               \
-    EXPECT_EQ(sizeof(Ours), sizeof(Theirs)) << #theirs;  \
-    __VA_OPT__(APO_REPEAT(APO_SAME_FIELDS(__VA_ARGS__))) \
-  }
-#define APO_SAME_FIELDS(field, their, ...)                             \
-  EXPECT_EQ(offsetof(Ours, field), offsetof(Theirs, their)) << #their; \
-  EXPECT_EQ(sizeof(Ours{}.field), sizeof(Theirs{}.their)) << #their;   \
-  __VA_OPT__(APO_MORE_FIELDS APO_NOTHING()(__VA_ARGS__))
-#define APO_MORE_FIELDS() APO_SAME_FIELDS
-#define APO_NOTHING
-#define APO_REPEAT(...) APO_REPEAT_4(APO_REPEAT_4(APO_REPEAT_4(APO_REPEAT_4(__VA_ARGS__))))
-#define APO_REPEAT_4(...) APO_REPEAT_1(APO_REPEAT_1(APO_REPEAT_1(APO_REPEAT_1(__VA_ARGS__))))
-#define APO_REPEAT_1(...) __VA_ARGS__
 // The same of a structure that begins with the size that CUPTI wants to hear.
 #define APO_SAME_SIZED(ours, theirs, ...)                  \
   EXPECT_EQ(ours{}.size, theirs##_STRUCT_SIZE) << #theirs; \
@@ -95,16 +79,11 @@ TEST(ProfilerDeclarations, SessionStructuresAreThoseOfTheHeader) {
 }
 
 TEST(ProfilerDeclarations, ValuesAreThoseOfTheHeader) {
-  EXPECT_EQ(cupti::kRangeProfiler, int{CUPTI_PROFILER_TYPE_RANGE_PROFILER});
-  EXPECT_EQ(cupti::kMetricTypes, int{CUPTI_METRIC_TYPE__COUNT});
-  EXPECT_EQ(cupti::kAutoRange, int{CUPTI_AutoRange});
-  EXPECT_EQ(cupti::kKernelReplay, int{CUPTI_KernelReplay});
-  EXPECT_EQ(cupti::kApiRange, int{CUPTI_PROFILER_RANGE_PROFILING});
-  EXPECT_EQ(cupti::kApiPcSampling, int{CUPTI_PROFILER_PC_SAMPLING});
-  EXPECT_EQ(cupti::kApiSass, int{CUPTI_PROFILER_SASS_METRICS});
-  EXPECT_EQ(cupti::kWholeGpu, int{CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
-  EXPECT_EQ(cupti::kLevelSupported, int{CUPTI_PROFILER_CONFIGURATION_SUPPORTED});
-  EXPECT_EQ(cupti::kHardwareBusy, int{CUPTI_ERROR_HARDWARE_BUSY});
+  APO_SAME_VALUES(cupti, CUPTI_, kRangeProfiler, PROFILER_TYPE_RANGE_PROFILER, kMetricTypes, METRIC_TYPE__COUNT,
+                  kAutoRange, AutoRange, kKernelReplay, KernelReplay, kApiRange, PROFILER_RANGE_PROFILING,
+                  kApiPcSampling, PROFILER_PC_SAMPLING, kApiSass, PROFILER_SASS_METRICS, kWholeGpu,
+                  SASS_METRICS_OUTPUT_GRANULARITY_GPU, kLevelSupported, PROFILER_CONFIGURATION_SUPPORTED, kHardwareBusy,
+                  ERROR_HARDWARE_BUSY);
 }
 
 TEST(ProfilerDeclarations, StructuresOfInstructionCountsAreThoseOfTheHeader) {
@@ -152,12 +131,11 @@ TEST(SamplingDeclarations, RecordsAreThoseOfTheHeader) {
 }
 
 TEST(SamplingDeclarations, ValuesAreThoseOfTheHeader) {
-  EXPECT_EQ(int{cupti::kSamplingPeriod}, int{CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD});
-  EXPECT_EQ(int{cupti::kSamplingStallReasons}, int{CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON});
-  EXPECT_EQ(int{cupti::kSamplingMode}, int{CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE});
-  EXPECT_EQ(int{cupti::kSamplingStartStop}, int{CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL});
-  EXPECT_EQ(int{cupti::kSamplingBuffer}, int{CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER});
-  EXPECT_EQ(cupti::kContinuous, int{CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS});
+  APO_SAME_VALUES(cupti, CUPTI_PC_SAMPLING_, kSamplingPeriod, CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD,
+                  kSamplingStallReasons, CONFIGURATION_ATTR_TYPE_STALL_REASON, kSamplingMode,
+                  CONFIGURATION_ATTR_TYPE_COLLECTION_MODE, kSamplingStartStop,
+                  CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL, kSamplingBuffer,
+                  CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER, kContinuous, COLLECTION_MODE_CONTINUOUS);
   EXPECT_EQ(cupti::kStallReasonBytes, std::size_t{CUPTI_STALL_REASON_STRING_SIZE});
 }
 #endif
