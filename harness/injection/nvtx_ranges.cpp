@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "harness/injection/cupti_recording.h"
 #include "harness/injection/nvtx_tool.h"
 #include "harness/injection/session.h"
 

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <string>
 
-#include "harness/injection/ranges.h"
 #include "harness/injection/recorder.h"
 #include "harness/worker/cupti/cupti.h"
 
@@ -47,5 +46,12 @@ inline Session& session() {
   static auto* const kSession = new Session;
   return *kSession;
 }
+
+// Subscribing comes first: it fails while another profiler watches this process, whose records would be disturbed.
+// False, and why in the session, when there is nothing to record with.
+bool start_recording(Session& self);
+
+// At the first range, or at CUDA's start where that comes later.
+void watch_launches(Session& self);
 
 }  // namespace apo

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "harness/core/text.h"
@@ -86,14 +87,73 @@ class Comparison {
  public:
   Comparison(const Profile& a, const Profile& b) : a_(a), b_(b) {}
 
-  void add_stalls();
-  void add_shares();
-  void add_host_instructions();
-  void add_quantities();
-  void add_resources(const std::map<std::string, std::int64_t>& of_a, const std::map<std::string, std::int64_t>& of_b);
+  void add_stalls() {
+    if (!of_both("stall_selected")) {
+      return;
+    }
+    std::map<std::string, std::pair<double, double>> states;
+    for (const Metric& metric : a_.metrics) {
+      states[metric.name].first = metric.value;
+    }
+    for (const Metric& metric : b_.metrics) {
+      states[metric.name].second = metric.value;
+    }
+    constexpr std::string_view kStall = "stall_";
+    for (const auto& [name, shares] : states) {
+      if (name.starts_with(kStall)) {
+        add_part(name,
+                 state_words(name.substr(kStall.size())) + " " +
+                     arrow(format_share(shares.first), format_share(shares.second)) + " of the warps' time" +
+                     (name == "stall_barrier" ? barriers() : ""),
+                 shares.first, shares.second);
+      }
+    }
+  }
+  void add_shares() {
+    for (const TimedShare& one : kShares) {
+      if (const auto both = of_both(one.metric)) {
+        const auto& [before, after] = *both;
+        add_overlapping(one.metric,
+                        std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of,
+                        before, after);
+      }
+    }
+  }
+  // The time at A's rate of instructions, then the rest, which the other rate explains.
+  void add_host_instructions() {
+    const auto both = of_both("instructions");
+    if (both && both->first > 0 && both->second > 0) {
+      add_part("instructions",
+               "instructions a call " + arrow(format_g(both->first), format_g(both->second)) + ", at A's rate", 1,
+               both->second / both->first * a_.time_ns / b_.time_ns);
+    }
+  }
+  void add_quantities() {
+    for (const Quantity& one : kQuantities) {
+      const double before = a_.metric(one.metric);
+      const double after = b_.metric(one.metric);
+      const auto text = [&](double value) { return one.is_bytes ? format_bytes(value) : format_g(value, 3); };
+      add_plain(one.metric, std::string(one.words) + " " + arrow(text(before), text(after)), before, after);
+    }
+  }
+  void add_resources(const std::map<std::string, std::int64_t>& of_a, const std::map<std::string, std::int64_t>& of_b) {
+    for (const auto& [name, value] : of_a) {
+      const auto other = of_b.find(name);
+      if (other != of_b.end()) {
+        const std::string words = name == "text_bytes" ? "code size in bytes" : replace_all(name, "_", " ");
+        add_plain(name, words + " " + arrow(std::to_string(value), std::to_string(other->second)),
+                  static_cast<double>(value), static_cast<double>(other->second));
+      }
+    }
+  }
   std::vector<Difference> ranked();
 
  private:
+  // Nothing unless both profiles have the metric.
+  std::optional<std::pair<double, double>> of_both(const std::string& metric) const {
+    const std::pair both(a_.metric(metric), b_.metric(metric));
+    return std::isfinite(both.first) && std::isfinite(both.second) ? std::optional(both) : std::nullopt;
+  }
   // Parts of the two times; a state that one profile never saw is absent there and took no time.
   void add_part(const std::string& metric, const std::string& words, double before, double after) {
     const double ns = before * a_.time_ns - after * b_.time_ns;
@@ -106,17 +166,12 @@ class Comparison {
     const double whole = a_.time_ns - b_.time_ns;
     const double ns = before * a_.time_ns - after * b_.time_ns;
     const bool same_way = whole * ns > 0 && whole * (before - after) > 0;
-    if (same_way && std::fabs(ns) >= kLeastTimeChange * a_.time_ns) {
-      differences_.push_back({.name = metric,
-                              .words = words,
-                              .before = before,
-                              .after = after,
-                              .in_time = true,
-                              .at_most = true,
-                              .accounts_ns = std::copysign(std::min(std::fabs(ns), std::fabs(whole)), whole)});
-    } else {
-      add_plain(metric, words, before, after);
+    if (!same_way || std::fabs(ns) < kLeastTimeChange * a_.time_ns) {
+      return add_plain(metric, words, before, after);
     }
+    add_part(metric, words, before, after);
+    differences_.back().at_most = true;
+    differences_.back().accounts_ns = std::copysign(std::min(std::fabs(ns), std::fabs(whole)), whole);
   }
   void add_plain(const std::string& name, const std::string& words, double before, double after) {
     const double largest = std::max(std::fabs(before), std::fabs(after));
@@ -124,90 +179,21 @@ class Comparison {
       differences_.push_back({.name = name, .words = words, .before = before, .after = after});
     }
   }
-
-  std::string barriers() const;
+  // "; 6.1 -> 0.9 barriers a step", or a call if the work has no steps; "" if one of them was not counted.
+  std::string barriers() const {
+    for (const auto& [metric, of] :
+         {std::pair{"barriers_per_step", " barriers a step"}, std::pair{"barriers_per_warp", " barriers a call"}}) {
+      if (const auto both = of_both(metric)) {
+        return "; " + arrow(format_g(both->first, 4), format_g(both->second, 4)) + of;
+      }
+    }
+    return "";
+  }
 
   const Profile& a_;
   const Profile& b_;
   std::vector<Difference> differences_;
 };
-
-void Comparison::add_stalls() {
-  if (!std::isfinite(a_.metric("stall_selected")) || !std::isfinite(b_.metric("stall_selected"))) {
-    return;
-  }
-  std::map<std::string, std::pair<double, double>> states;
-  for (const Profile* profile : {&a_, &b_}) {
-    for (const Metric& metric : profile->metrics) {
-      if (metric.name.starts_with("stall_")) {
-        (profile == &a_ ? states[metric.name].first : states[metric.name].second) = metric.value;
-      }
-    }
-  }
-  for (const auto& [name, shares] : states) {
-    add_part(name,
-             state_words(name.substr(std::string("stall_").size())) + " " +
-                 arrow(format_share(shares.first), format_share(shares.second)) + " of the warps' time" +
-                 (name == "stall_barrier" ? barriers() : ""),
-             shares.first, shares.second);
-  }
-}
-
-// Returns "; 6.1 -> 0.9 barriers a step", or a call if the work has no steps; "" if one of them was not counted.
-std::string Comparison::barriers() const {
-  for (const auto& [metric, of] :
-       {std::pair{"barriers_per_step", " barriers a step"}, std::pair{"barriers_per_warp", " barriers a call"}}) {
-    const double before = a_.metric(metric);
-    const double after = b_.metric(metric);
-    if (std::isfinite(before) && std::isfinite(after)) {
-      return "; " + arrow(format_g(before, 4), format_g(after, 4)) + of;
-    }
-  }
-  return "";
-}
-
-void Comparison::add_shares() {
-  for (const TimedShare& one : kShares) {
-    const double before = a_.metric(one.metric);
-    const double after = b_.metric(one.metric);
-    if (std::isfinite(before) && std::isfinite(after)) {
-      add_overlapping(one.metric,
-                      std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of,
-                      before, after);
-    }
-  }
-}
-
-// The time at A's rate of instructions, then the rest, which the other rate explains.
-void Comparison::add_host_instructions() {
-  const double before = a_.metric("instructions");
-  const double after = b_.metric("instructions");
-  if (before > 0 && after > 0) {
-    add_part("instructions", "instructions a call " + arrow(format_g(before), format_g(after)) + ", at A's rate", 1,
-             after / before * a_.time_ns / b_.time_ns);
-  }
-}
-
-void Comparison::add_quantities() {
-  for (const Quantity& one : kQuantities) {
-    const double before = a_.metric(one.metric);
-    const double after = b_.metric(one.metric);
-    const auto text = [&](double value) { return one.is_bytes ? format_bytes(value) : format_g(value, 3); };
-    add_plain(one.metric, std::string(one.words) + " " + arrow(text(before), text(after)), before, after);
-  }
-}
-
-void Comparison::add_resources(const std::map<std::string, std::int64_t>& of_a,
-                               const std::map<std::string, std::int64_t>& of_b) {
-  for (const auto& [name, value] : of_a) {
-    const auto other = of_b.find(name);
-    if (other != of_b.end()) {
-      const std::string words = name == "text_bytes" ? "code size in bytes" : replace_all(name, "_", " ");
-      add_plain(name, words + " " + arrow(std::to_string(value), std::to_string(other->second)),
-                static_cast<double>(value), static_cast<double>(other->second));
-    }
-  }
-}
 
 std::vector<Difference> Comparison::ranked() {
   const double sign = a_.time_ns >= b_.time_ns ? 1 : -1;

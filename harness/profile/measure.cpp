@@ -11,11 +11,10 @@
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/secret.h"
-#include "harness/profile/gpu/measure_gpu.h"
+#include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/host/perf_counters.h"
 #include "harness/profile/host/vector_code.h"
-#include "harness/runtime/candidate_process.h"
 
 namespace apo {
 namespace {

@@ -1,7 +1,11 @@
 // harness/profile/summary.h - summarises repeated measurements: centre, spread, and an interval for the centre.
 #pragma once
 
+#include <cmath>
+#include <string>
 #include <vector>
+
+#include "harness/core/records/records.h"
 
 namespace apo {
 
@@ -27,5 +31,27 @@ struct QuantileInterval {
 // Both drop non-finite values, keep the first thousand, and return all zeros for an empty list.
 QuantileInterval quantile_interval(std::vector<double> values, double p);
 SampleSummary summarise(std::vector<double> values);
+
+// Adds metrics, leaving out what has no finite value.
+class MetricList {
+ public:
+  explicit MetricList(std::vector<Metric>& metrics) : metrics_(metrics) {}
+  void add(const std::string& name, double value, const std::string& unit, int samples = 1) {
+    if (std::isfinite(value)) {
+      metrics_.push_back({.name = name, .value = value, .unit = unit, .samples = samples});
+    }
+  }
+  void add_time(const std::string& name, const SampleSummary& summary) {
+    metrics_.push_back({.name = name,
+                        .value = summary.median,
+                        .unit = "ns",
+                        .lower = summary.lower,
+                        .upper = summary.upper,
+                        .samples = summary.count});
+  }
+
+ private:
+  std::vector<Metric>& metrics_;
+};
 
 }  // namespace apo

@@ -16,7 +16,6 @@
 #include "harness/core/interval.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/unwritten.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"

@@ -14,7 +14,6 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/profile/roofs/gpu_roofs.h"
-#include "harness/profile/roofs/measure_gpu_roofs.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {

@@ -21,7 +21,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/runtime/runtime.h"
-#include "harness/worker/cuda/device.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/protocol/protocol.h"
 #include "tests/cuda/metric_lists.h"

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "harness/worker/cupti/activity_records.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace {
@@ -80,6 +79,9 @@ APO_EXPORTED Result cuptiUnsubscribe(Subscriber) {
 }
 APO_EXPORTED Result cuptiEnableDomain(std::uint32_t enable, Subscriber, int domain) {
   watched[domain] = enable != 0;
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiEnableCallback(std::uint32_t, Subscriber, int, std::uint32_t) {
   return kSuccess;
 }
 APO_EXPORTED Result cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {

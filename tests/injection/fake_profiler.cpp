@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/range_profiler.h"
-#include "harness/worker/cupti/sass_api.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "harness/injection/nvtx_tool.h"
-#include "harness/worker/cupti/activity_records.h"
 #include "harness/worker/cupti/cupti.h"
+#include "tests/worker/declarations.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>
@@ -226,74 +226,49 @@ TEST(Recorder, NamesOfMegabytesDoNotAddUp) {
 }
 
 #ifdef CUPTI_API_VERSION
-template <class Theirs>
+template <class Record>
 void expect_kernel_layout() {
-  EXPECT_EQ(offsetof(KernelRecord, start), offsetof(Theirs, start));
-  EXPECT_EQ(offsetof(KernelRecord, end), offsetof(Theirs, end));
-  EXPECT_EQ(offsetof(KernelRecord, device), offsetof(Theirs, deviceId));
-  EXPECT_EQ(offsetof(KernelRecord, correlation), offsetof(Theirs, correlationId));
-  EXPECT_EQ(offsetof(KernelRecord, name), offsetof(Theirs, name));
-  EXPECT_LE(sizeof(KernelRecord), sizeof(Theirs));
+  APO_SAME_PLACES(KernelRecord, Record, start, start, end, end, device, deviceId, correlation, correlationId, name,
+                  name);
+  EXPECT_LE(sizeof(KernelRecord), sizeof(Record));
 }
 
-template <class Theirs>
+template <class Record>
 void expect_copy_layout() {
-  EXPECT_EQ(offsetof(CopyRecord, direction), offsetof(Theirs, copyKind));
-  EXPECT_EQ(offsetof(CopyRecord, bytes), offsetof(Theirs, bytes));
-  EXPECT_EQ(offsetof(CopyRecord, start), offsetof(Theirs, start));
-  EXPECT_EQ(offsetof(CopyRecord, end), offsetof(Theirs, end));
-  EXPECT_EQ(offsetof(CopyRecord, device), offsetof(Theirs, deviceId));
-  EXPECT_LE(sizeof(CopyRecord), sizeof(Theirs));
+  APO_SAME_PLACES(CopyRecord, Record, direction, copyKind, bytes, bytes, start, start, end, end, device, deviceId);
+  EXPECT_LE(sizeof(CopyRecord), sizeof(Record));
 }
 
 #if __has_include(<nvtx3/nvtxDetail/nvtxTypes.h>)
 TEST(NvtxTool, DeclarationsAreThoseOfTheHeader) {
-  EXPECT_EQ(sizeof(nvtx::Attributes), sizeof(nvtxEventAttributes_t));
-  EXPECT_EQ(offsetof(nvtx::Attributes, message_type), offsetof(nvtxEventAttributes_t, messageType));
-  EXPECT_EQ(offsetof(nvtx::Attributes, message), offsetof(nvtxEventAttributes_t, message));
-  EXPECT_EQ(int{nvtx::kAscii}, int{NVTX_MESSAGE_TYPE_ASCII});
-  EXPECT_EQ(int{nvtx::kUnicode}, int{NVTX_MESSAGE_TYPE_UNICODE});
-  EXPECT_EQ(int{nvtx::kRegistered}, int{NVTX_MESSAGE_TYPE_REGISTERED});
-  EXPECT_EQ(offsetof(nvtx::CallbackTable, module_functions),
-            offsetof(NvtxExportTableCallbacks, GetModuleFunctionTable));
-  EXPECT_EQ(int{nvtx::kCallbacks}, int{NVTX_ETID_CALLBACKS});
-  EXPECT_EQ(int{nvtx::kCore}, int{NVTX_CB_MODULE_CORE});
-  EXPECT_EQ(int{nvtx::kCore2}, int{NVTX_CB_MODULE_CORE2});
-  EXPECT_EQ(int{nvtx::kRangePushEx}, int{NVTX_CBID_CORE_RangePushEx});
-  EXPECT_EQ(int{nvtx::kRangePushA}, int{NVTX_CBID_CORE_RangePushA});
-  EXPECT_EQ(int{nvtx::kRangePushW}, int{NVTX_CBID_CORE_RangePushW});
-  EXPECT_EQ(int{nvtx::kRangePop}, int{NVTX_CBID_CORE_RangePop});
-  EXPECT_EQ(int{nvtx::kDomainRangePushEx}, int{NVTX_CBID_CORE2_DomainRangePushEx});
-  EXPECT_EQ(int{nvtx::kDomainRangePop}, int{NVTX_CBID_CORE2_DomainRangePop});
-  EXPECT_EQ(int{nvtx::kDomainRegisterStringA}, int{NVTX_CBID_CORE2_DomainRegisterStringA});
-  EXPECT_EQ(int{nvtx::kDomainRegisterStringW}, int{NVTX_CBID_CORE2_DomainRegisterStringW});
-  EXPECT_EQ(int{nvtx::kDomainCreateA}, int{NVTX_CBID_CORE2_DomainCreateA});
-  EXPECT_EQ(int{nvtx::kDomainCreateW}, int{NVTX_CBID_CORE2_DomainCreateW});
+  APO_SAME(nvtx::Attributes, nvtxEventAttributes_t, message_type, messageType, message, message);
+  APO_SAME_PLACES(nvtx::CallbackTable, NvtxExportTableCallbacks, module_functions, GetModuleFunctionTable);
+  APO_SAME_VALUES(nvtx, NVTX_, kAscii, MESSAGE_TYPE_ASCII, kUnicode, MESSAGE_TYPE_UNICODE, kRegistered,
+                  MESSAGE_TYPE_REGISTERED, kCallbacks, ETID_CALLBACKS, kCore, CB_MODULE_CORE, kCore2, CB_MODULE_CORE2,
+                  kRangePushEx, CBID_CORE_RangePushEx, kRangePushA, CBID_CORE_RangePushA, kRangePushW,
+                  CBID_CORE_RangePushW, kRangePop, CBID_CORE_RangePop, kDomainRangePushEx, CBID_CORE2_DomainRangePushEx,
+                  kDomainRangePop, CBID_CORE2_DomainRangePop, kDomainRegisterStringA, CBID_CORE2_DomainRegisterStringA,
+                  kDomainRegisterStringW, CBID_CORE2_DomainRegisterStringW, kDomainCreateA, CBID_CORE2_DomainCreateA,
+                  kDomainCreateW, CBID_CORE2_DomainCreateW);
 }
 #endif
 
 TEST(Recorder, LayoutsAreThoseOfTheHeader) {
   expect_kernel_layout<CUpti_ActivityKernel8>();
   expect_kernel_layout<CUpti_ActivityKernel9>();
-  EXPECT_EQ(offsetof(CopyRecord, correlation), offsetof(CUpti_ActivityMemcpy5, correlationId));
-  EXPECT_EQ(offsetof(FillRecord, correlation), offsetof(CUpti_ActivityMemset4, correlationId));
-  EXPECT_EQ(offsetof(CallbackData, site), offsetof(CUpti_CallbackData, callbackSite));
-  EXPECT_EQ(offsetof(CallbackData, function), offsetof(CUpti_CallbackData, functionName));
-  EXPECT_EQ(offsetof(CallbackData, correlation), offsetof(CUpti_CallbackData, correlationId));
-  EXPECT_EQ(int{kDriverApi}, int{CUPTI_CB_DOMAIN_DRIVER_API});
-  EXPECT_EQ(int{kRuntimeApi}, int{CUPTI_CB_DOMAIN_RUNTIME_API});
-  EXPECT_EQ(kEnter, int{CUPTI_API_ENTER});
+  APO_SAME_PLACES(CopyRecord, CUpti_ActivityMemcpy5, correlation, correlationId);
+  APO_SAME_PLACES(FillRecord, CUpti_ActivityMemset4, bytes, bytes, start, start, end, end, device, deviceId,
+                  correlation, correlationId);
+  APO_SAME_PLACES(CallbackData, CUpti_CallbackData, site, callbackSite, function, functionName, correlation,
+                  correlationId);
+  APO_SAME_VALUES(cupti, CUPTI_, kDriverApi, CB_DOMAIN_DRIVER_API, kRuntimeApi, CB_DOMAIN_RUNTIME_API, kEnter,
+                  API_ENTER, kPeerMemcpy, ACTIVITY_KIND_MEMCPY2);
   expect_copy_layout<CUpti_ActivityMemcpy5>();
   expect_copy_layout<CUpti_ActivityMemcpyPtoP4>();
 #if CUPTI_API_VERSION >= 130000
   expect_kernel_layout<CUpti_ActivityKernel10>();
   expect_copy_layout<CUpti_ActivityMemcpy6>();
 #endif
-  EXPECT_EQ(offsetof(FillRecord, bytes), offsetof(CUpti_ActivityMemset4, bytes));
-  EXPECT_EQ(offsetof(FillRecord, start), offsetof(CUpti_ActivityMemset4, start));
-  EXPECT_EQ(offsetof(FillRecord, end), offsetof(CUpti_ActivityMemset4, end));
-  EXPECT_EQ(offsetof(FillRecord, device), offsetof(CUpti_ActivityMemset4, deviceId));
-  EXPECT_EQ(kPeerMemcpy, int{CUPTI_ACTIVITY_KIND_MEMCPY2});
   EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH), "memcpy DtoH");
   EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD), "memcpy DtoD");
   EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP), "memcpy PtoP");

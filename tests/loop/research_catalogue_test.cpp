@@ -5,7 +5,7 @@
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/techniques/techniques.h"
-#include "harness/research/catalogue/requirements.h"
+#include "harness/research/remedy.h"
 #include "tests/shipped_families.h"
 
 namespace apo {

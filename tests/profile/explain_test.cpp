@@ -1,5 +1,4 @@
-// tests/profile/explain_test.cpp - differences of made-up profiles, with the time that each accounts for worked out by
-// hand.
+// tests/profile/explain_test.cpp - differences of made-up profiles, with their times worked out by hand.
 #include "harness/profile/explain.h"
 
 #include <gtest/gtest.h>

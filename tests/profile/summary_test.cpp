@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace apo {
 namespace {
@@ -18,32 +19,35 @@ TEST(Summary, MedianSpreadAndPercentilesOfElevenValues) {
   EXPECT_DOUBLE_EQ(summary.mad_sigma, 1.4826 * 3);
 }
 
-// P(Bin(11, 1/2) < 2) = 12/2048 = 0.6 %, P(< 3) = 67/2048 = 3.3 %: the rank is 2.
-TEST(Summary, IntervalOfElevenIsTheSecondAndTheTenth) {
-  const SampleSummary summary = summarise({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
-  EXPECT_DOUBLE_EQ(summary.lower, 2);
-  EXPECT_DOUBLE_EQ(summary.upper, 10);
+std::vector<double> up_to(int last) {
+  std::vector<double> values(static_cast<std::size_t>(last));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
 }
 
-// The tabulated rank of the 95 % interval for n = 30 is 10 (10th and 21st).
-TEST(Summary, IntervalOfThirtyMatchesTheTable) {
-  std::vector<double> values;
-  for (int i = 1; i <= 30; ++i) {
-    values.push_back(i);
+TEST(Summary, TheIntervalIsOfOrderStatistics) {
+  struct Case {
+    const char* why;
+    std::vector<double> values;
+    double lower;
+    double upper;
+  };
+  for (const Case& one :
+       {Case{"P(Bin(11, 1/2) < 2) = 12/2048 = 0.6 %, P(< 3) = 67/2048 = 3.3 %: the rank is 2", up_to(11), 2, 10},
+        {"the tabulated rank of the 95 % interval for n = 30 is 10 (10th and 21st)", up_to(30), 10, 21},
+        {"few samples give the whole range", {3, 1, 2}, 1, 3},
+        {"one value is its own interval", {7}, 7, 7}}) {
+    const SampleSummary summary = summarise(one.values);
+    EXPECT_DOUBLE_EQ(summary.lower, one.lower) << one.why;
+    EXPECT_DOUBLE_EQ(summary.upper, one.upper) << one.why;
   }
-  const SampleSummary summary = summarise(values);
-  EXPECT_DOUBLE_EQ(summary.lower, 10);
-  EXPECT_DOUBLE_EQ(summary.upper, 21);
+  EXPECT_DOUBLE_EQ(summarise({7}).mad_sigma, 0);
 }
 
 // n = 40, p = 0.9: P(X < 32) = 1.5 %, P(X < 33) = 4.2 %, so the lower end is the 32nd; P(X >= 40) = 1.5 %, so the upper
 // end is the 40th.
 TEST(QuantileInterval, OfTheNinetiethPercentileOfForty) {
-  std::vector<double> values;
-  for (int i = 1; i <= 40; ++i) {
-    values.push_back(i);
-  }
-  const QuantileInterval interval = quantile_interval(values, 0.9);
+  const QuantileInterval interval = quantile_interval(up_to(40), 0.9);
   EXPECT_EQ(interval.count, 40);
   EXPECT_DOUBLE_EQ(interval.value, 36.1);
   EXPECT_DOUBLE_EQ(interval.lower, 32);
@@ -52,19 +56,6 @@ TEST(QuantileInterval, OfTheNinetiethPercentileOfForty) {
 
 TEST(QuantileInterval, OfNothingIsZero) {
   EXPECT_EQ(quantile_interval({}, 0.9).count, 0);
-}
-
-TEST(Summary, FewSamplesGiveTheWholeRange) {
-  const SampleSummary summary = summarise({3, 1, 2});
-  EXPECT_DOUBLE_EQ(summary.lower, 1);
-  EXPECT_DOUBLE_EQ(summary.upper, 3);
-}
-
-TEST(Summary, OneValueIsItsOwnInterval) {
-  const SampleSummary summary = summarise({7});
-  EXPECT_DOUBLE_EQ(summary.lower, 7);
-  EXPECT_DOUBLE_EQ(summary.upper, 7);
-  EXPECT_DOUBLE_EQ(summary.mad_sigma, 0);
 }
 
 TEST(Summary, ValuesThatAreNotFiniteAreDropped) {

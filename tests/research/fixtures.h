@@ -68,7 +68,7 @@ inline Diagnosis by(Diagnosis d, const std::string& technique) {
 // silent.
 struct RuleCase {
   const char* why = "";
-  Rule rule = nullptr;
+  Rule* rule = nullptr;
   Diagnosis profile;
   double bound = 0;
   const char* evidence = "";

@@ -1,12 +1,10 @@
-// tests/research/ranking_test.cpp - what ranks before what, what is left out and why, and that nothing depends on
-// chance.
+// tests/research/ranking_test.cpp - what ranks before what, what is left out, and that chance has no part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/research/catalogue/unwritten.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
 #include "harness/research/research.h"
@@ -29,22 +27,42 @@ const Candidate* ranked(const ResearchBrief& brief, const std::string& label) {
   return nullptr;
 }
 
-LeftOutKind kind_left_out(const ResearchBrief& brief, const std::string& label) {
+LeftOut left_out(const ResearchBrief& brief, const std::string& label) {
   for (const LeftOut& left_out : brief.left_out) {
     if (left_out.configuration.label() == label) {
-      return left_out.kind;
+      return left_out;
     }
   }
-  return LeftOutKind::unknown;
+  return {.kind = LeftOutKind::unknown};
 }
 
-std::string why_left_out(const ResearchBrief& brief, const std::string& label) {
-  for (const LeftOut& left_out : brief.left_out) {
-    if (left_out.configuration.label() == label) {
-      return left_out.why;
-    }
+std::vector<std::string> labels(const ResearchBrief& brief) {
+  std::vector<std::string> labels;
+  for (const Candidate& candidate : brief.ranked) {
+    labels.push_back(candidate.configuration.label());
   }
-  return "";
+  return labels;
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// Gives the incumbent these tunables.
+void tune(ResearchInputs& in, const std::vector<Tunable>& tunables) {
+  in.diagnosis.incumbent.tunables = in.variants.back().variant.tunables = tunables;
+}
+
+// A proposal that waits.
+RegisteredVariant waiting(RegisteredVariant variant) {
+  variant.author = "me";
+  variant.waits = true;
+  return variant;
+}
+
+ProposedSettings proposed(const Configuration& configuration,
+                          const std::optional<Prediction>& prediction = std::nullopt) {
+  return {.configuration = configuration, .prediction = prediction, .author = "me"};
 }
 
 TEST(Research, NamesTheBottleneckThatItsFirstCandidateAttacks) {
@@ -76,9 +94,7 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   fixtures::set_metric(in.diagnosis, "scaling", 1.0);
   const ResearchBrief brief = research(in);
   ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, worth at most 100"),
-            std::string::npos)
-      << brief.ranked[0].why;
+  expect_part(brief.ranked[0].why, "attacks libm-special-functions and idle-cores, worth at most 100");
   EXPECT_NEAR(remedy_of(in, brief.bottlenecks, {.variant = &in.variants[0].variant}).bound, 100, 1e-6);
 }
 
@@ -95,7 +111,7 @@ TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
 TEST(Research, AtTheFloorNothingIsTried) {
   ResearchInputs in = inputs({variant("bold", "padded-cache", 20, 60)});
   in.diagnosis.profile.floor_fraction = 0.999;
-  EXPECT_EQ(why_left_out(research(in), "toy/bold"),
+  EXPECT_EQ(left_out(research(in), "toy/bold").why,
             "the floor leaves 1.00x at most, and this machine resolves +0.30 %");
 }
 
@@ -103,16 +119,15 @@ TEST(Research, AnIncumbentWithinFivePercentOfItsFloorIsDone) {
   const Variant toy;
   Profile profile = inputs({}).diagnosis.profile;
   profile.configuration = {.variant = "toy/simple", .settings = {}};
-  profile.floor_fraction = 0.94;
-  EXPECT_EQ(done_at_floor(toy, profile), "");
-  profile.floor_fraction = 0.96;
-  EXPECT_EQ(done_at_floor(toy, profile), "toy/simple is at 96 % of its floor (fp32_fma): at most 1.04x is left");
-  profile.floor_fraction = 0;
-  EXPECT_EQ(done_at_floor(toy, profile), "") << "no floor is known";
-  profile.floor_fraction = 1.05;
-  EXPECT_NE(done_at_floor(toy, profile), "") << "what is measured scatters";
-  profile.floor_fraction = 1.63;
-  EXPECT_EQ(done_at_floor(toy, profile), "") << "a floor that a kernel beats is none";
+  const auto done = [&](double floor_fraction) {
+    profile.floor_fraction = floor_fraction;
+    return done_at_floor(toy, profile);
+  };
+  EXPECT_EQ(done(0.94), "");
+  EXPECT_EQ(done(0.96), "toy/simple is at 96 % of its floor (fp32_fma): at most 1.04x is left");
+  EXPECT_EQ(done(0), "") << "no floor is known";
+  EXPECT_NE(done(1.05), "") << "what is measured scatters";
+  EXPECT_EQ(done(1.63), "") << "a floor that a kernel beats is none";
 }
 
 TEST(Research, AnIncumbentOnTensorCoresIsDoneAtTheirFloor) {
@@ -156,8 +171,8 @@ TEST(Research, ARefutedConfigurationNeverRanks) {
     in.seed = seed;
     const ResearchBrief brief = research(in);
     EXPECT_EQ(ranked(brief, "toy/fast"), nullptr);
-    EXPECT_EQ(why_left_out(brief, "toy/fast"), "refuted by experiment 12: 0.970x [0.960x, 0.980x]");
-    EXPECT_EQ(kind_left_out(brief, "toy/fast"), LeftOutKind::refuted);
+    EXPECT_EQ(left_out(brief, "toy/fast").why, "refuted by experiment 12: 0.970x [0.960x, 0.980x]");
+    EXPECT_EQ(left_out(brief, "toy/fast").kind, LeftOutKind::refuted);
   }
 }
 
@@ -186,15 +201,15 @@ TEST(Research, AMeasuredChainKeepsOutWhatItShowsToBeSlower) {
   in.lessons = {lesson(in.past[0])};
   in.incumbent = {.variant = "toy/new", .settings = {}};
   in.diagnosis.incumbent = in.variants[1].variant;
-  const std::string why = why_left_out(research(in), "toy/fast");
-  EXPECT_NE(why.find("judgements here: experiments 12, 13"), std::string::npos) << why;
-  EXPECT_NE(why.find("less than one chance in ten"), std::string::npos) << why;
+  const std::string why = left_out(research(in), "toy/fast").why;
+  expect_part(why, "judgements here: experiments 12, 13");
+  expect_part(why, "less than one chance in ten");
 }
 
 TEST(Research, WhatWasEditedSinceItWasTriedIsTriedAgain) {
   ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
   in.past = {result(12, "fast", "simple", 0.5, Verdict::reverted)};
-  EXPECT_EQ(kind_left_out(research(in), "toy/fast"), LeftOutKind::below_resolution);
+  EXPECT_EQ(left_out(research(in), "toy/fast").kind, LeftOutKind::below_resolution);
   in.variants[0].variant.source_hash = "edited";
   EXPECT_NE(ranked(research(in), "toy/fast"), nullptr);
 }
@@ -208,7 +223,7 @@ TEST(Research, EvidenceBeatsPrediction) {
   ASSERT_EQ(brief.ranked.size(), 2u);
   EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/proven");
   EXPECT_NEAR(brief.ranked[0].score, std::log(2.9), 1e-3);
-  EXPECT_NE(brief.ranked[0].why.find("experiment 7"), std::string::npos);
+  expect_part(brief.ranked[0].why, "experiment 7");
 }
 
 TEST(Research, WhatNobodyKnowsAnythingOfIsTriedLast) {
@@ -217,7 +232,7 @@ TEST(Research, WhatNobodyKnowsAnythingOfIsTriedLast) {
   EXPECT_EQ(brief.ranked[1].configuration.variant, "toy/odd");
   EXPECT_TRUE(std::isnan(brief.ranked[1].score));
   EXPECT_FALSE(has_prediction(brief.ranked[1].prediction));
-  EXPECT_NE(brief.ranked[1].why.find("its effect is unknown"), std::string::npos) << brief.ranked[1].why;
+  expect_part(brief.ranked[1].why, "its effect is unknown");
 }
 
 TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
@@ -226,21 +241,20 @@ TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
   in.variants[0].why_not = "N <= 16 does not hold for N=32";
   const ResearchBrief brief = research(in);
   EXPECT_TRUE(brief.ranked.empty());
-  EXPECT_EQ(why_left_out(brief, "toy/a"), "unsupported: N <= 16 does not hold for N=32");
-  EXPECT_EQ(kind_left_out(brief, "toy/a"), LeftOutKind::unsupported);
-  EXPECT_EQ(kind_left_out(brief, "toy/simple"), LeftOutKind::incumbent);
+  EXPECT_EQ(left_out(brief, "toy/a").why, "unsupported: N <= 16 does not hold for N=32");
+  EXPECT_EQ(left_out(brief, "toy/a").kind, LeftOutKind::unsupported);
+  EXPECT_EQ(left_out(brief, "toy/simple").kind, LeftOutKind::incumbent);
   in.variants[0].kind = LeftOutKind::other_target;
-  EXPECT_EQ(kind_left_out(research(in), "toy/a"), LeftOutKind::other_target);
-  EXPECT_EQ(why_left_out(brief, "toy/simple"), "identical to the incumbent: same source, same settings");
+  EXPECT_EQ(left_out(research(in), "toy/a").kind, LeftOutKind::other_target);
+  EXPECT_EQ(left_out(brief, "toy/simple").why, "identical to the incumbent: same source, same settings");
 }
 
 TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
   ResearchInputs in = inputs({variant("tiny", "padded-cache", 0.99, 1.01)});
   in.past = {result(3, "tiny", "simple", 1.005, Verdict::inconclusive)};
   in.minimum_detectable = 0.05;
-  EXPECT_NE(why_left_out(research(in), "toy/tiny").find("of the +5.13 % that this machine resolves"),
-            std::string::npos);
-  EXPECT_EQ(kind_left_out(research(in), "toy/tiny"), LeftOutKind::below_resolution);
+  expect_part(left_out(research(in), "toy/tiny").why, "of the +5.13 % that this machine resolves");
+  EXPECT_EQ(left_out(research(in), "toy/tiny").kind, LeftOutKind::below_resolution);
   in.minimum_detectable = 0.001;
   EXPECT_NE(ranked(research(in), "toy/tiny"), nullptr);
 }
@@ -248,8 +262,7 @@ TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
 TEST(Research, TunesTheIncumbentAndThePromising) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
   in.variants[0].variant.tunables = {{.name = "CHUNK", .values = {16, 8}}};
-  in.diagnosis.incumbent.tunables = {{.name = "UNROLL", .values = {1, 2}}};
-  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  tune(in, {{.name = "UNROLL", .values = {1, 2}}});
   const ResearchBrief brief = research(in);
   const Candidate* own = ranked(brief, "toy/simple[UNROLL=2]");
   const Candidate* promising = ranked(brief, "toy/fast[CHUNK=8]");
@@ -257,16 +270,15 @@ TEST(Research, TunesTheIncumbentAndThePromising) {
   ASSERT_NE(promising, nullptr);
   EXPECT_EQ(own->origin, Origin::tuning);
   EXPECT_EQ(promising->origin, Origin::tuning);
-  EXPECT_EQ(why_left_out(brief, "toy/simple[UNROLL=1]"), "identical to the incumbent: same source, same settings");
+  EXPECT_EQ(left_out(brief, "toy/simple[UNROLL=1]").why, "identical to the incumbent: same source, same settings");
 }
 
 // Two techniques of a host, switched by macros of toy/simple.
 ResearchInputs toggled_inputs() {
   ResearchInputs in = inputs({});
-  in.diagnosis.incumbent.tunables = {{.name = "FAST", .values = {0, 1}, .technique = "fast-tanh"},
-                                     {.name = "PACKED", .values = {0, 1}, .technique = "chunk-prefetch"},
-                                     {.name = "PADDED", .values = {0, 1}, .technique = "padded-cache"}};
-  in.variants.back().variant = in.diagnosis.incumbent;
+  tune(in, {{.name = "FAST", .values = {0, 1}, .technique = "fast-tanh"},
+            {.name = "PACKED", .values = {0, 1}, .technique = "chunk-prefetch"},
+            {.name = "PADDED", .values = {0, 1}, .technique = "padded-cache"}});
   return in;
 }
 
@@ -281,9 +293,9 @@ TEST(Toggles, AreOptionsInEveryCombinationAsTheTechniquesThatTheyApply) {
   const ResearchBrief brief = research(toggled_inputs());
   ASSERT_FALSE(brief.ranked.empty());
   const Candidate& first = brief.ranked.front();
-  EXPECT_NE(first.configuration.label().find("FAST=1"), std::string::npos) << first.configuration.label();
+  expect_part(first.configuration.label(), "FAST=1");
   EXPECT_EQ(first.attacks, "libm-special-functions");
-  EXPECT_NE(first.why.find("what its techniques gave"), std::string::npos) << first.why;
+  expect_part(first.why, "what its techniques gave");
   const Candidate* alone = ranked(brief, "toy/simple[FAST=1]");
   ASSERT_NE(alone, nullptr);
   EXPECT_EQ(alone->techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
@@ -322,53 +334,43 @@ TEST(Toggles, SettingsThatTheVariantRefusesAreNoOptions) {
   EXPECT_NE(ranked(research(in), "toy/simple[FAST=1,PACKED=1]"), nullptr);
 }
 
-// 83 sequences, K of them a block, on 132 multiprocessors: K = 1 keeps ten times as many busy as K = 11.
-TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
+// As many sequences on 132 multiprocessors, K of them a block.
+ResearchInputs blocks_of(int sequences, const std::vector<std::int64_t>& values) {
   ResearchInputs in = inputs({});
-  in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 4, 2, 1}}};
-  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  tune(in, {{.name = "K", .values = values}});
   in.sms = 132;
-  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
-    return (83 + settings.at("K") - 1) / settings.at("K");
+  in.blocks = [sequences](const std::string&, const Variant&, const Settings& settings) {
+    return (sequences + settings.at("K") - 1) / settings.at("K");
   };
-  const ResearchBrief brief = research(in);
-  ASSERT_FALSE(brief.ranked.empty());
-  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=1]");
-  in.sms = 4;
-  EXPECT_EQ(research(in).ranked[0].configuration.label(), "toy/simple[K=7]") << "all are busy: one step, not four";
+  return in;
 }
 
-// 1328 sequences: 11 a block give each of 121 multiprocessors one, 7 a block give 58 of 132 two and the others one.
+// K = 1 keeps ten times as many busy as K = 11.
+TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
+  ResearchInputs in = blocks_of(83, {11, 7, 4, 2, 1});
+  EXPECT_EQ(labels(research(in)).at(0), "toy/simple[K=1]");
+  in.sms = 4;
+  EXPECT_EQ(labels(research(in)).at(0), "toy/simple[K=7]") << "all are busy: one step, not four";
+}
+
+// 11 a block give each of 121 multiprocessors one, 7 a block give 58 of 132 two and the others one.
 TEST(Research, ARoundThatFewMultiprocessorsWorkInCostsTheRest) {
-  ResearchInputs in = inputs({});
-  in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 10}}};
-  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
-  in.sms = 132;
-  in.blocks = [](const std::string&, const Variant&, const Settings& settings) {
-    return (1328 + settings.at("K") - 1) / settings.at("K");
-  };
-  const Variant& variant = in.diagnosis.incumbent;
-  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 11}}), 121.0 / 132, 1e-9);
-  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 7}}), 190.0 / 264, 1e-9);
-  EXPECT_NEAR(busy_part(in, "w", variant, {{"K", 10}}), 133.0 / 264, 1e-9);
-  const ResearchBrief brief = research(in);
-  ASSERT_EQ(brief.ranked.size(), 1U);
-  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=7]") << "10 a block leave more idle";
+  const ResearchInputs in = blocks_of(1328, {11, 7, 10});
+  for (const auto& [k, busy] : {std::pair{11, 121.0 / 132}, {7, 190.0 / 264}, {10, 133.0 / 264}}) {
+    EXPECT_NEAR(busy_part(in, "w", in.diagnosis.incumbent, {{"K", k}}), busy, 1e-9) << k;
+  }
+  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/simple[K=7]"}) << "10 a block leave more idle";
 }
 
 TEST(Research, TheWholeSpaceIsWeighedAndItsBestAreListed) {
   ResearchInputs in = inputs({});
-  for (const char* name : {"A", "B", "C"}) {
-    in.diagnosis.incumbent.tunables.push_back({.name = name, .values = {1, 2, 3, 4}});
-  }
-  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
-  ResearchBrief brief = research(in);
-  EXPECT_EQ(brief.ranked.size(), 16u) << "of 63";
+  const std::vector<std::int64_t> values = {1, 2, 3, 4};
+  tune(in, {{.name = "A", .values = values}, {.name = "B", .values = values}, {.name = "C", .values = values}});
+  EXPECT_EQ(research(in).ranked.size(), 16u) << "of 63";
   PastResult far = result(1, "simple", "simple", 2, Verdict::inconclusive);
   far.candidate.settings = {{"A", 4}, {"B", 4}, {"C", 4}};
   in.past = {far};
-  brief = research(in);
-  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[A=4,B=4,C=4]") << "nine steps away";
+  EXPECT_EQ(labels(research(in))[0], "toy/simple[A=4,B=4,C=4]") << "nine steps away";
 }
 
 TEST(Research, EachConfigurationAppearsOnce) {
@@ -379,15 +381,12 @@ TEST(Research, EachConfigurationAppearsOnce) {
   in.diagnosis.incumbent.tunables = in.variants[0].variant.tunables;
   in.incumbent.settings = {{"CHUNK", 8}};
   const ResearchBrief brief = research(in);
-  std::vector<std::string> labels;
-  for (const Candidate& candidate : brief.ranked) {
-    labels.push_back(candidate.configuration.label());
-  }
+  std::vector<std::string> all = labels(brief);
   for (const LeftOut& left_out : brief.left_out) {
-    labels.push_back(left_out.configuration.label());
+    all.push_back(left_out.configuration.label());
   }
-  std::sort(labels.begin(), labels.end());
-  EXPECT_EQ(std::adjacent_find(labels.begin(), labels.end()), labels.end());
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
 TEST(Research, IsDeterministicWhateverTheOrderOfTheVariants) {
@@ -438,10 +437,8 @@ TEST(UnwrittenIdeas, AreTechniquesThatAttackWhatWasFoundAndNobodyWrote) {
 TEST(Proposals, ProposedSettingsAreRankedByWhatTheirAuthorSays) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.0, 1.1)});
   in.variants[0].variant.tunables = {{.name = "K", .values = {1, 2, 4}}};
-  in.proposed = {{.configuration = {"toy/fast", {{"K", 4}}},
-                  .prediction = Prediction{.low = 7, .high = 9, .because = "so"},
-                  .author = "me"},
-                 {.configuration = {"toy/gone", {{"K", 4}}}, .prediction = std::nullopt, .author = "me"}};
+  in.proposed = {proposed({"toy/fast", {{"K", 4}}}, Prediction{.low = 7, .high = 9, .because = "so"}),
+                 proposed({"toy/gone", {{"K", 4}}})};
   const ResearchBrief brief = research(in);
   ASSERT_FALSE(brief.ranked.empty());
   EXPECT_EQ(brief.ranked.front().configuration.label(), "toy/fast[K=4]");
@@ -451,19 +448,10 @@ TEST(Proposals, ProposedSettingsAreRankedByWhatTheirAuthorSays) {
 
 // toy/mine is a proposal of 1.1x to 1.3x that waits; toy/known is promised to give three times as much.
 ResearchInputs with_a_proposal() {
-  ResearchInputs in = inputs({variant("known", "vectorised-tanh", 3, 4), variant("mine", "fast-tanh", 1.1, 1.3)});
+  ResearchInputs in =
+      inputs({variant("known", "vectorised-tanh", 3, 4), waiting(variant("mine", "fast-tanh", 1.1, 1.3))});
   in.variants[0].variant.tunables = {{.name = "K", .values = {1, 2, 4}}};
-  in.variants[1].author = "me";
-  in.variants[1].waits = true;
   return in;
-}
-
-std::vector<std::string> labels(const ResearchBrief& brief) {
-  std::vector<std::string> labels;
-  for (const Candidate& candidate : brief.ranked) {
-    labels.push_back(candidate.configuration.label());
-  }
-  return labels;
 }
 
 TEST(Proposals, AreHeardBeforeKnownVariantsAndTheirSettings) {
@@ -478,11 +466,9 @@ TEST(Proposals, AreHeardBeforeKnownVariantsAndTheirSettings) {
 
 TEST(Proposals, OfThisCampaignAreHeardBeforeThoseThatWaitFromEarlierOnes) {
   ResearchInputs in = with_a_proposal();
-  in.variants.push_back(variant("newest", "fast-tanh", 0.9, 1.05));
-  in.variants.back().author = "me";
-  in.variants.back().waits = true;
+  in.variants.push_back(waiting(variant("newest", "fast-tanh", 0.9, 1.05)));
   EXPECT_EQ(labels(research(in)).front(), "toy/mine") << "both wait, and this one promises more";
-  in.proposed = {{.configuration = {"toy/newest", {}}, .prediction = std::nullopt, .author = "me"}};
+  in.proposed = {proposed({"toy/newest", {}})};
   EXPECT_EQ(labels(research(in))[0], "toy/newest");
   EXPECT_EQ(labels(research(in))[1], "toy/mine");
 }
@@ -491,7 +477,7 @@ TEST(Proposals, MayBeTheDefaultsOfAVariantThatIsRegistered) {
   ResearchInputs in = with_a_proposal();
   in.variants[0].variant.prediction = Prediction{.low = 0.9, .high = 1.05, .because = "so"};
   EXPECT_EQ(labels(research(in)).front(), "toy/mine");
-  in.proposed = {{.configuration = {"toy/known", {}}, .prediction = std::nullopt, .author = "me"}};
+  in.proposed = {proposed({"toy/known", {}})};
   const ResearchBrief brief = research(in);
   EXPECT_EQ(brief.ranked.front().configuration.variant, "toy/known");
   EXPECT_EQ(brief.ranked.front().origin, Origin::proposer);
@@ -499,9 +485,7 @@ TEST(Proposals, MayBeTheDefaultsOfAVariantThatIsRegistered) {
 
 TEST(Proposals, WithoutAPredictionAreHeardBeforeKnownVariantsToo) {
   ResearchInputs in = with_a_proposal();
-  in.variants.push_back(variant("silent", "fast-tanh", 0, 0, ""));
-  in.variants.back().author = "me";
-  in.variants.back().waits = true;
+  in.variants.push_back(waiting(variant("silent", "fast-tanh", 0, 0, "")));
   const std::vector<std::string> all = labels(research(in));
   ASSERT_GT(all.size(), 2u);
   EXPECT_EQ(all[0], "toy/mine");
@@ -511,9 +495,7 @@ TEST(Proposals, WithoutAPredictionAreHeardBeforeKnownVariantsToo) {
 TEST(Proposals, SettingsThatWereProposedAreHeardFirstUntilTheyWereJudged) {
   ResearchInputs in = with_a_proposal();
   in.variants.erase(in.variants.begin() + 1);
-  in.proposed = {{.configuration = {"toy/known", {{"K", 4}}},
-                  .prediction = Prediction{.low = 1.05, .high = 1.1, .because = "so"},
-                  .author = "me"}};
+  in.proposed = {proposed({"toy/known", {{"K", 4}}}, Prediction{.low = 1.05, .high = 1.1, .because = "so"})};
   EXPECT_EQ(labels(research(in)).front(), "toy/known[K=4]");
   in.past = {result(1, "known", "simple", 1.08, Verdict::inconclusive)};
   in.past[0].candidate.settings = {{"K", 4}};

@@ -17,7 +17,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
-#include "harness/worker/parent/samples.h"
+#include "harness/worker/parent/evidence.h"
 
 namespace apo {
 namespace {

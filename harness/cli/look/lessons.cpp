@@ -18,7 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
-#include "harness/research/lesson_condition.h"
+#include "harness/research/prediction/evidence.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -16,7 +16,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/worker/parent/samples.h"
+#include "harness/worker/parent/evidence.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -15,7 +15,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/round_source.h"
-#include "harness/worker/parent/samples.h"
+#include "harness/worker/parent/evidence.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -18,7 +18,6 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/profile/host/perf_counters.h"
 #include "harness/profile/roofs/gpu_roofs.h"
-#include "harness/profile/roofs/measure_gpu_roofs.h"
 #include "harness/profile/roofs/roofs.h"
 
 namespace apo {

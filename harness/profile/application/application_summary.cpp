@@ -1,13 +1,15 @@
-// harness/profile/application/application_summary.cpp - merges processes, sorts by time, computes shares.
+// harness/profile/application/application_summary.cpp - merges processes, sorts by time and category, computes shares.
 #include "harness/profile/application/application_summary.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "harness/core/pattern.h"
@@ -52,20 +54,26 @@ void sort_by_time(std::vector<Row>& rows, const Name& key) {
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
 }
 
+std::vector<CategoryRow> rows_of(const std::map<std::string, CategoryRow>& categories, std::int64_t total_ns) {
+  std::vector<CategoryRow> rows;
+  for (const auto& [name, category] : categories) {
+    rows.push_back({.name = name,
+                    .calls = category.calls,
+                    .total_ns = category.total_ns,
+                    .share = share_of_total(category.total_ns, total_ns),
+                    .ceiling = ceiling_of(category.total_ns, total_ns)});
+  }
+  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  return rows;
+}
+
 void add_categories(ApplicationSummary& summary) {
   std::map<std::string, CategoryRow> categories;
   for (const WorkRow& row : summary.work) {
-    CategoryRow& category = categories[row.category];
-    category.name = row.category;
-    category.calls += row.work.calls;
-    category.total_ns += row.work.total_ns;
+    categories[row.category].calls += row.work.calls;
+    categories[row.category].total_ns += row.work.total_ns;
   }
-  for (auto& [name, category] : categories) {
-    category.share = share_of_total(category.total_ns, summary.total_ns);
-    category.ceiling = ceiling_of(category.total_ns, summary.total_ns);
-    summary.categories.push_back(std::move(category));
-  }
-  sort_by_time(summary.categories, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  summary.categories = rows_of(categories, summary.total_ns);
 }
 
 // The ranges of one name within one other, of all processes.
@@ -110,19 +118,6 @@ void sum_up(RangeNode& node) {
   }
 }
 
-std::vector<CategoryRow> categories_of(const RangeNode& node) {
-  std::vector<CategoryRow> rows;
-  for (const auto& [name, category] : node.categories) {
-    rows.push_back({.name = name,
-                    .calls = category.calls,
-                    .total_ns = category.total_ns,
-                    .share = share_of_total(category.total_ns, node.total_ns),
-                    .ceiling = ceiling_of(category.total_ns, node.total_ns)});
-  }
-  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
-  return rows;
-}
-
 void write_ranges(const RangeNode& node, const std::string& path, int depth, ApplicationSummary& summary) {
   std::vector<std::pair<std::string, const RangeNode*>> inner;
   for (const auto& [name, one] : node.within) {
@@ -139,7 +134,7 @@ void write_ranges(const RangeNode& node, const std::string& path, int depth, App
                               .total_ns = one->total_ns,
                               .own_ns = one->own_ns,
                               .share = share_of_total(one->total_ns, summary.total_ns),
-                              .categories = categories_of(*one)});
+                              .categories = rows_of(one->categories, one->total_ns)});
     write_ranges(*one, its_path, depth + 1, summary);
   }
 }
@@ -206,6 +201,68 @@ std::int64_t time_of(const ApplicationSummary& summary, const NamePattern& patte
 
 double share_of(const ApplicationSummary& summary, const NamePattern& pattern) {
   return share_of_total(time_of(summary, pattern), std::max(summary.total_ns, summary.span_ns));
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kOther = "other";
+
+const std::string& text_of(const Json& rule, const char* key, std::size_t index, const std::string& where) {
+  if (!rule.is_object() || !rule.contains(key) || !rule.at(key).is_string() || rule.at(key).empty() ||
+      rule.at(key).get_ref<const std::string&>().empty()) {
+    throw UserError(fmt::format("category {} has no text \"{}\" in {}", index + 1, key, where),
+                    "write for example {\"name\": \"GEMM\", \"pattern\": \"gemm|cutlass\"}");
+  }
+  return rule.at(key).get_ref<const std::string&>();
+}
+
+}  // namespace
+
+// Earlier rules are the more particular ones: a CUTLASS kernel of attention is attention.
+Categories Categories::for_pytorch() {
+  Categories categories;
+  for (const auto& [name, pattern] :
+       {std::pair{"E88", "e88"},
+        {"communication", "nccl"},
+        {"copies", "^memcpy|^memset|copy_kernel|direct_copy|CatArray"},
+        {"attention", "flash|fmha|attention|attn"},
+        {"GEMM", "gemm|gemv|cutlass|cublas|xmma|nvjet|ampere_|hopper_|sm[89][0-9]_|sm1[0-9][0-9]_"},
+        {"convolution", "conv|cudnn|winograd"},
+        {"normalisation", "layer_?norm|rms_?norm|batch_?norm|group_?norm"},
+        {"optimizer", "multi_tensor|adam|optimizer"},
+        {"softmax and loss", "softmax|nll_loss|cross_entropy"},
+        {"reduction", "reduce|reduction"},
+        {"indexing", "index|gather|scatter|embedding|sort|scan"},
+        {"elementwise", "elementwise|vectorized|triton_poi"}}) {
+    categories.rules_.push_back({name, NamePattern(pattern)});
+  }
+  return categories;
+}
+
+Categories Categories::from_json(const std::string& text, const std::string& where) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    throw UserError("'" + where + "' is not JSON");
+  }
+  if (!json.is_object() || !json.contains("categories") || !json.at("categories").is_array()) {
+    throw UserError("'" + where + "' has no list \"categories\"",
+                    "write {\"categories\": [{\"name\": \"GEMM\", \"pattern\": \"gemm|cutlass\"}]}");
+  }
+  Categories categories;
+  for (const Json& rule : json.at("categories")) {
+    const std::size_t index = categories.rules_.size();
+    const std::string& name = text_of(rule, "name", index, "'" + where + "'");
+    categories.rules_.push_back({name, NamePattern(text_of(rule, "pattern", index, "'" + where + "'"))});
+  }
+  return categories;
+}
+
+const std::string& Categories::of(std::string_view name) const {
+  const auto found =
+      std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) { return rule.pattern.found_in(name); });
+  return found == rules_.end() ? kOther : found->name;
 }
 
 }  // namespace apo

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "harness/core/text.h"
+#include "harness/profile/summary.h"
 #include "harness/worker/cupti/metric_names.h"
 
 namespace apo {
@@ -46,16 +47,6 @@ std::vector<double> weights_of(const CounterReport& report) {
   return usable ? weights : std::vector<double>(report.launches.size(), 1.0);
 }
 
-// Adds metrics, leaving out what has no finite value.
-struct Derived {
-  std::vector<Metric> metrics;
-  void add(const char* name, double value, const char* unit) {
-    if (std::isfinite(value)) {
-      metrics.push_back({.name = name, .value = value, .unit = unit, .samples = 1});
-    }
-  }
-};
-
 // Sums counters; missing ones count 0. NaN if all are missing.
 double sum_of(const Profile& profile, const std::vector<std::string>& names) {
   double sum = std::nan("");
@@ -67,7 +58,7 @@ double sum_of(const Profile& profile, const std::vector<std::string>& names) {
   return sum;
 }
 
-void add_memory(Derived& derived, const Profile& p, const Work& work) {
+void add_memory(MetricList& derived, const Profile& p, const Work& work) {
   const double moved = p.metric("dram__bytes_read.sum") + p.metric("dram__bytes_write.sum");
   derived.add("bytes_moved", moved, "byte");
   derived.add("bytes_over_compulsory", work.bytes > 0 ? moved / work.bytes : std::nan(""), "ratio");
@@ -96,7 +87,7 @@ void add_memory(Derived& derived, const Profile& p, const Work& work) {
 }
 
 // Counts the executed instructions by kind.
-void add_kinds(Derived& derived, const Profile& p) {
+void add_kinds(MetricList& derived, const Profile& p) {
   const double all = p.metric("smsp__thread_inst_executed.sum");
   const auto of_kind = [&](const std::string& kind) {
     return p.metric("smsp__sass_thread_inst_executed_op_" + kind + "_pred_on.sum");
@@ -114,7 +105,7 @@ void add_kinds(Derived& derived, const Profile& p) {
 }
 
 // The shares of the time in which SMs have no warp, and in which warps wait at a barrier.
-void add_waiting(Derived& derived, const Profile& p) {
+void add_waiting(MetricList& derived, const Profile& p) {
   // Both cycles of one pass: passes differ in what the L2 holds.
   derived.add("sm_active", p.metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
   // The unit that executes barriers loads constants besides, some of them in two instructions.
@@ -145,7 +136,8 @@ std::vector<Metric> counter_metrics(const CounterReport& report, int calls) {
 }
 
 std::vector<Metric> derived_metrics(const Profile& p, const Work& work) {
-  Derived derived;
+  std::vector<Metric> metrics;
+  MetricList derived(metrics);
   add_memory(derived, p, work);
   derived.add("achieved_occupancy", p.metric("sm__warps_active.avg.pct_of_peak_sustained_active") / 100, "ratio");
   derived.add("issue_utilisation", p.metric("smsp__issue_active.avg.pct_of_peak_sustained_active") / 100, "ratio");
@@ -168,7 +160,7 @@ std::vector<Metric> derived_metrics(const Profile& p, const Work& work) {
   derived.add("pipe_constant", p.metric("idc__request_cycles_active" + of_time) / 100, "ratio");
   add_kinds(derived, p);
   add_waiting(derived, p);
-  return derived.metrics;
+  return metrics;
 }
 
 std::vector<Metric> stall_metrics(const std::vector<StallSample>& samples) {
@@ -215,7 +207,8 @@ std::vector<Metric> instruction_metrics(const InstructionReport& report, const W
     kernel.warps += one.pc_offset == 0 ? executed : 0;
     kernel.barriers += one.opcode == "BAR" ? executed : 0;
   }
-  Derived derived;
+  std::vector<Metric> metrics;
+  MetricList derived(metrics);
   double all = 0;
   for (const auto& [name, kernel] : kernels) {
     all += kernel.barriers;
@@ -230,7 +223,7 @@ std::vector<Metric> instruction_metrics(const InstructionReport& report, const W
     derived.add("barriers_per_warp", of_warp, "barriers");
     derived.add("barriers_per_step", work.serial_steps > 0 ? of_warp / work.serial_steps : std::nan(""), "barriers");
   }
-  return derived.metrics;
+  return metrics;
 }
 
 std::vector<LineCount> line_counts(const InstructionReport& report) {

@@ -1,6 +1,4 @@
 // harness/profile/gpu/measure_gpu.cpp - takes times first, then PC samples, then counters.
-#include "harness/profile/gpu/measure_gpu.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "harness/core/text.h"
 #include "harness/profile/gpu/gpu_profile.h"
 #include "harness/profile/gpu/occupancy.h"
+#include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/summary.h"
 #include "harness/worker/cupti/metric_names.h"
 
@@ -33,12 +32,7 @@ constexpr std::size_t kMostSampleRows = 4000;  // the rest are a few samples eac
 void add_activity(Profile& profile, const std::vector<double>& ns) {
   const SampleSummary summary = summarise(ns);
   if (summary.count > 0) {
-    profile.metrics.push_back({.name = "activity_time",
-                               .value = summary.median,
-                               .unit = "ns",
-                               .lower = summary.lower,
-                               .upper = summary.upper,
-                               .samples = summary.count});
+    MetricList(profile.metrics).add_time("activity_time", summary);
   }
 }
 

@@ -1,5 +1,4 @@
-// harness/profile/gpu/occupancy.h - how many blocks of a launch an SM can hold, what limits them, and how the last wave
-// fills it.
+// harness/profile/gpu/occupancy.h - how many blocks an SM can hold, and how the last wave fills it.
 #pragma once
 
 #include <array>

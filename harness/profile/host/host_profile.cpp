@@ -13,28 +13,6 @@
 namespace apo {
 namespace {
 
-// Adds metrics, leaving out what has no finite value.
-class MetricList {
- public:
-  explicit MetricList(std::vector<Metric>& metrics) : metrics_(metrics) {}
-  void add(const std::string& name, double value, const std::string& unit, int samples) {
-    if (std::isfinite(value)) {
-      metrics_.push_back({.name = name, .value = value, .unit = unit, .samples = samples});
-    }
-  }
-  void add_time(const std::string& name, const SampleSummary& summary) {
-    metrics_.push_back({.name = name,
-                        .value = summary.median,
-                        .unit = "ns",
-                        .lower = summary.lower,
-                        .upper = summary.upper,
-                        .samples = summary.count});
-  }
-
- private:
-  std::vector<Metric>& metrics_;
-};
-
 struct TimedThreads {
   int threads = 1;
   SampleSummary summary;

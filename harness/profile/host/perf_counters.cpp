@@ -1,5 +1,4 @@
-// harness/profile/host/perf_counters.cpp - perf_event_open: one descriptor a counter and thread, inherited by what they
-// start.
+// harness/profile/host/perf_counters.cpp - perf_event_open: one descriptor a counter and thread.
 #include "harness/profile/host/perf_counters.h"
 
 #include <fmt/format.h>
@@ -179,20 +178,16 @@ std::vector<Metric> PerfCounters::read() const {
 }
 
 std::string PerfCounters::missing() const {
-  std::vector<std::string> reasons;  // in order of appearance, each once
-  for (const std::string& refusal : refusals_) {
-    if (!refusal.empty() && std::find(reasons.begin(), reasons.end(), refusal) == reasons.end()) {
-      reasons.push_back(refusal);
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // in order of appearance, each once
+  for (std::size_t spec = 0; spec < specs_.size(); ++spec) {
+    if (!refusals_[spec].empty()) {
+      auto found = std::ranges::find(reasons, refusals_[spec], [](const auto& one) { return one.first; });
+      found = found == reasons.end() ? reasons.insert(found, {refusals_[spec], {}}) : found;
+      found->second.push_back(specs_[spec].name);
     }
   }
   std::vector<std::string> sentences;
-  for (const std::string& reason : reasons) {
-    std::vector<std::string> names;
-    for (std::size_t spec = 0; spec < specs_.size(); ++spec) {
-      if (refusals_[spec] == reason) {
-        names.push_back(specs_[spec].name);
-      }
-    }
+  for (const auto& [reason, names] : reasons) {
     sentences.push_back("no " + join(names, ", ") + ": " + reason);
   }
   return join(sentences, "; ");

@@ -1,5 +1,4 @@
-// harness/profile/host/perf_counters.h - the kernel's counters for a process, with a clear line for each that it
-// refuses.
+// harness/profile/host/perf_counters.h - the kernel's counters for a process, and why one is refused.
 #pragma once
 
 #include <sys/types.h>

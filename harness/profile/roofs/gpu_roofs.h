@@ -1,13 +1,15 @@
-// harness/profile/roofs/gpu_roofs.h - the kernels of roofs.cu, what each does in a launch, and its roof.
+// harness/profile/roofs/gpu_roofs.h - the kernels of roofs.cu, what each does in a launch, and its measured roof.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/core/records/device_facts.h"
 #include "harness/core/records/records.h"
+#include "harness/worker/parent/worker.h"
 
 namespace apo {
 
@@ -56,5 +58,13 @@ Roof driver_copy_roof(std::int64_t bytes, const std::vector<std::int64_t>& ns);
 
 // True when every roof above is present, measured as this program does it: an older one measured fewer, or otherwise.
 bool has_all_cuda_roofs(const std::vector<Roof>& roofs);
+
+using BuildVariant = std::function<Build(const Family&, const Variant&, const Axes&)>;
+
+// Measures every roof of cuda_roof_kernels() in about two seconds. `variant` is cuda_roof_source() with its metadata.
+// On a GPU that cannot run those kernels (before sm_80) it measures only memory_copy, by the driver's own copy. Throws
+// EnvironmentError when a roof cannot be measured.
+std::vector<Roof> measure_cuda_roofs(const Variant& variant, const BuildVariant& build, const WorkerOptions& options,
+                                     const DeviceFacts& device);
 
 }  // namespace apo

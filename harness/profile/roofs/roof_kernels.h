@@ -1,5 +1,4 @@
-// harness/profile/roofs/roof_kernels.h - the inner loops that the roofs are measured with, one build of them an
-// instruction set.
+// harness/profile/roofs/roof_kernels.h - the inner loops of the roofs, one build an instruction set.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// harness/profile/roofs/roof_kernels_avx2.cpp - the roofs' loops for AVX2 with FMA; built with those flags, called
-// after a check.
+// harness/profile/roofs/roof_kernels_avx2.cpp - the roofs' loops for AVX2 with FMA, called after a check.
 #include "harness/profile/roofs/roof_kernels.inl"
 
 namespace apo {

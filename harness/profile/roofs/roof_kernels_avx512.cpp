@@ -1,5 +1,4 @@
-// harness/profile/roofs/roof_kernels_avx512.cpp - the roofs' loops for AVX-512F; built with that flag, called after a
-// check.
+// harness/profile/roofs/roof_kernels_avx512.cpp - the roofs' loops for AVX-512F, called after a check.
 #include "harness/profile/roofs/roof_kernels.inl"
 
 namespace apo {

@@ -100,27 +100,6 @@ std::vector<double> repeat(double budget_s, const std::function<double()>& sampl
   return values;
 }
 
-Roof roof_of(const std::string& name, const std::string& unit, const QuantileInterval& interval,
-             const std::string& note) {
-  return {.name = name,
-          .value = interval.value,
-          .unit = unit,
-          .lower = interval.lower,
-          .upper = interval.upper,
-          .samples = interval.count,
-          .note = note};
-}
-
-// A rate is what the machine can reach, and interference only ever lowers a sample: the 90th percentile.
-Roof rate_of(const std::string& name, const std::string& unit, std::vector<double> rates, const std::string& note) {
-  return roof_of(name, unit, quantile_interval(std::move(rates), 0.9), note);
-}
-
-// A cost is what a call has to expect: the median.
-Roof cost_of(const std::string& name, std::vector<double> seconds, const std::string& note) {
-  return roof_of(name, "s", quantile_interval(std::move(seconds), 0.5), note);
-}
-
 // One throughput: work per second over all threads, where run(thread, repetitions) does repetitions x unit_work.
 struct Throughput {
   std::string name;
@@ -150,28 +129,17 @@ Roof measure(const Throughput& throughput, int threads, const std::string& suffi
   const auto rates = repeat(
       budget_s, [&] { return work / run_together(threads, [&](int thread) { throughput.run(thread, repetitions); }); });
   const std::string used = fmt::format("{} {}", threads, threads == 1 ? "thread" : "threads");
-  return rate_of(throughput.name + suffix, throughput.unit, rates, throughput.note + ", " + used);
+  return roof_of(throughput.name + suffix, throughput.unit, rates, throughput.note + ", " + used);
 }
 
-Throughput vector_fma(const RoofKernels& kernels) {
+Throughput multiply_adds(const RoofKernels& kernels, bool vectors) {
   constexpr std::int64_t kSteps = 1000;
-  return {.name = "fp32_fma",
+  return {.name = vectors ? "fp32_fma" : "fp32_scalar",
           .unit = "flop/s",
-          .note = kernels.isa,
-          .unit_work = 2.0 * kSteps * kernels.fma_per_step * kernels.lanes,
-          .run = [&kernels](int, std::int64_t repetitions) {
-            sink = kernels.vector_fma(repetitions * kSteps, 0.9999f, 1e-4f);
-          }};
-}
-
-Throughput scalar_fma(const RoofKernels& kernels) {
-  constexpr std::int64_t kSteps = 1000;
-  return {.name = "fp32_scalar",
-          .unit = "flop/s",
-          .note = std::string(kernels.isa) + ", one lane",
-          .unit_work = 2.0 * kSteps * kernels.fma_per_step,
-          .run = [&kernels](int, std::int64_t repetitions) {
-            sink = kernels.scalar_fma(repetitions * kSteps, 0.9999f, 1e-4f);
+          .note = std::string(kernels.isa) + (vectors ? "" : ", one lane"),
+          .unit_work = 2.0 * kSteps * kernels.fma_per_step * (vectors ? kernels.lanes : 1),
+          .run = [loop = vectors ? kernels.vector_fma : kernels.scalar_fma](int, std::int64_t repetitions) {
+            sink = loop(repetitions * kSteps, 0.9999f, 1e-4f);
           }};
 }
 
@@ -215,14 +183,6 @@ Throughput library_calls(const char* name, const char* note, const float* argume
             }
             sink = sum;
           }};
-}
-
-Throughput libm_tanh(const float* arguments) {
-  return library_calls("libm_tanh", "std::tanh(float)", arguments, [](float x) { return std::tanh(x); });
-}
-
-Throughput libm_exp(const float* arguments) {
-  return library_calls("libm_exp", "std::exp(float)", arguments, [](float x) { return std::exp(x); });
 }
 
 // Copies a window of `window` floats a repetition. Each thread walks round its share of two buffers and goes on where
@@ -327,7 +287,7 @@ Roof measure_thread_start(int threads, double budget_s) {
     team.clear();
     return seconds_between(start, Clock::now());
   });
-  return cost_of("thread_start", seconds, fmt::format("start and join {} std::thread", threads));
+  return roof_of("thread_start", "s", seconds, fmt::format("start and join {} std::thread", threads));
 }
 
 Roof measure_page_fault(double budget_s) {
@@ -341,7 +301,7 @@ Roof measure_page_fault(double budget_s) {
     }
     return seconds_between(start, Clock::now()) / kPages;
   });
-  return cost_of("page_fault", seconds, fmt::format("first write to a page of {} bytes", page));
+  return roof_of("page_fault", "s", seconds, fmt::format("first write to a page of {} bytes", page));
 }
 
 Roof measure_call_overhead(double budget_s) {
@@ -359,7 +319,8 @@ Roof measure_call_overhead(double budget_s) {
     sink = static_cast<float>(failures);
     return seconds_between(start, last) / kCalls;
   });
-  return cost_of("call_overhead", seconds, "an empty function called through a pointer between two clock readings");
+  return roof_of("call_overhead", "s", seconds,
+                 "an empty function called through a pointer between two clock readings");
 }
 
 }  // namespace
@@ -371,11 +332,13 @@ std::vector<Roof> measure_host_roofs(int threads, double budget_s) {
   const double small = budget_s / 20;
   std::vector<Roof> roofs;
   for (const Throughput& throughput :
-       {vector_fma(kernels), vector_tanh(kernels, arguments), libm_tanh(arguments), libm_exp(arguments)}) {
+       {multiply_adds(kernels, true), vector_tanh(kernels, arguments),
+        library_calls("libm_tanh", "std::tanh(float)", arguments, [](float x) { return std::tanh(x); }),
+        library_calls("libm_exp", "std::exp(float)", arguments, [](float x) { return std::exp(x); })}) {
     roofs.push_back(measure(throughput, 1, "_1", small));
     roofs.push_back(measure(throughput, threads, "", small));
   }
-  roofs.push_back(measure(scalar_fma(kernels), 1, "_1", small));
+  roofs.push_back(measure(multiply_adds(kernels, false), 1, "_1", small));
   roofs.push_back(measure_thread_start(threads, small / 2));
   roofs.push_back(measure_page_fault(small / 2));
   roofs.push_back(measure_call_overhead(small / 2));
@@ -383,6 +346,17 @@ std::vector<Roof> measure_host_roofs(int threads, double budget_s) {
     roofs.push_back(std::move(roof));
   }
   return roofs;
+}
+
+Roof roof_of(const std::string& name, const std::string& unit, std::vector<double> samples, const std::string& note) {
+  const QuantileInterval interval = quantile_interval(std::move(samples), unit == "s" ? 0.5 : 0.9);
+  return {.name = name,
+          .value = interval.value,
+          .unit = unit,
+          .lower = interval.lower,
+          .upper = interval.upper,
+          .samples = interval.count,
+          .note = note};
 }
 
 const Roof* find_roof(const std::vector<Roof>& roofs, const std::string& name) {

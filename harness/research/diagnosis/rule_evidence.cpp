@@ -40,8 +40,9 @@ double share_of_time(const Diagnosis& d, double ns) {
   return ns / d.profile.time_ns;
 }
 
-std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound) {
-  if (!std::isfinite(bound) && !std::isfinite(floor_bound(d.profile))) {
+std::optional<Bottleneck> found(const Diagnosis& d, bool fires, const char* name, const std::string& evidence,
+                                double bound) {
+  if (!fires || (!std::isfinite(bound) && !std::isfinite(floor_bound(d.profile)))) {
     return std::nullopt;  // nothing bounds it, so nothing can be said
   }
   return Bottleneck{
@@ -63,10 +64,6 @@ double largest(const Diagnosis& d, const char* const (&metrics)[n]) {
   }
   return most;
 }
-
-}  // namespace
-
-namespace {
 
 using Place = std::pair<std::string, int>;
 
@@ -129,13 +126,16 @@ std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> 
   return bottleneck;
 }
 
-std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
-                                const Where& where) {
-  auto bottleneck = at_line(d, found(d, name, evidence, bound), where);
+std::optional<Bottleneck> as(BottleneckKind kind, std::optional<Bottleneck> bottleneck) {
   if (bottleneck) {
-    bottleneck->kind = BottleneckKind::cause;
+    bottleneck->kind = kind;
   }
   return bottleneck;
+}
+
+std::optional<Bottleneck> cause(const Diagnosis& d, bool fires, const char* name, const std::string& evidence,
+                                double bound, const Where& where) {
+  return as(BottleneckKind::cause, at_line(d, found(d, fires, name, evidence, bound), where));
 }
 
 bool counted(const Diagnosis& d) {
@@ -181,13 +181,6 @@ double busiest_unit(const Diagnosis& d) {
 
 double at_most(double bound, double share) {
   return share > 0 ? std::min(bound, 1 / share) : bound;
-}
-
-std::string percent(double share) {
-  return format_share(share);
-}
-std::string per_second(double value, const char* unit) {
-  return format_si(value, unit);
 }
 
 // The backward in the E88 journal's formulation evaluates each tanh in the replay and once more in the reverse phase; a

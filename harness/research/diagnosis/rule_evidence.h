@@ -1,5 +1,4 @@
-// harness/research/diagnosis/rule_evidence.h - shared by the diagnosis rules: rates, shares of the time, numbers as
-// text.
+// harness/research/diagnosis/rule_evidence.h - shared by the diagnosis rules: rates, shares of the time.
 #pragma once
 
 #include <limits>
@@ -25,8 +24,10 @@ double rate(const Diagnosis& d, const std::string& roof);
 bool measured(const Diagnosis& d);
 double share_of_time(const Diagnosis& d, double ns);
 
-// Returns the bottleneck with its bound limited by the floor's; nullopt when nothing bounds it.
-std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound);
+// Returns the bottleneck where `fires`, with its bound limited by the floor's; nullopt when nothing bounds it.
+std::optional<Bottleneck> found(const Diagnosis& d, bool fires, const char* name, const std::string& evidence,
+                                double bound);
+std::optional<Bottleneck> as(BottleneckKind kind, std::optional<Bottleneck> bottleneck);
 
 // How to find the line of a bottleneck.
 struct Where {
@@ -40,8 +41,8 @@ struct Where {
 // Adds the variant's line, where one is found.
 std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck, const Where& where);
 // Returns the bottleneck as a cause, at its line.
-std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
-                                const Where& where = {});
+std::optional<Bottleneck> cause(const Diagnosis& d, bool fires, const char* name, const std::string& evidence,
+                                double bound, const Where& where = {});
 
 // A kernel waits for a unit that needs this share of the time at a measured rate; below it, for something else.
 inline constexpr double kBusy = 0.5;
@@ -64,9 +65,6 @@ double shared_units(const Diagnosis& d);  // shared memory, special functions, c
 double busiest_unit(const Diagnosis& d);  // all of them
 // Returns `bound`, or the bound that remains when a unit that is busy for `share` of the time still has to do its work.
 double at_most(double bound, double share);
-
-std::string percent(double share);
-std::string per_second(double value, const char* unit);
 
 // Counts the special functions that a call evaluates.
 double executed_special(const Diagnosis& d);

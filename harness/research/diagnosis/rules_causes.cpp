@@ -64,13 +64,13 @@ struct Waste {
   double share = 0;       // of all sectors that loads and stores touch, by both
 };
 
-// Returns the loads or stores that use few bytes of their sectors, if these are more than a few accesses; else nullopt.
-std::optional<Waste> wasted_sectors(const Diagnosis& d) {
+// The loads or stores that use few bytes of their sectors, if these are more than a few accesses; else a share of 0.
+Waste wasted_sectors(const Diagnosis& d) {
   const double loads = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
   const double stores = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
   const double all = std::fmax(loads, 0.0) + std::fmax(stores, 0.0);
   const bool is_counted = all > 0;
-  std::optional<Waste> waste;
+  Waste waste;
   double worse = 0;
   for (const auto& [of_loads, sectors] : {std::pair{true, loads}, std::pair{false, stores}}) {
     const double efficiency = d.profile.metric(of_loads ? "load_efficiency" : "store_efficiency");
@@ -79,11 +79,11 @@ std::optional<Waste> wasted_sectors(const Diagnosis& d) {
     if (!(efficiency > 0 && efficiency < kGoodEfficiency && share >= kMinorShare)) {
       continue;
     }
-    const double before = waste && is_counted ? waste->share : 0;
+    const double before = is_counted ? waste.share : 0;
     if (share > worse) {
-      waste = Waste{.of_loads = of_loads, .efficiency = efficiency, .share = before + share};
+      waste = {.of_loads = of_loads, .efficiency = efficiency, .share = before + share};
     } else if (is_counted) {
-      waste->share += share;
+      waste.share += share;
     }
     worse = std::max(worse, share);
   }
@@ -93,27 +93,22 @@ std::optional<Waste> wasted_sectors(const Diagnosis& d) {
 // A wait without another explanation than its own cause.
 std::optional<Bottleneck> own_wait(const Diagnosis& d, const char* name, const char* state, const char* meaning) {
   const double share = stall_share(d, {state});
-  if (!counted(d) || !(share >= kStallShare) || busiest_unit(d) >= kHighlyUsed) {
-    return std::nullopt;
-  }
-  return cause(d, name, percent(share) + " of the samples " + meaning, amdahl(share, kInfinity), {.states = {state}});
+  return cause(d, counted(d) && share >= kStallShare && busiest_unit(d) < kHighlyUsed, name,
+               format_share(share) + " of the samples " + meaning, amdahl(share, kInfinity), {.states = {state}});
 }
 
 }  // namespace
 
 std::optional<Bottleneck> uncoalesced_access(const Diagnosis& d) {
-  const auto waste = wasted_sectors(d);
+  const Waste waste = wasted_sectors(d);
   const double waits = waits_for_memory(d);
-  if (!counted(d) || !waste || !(waits >= kMinorShare)) {
-    return std::nullopt;
-  }
-  const double sectors = d.profile.metric(waste->of_loads ? "sectors_per_load" : "sectors_per_store");
-  return cause(d, "uncoalesced-access",
-               std::string(waste->of_loads ? "loads" : "stores") + " use " + percent(waste->efficiency) +
+  const double sectors = d.profile.metric(waste.of_loads ? "sectors_per_load" : "sectors_per_store");
+  return cause(d, counted(d) && waste.share > 0 && waits >= kMinorShare, "uncoalesced-access",
+               std::string(waste.of_loads ? "loads" : "stores") + " use " + format_share(waste.efficiency) +
                    " of the bytes of their sectors" +
                    (std::isfinite(sectors) ? " and touch " + format_g(sectors, 3) + " sectors an instruction" : ""),
-               amdahl(waits, 1 / (1 - waste->share)),
-               {.count = "excess_sectors", .states = kMemoryWaits, .opcodes = waste->of_loads ? kLoads : kStores});
+               amdahl(waits, 1 / (1 - waste.share)),
+               {.count = "excess_sectors", .states = kMemoryWaits, .opcodes = waste.of_loads ? kLoads : kStores});
 }
 
 // Bytes that are read more than once, if the kernel waits for DRAM. Wasted sectors and local memory are separate
@@ -124,40 +119,34 @@ std::optional<Bottleneck> excess_dram_traffic(const Diagnosis& d) {
   const double moved = d.profile.metric("bytes_moved") - static_cast<double>(d.l2_bytes);
   const double excess = moved / d.work.bytes;
   const double local = d.profile.metric("local_bytes");
-  if (!counted(d) || !(used >= kHighlyUsed) || !(d.work.bytes > 0) || !(excess >= kExcess) || wasted_sectors(d) ||
-      local > moved - d.work.bytes) {
-    return std::nullopt;
-  }
-  return cause(d, "excess-dram-traffic",
+  return cause(d,
+               counted(d) && used >= kHighlyUsed && d.work.bytes > 0 && excess >= kExcess &&
+                   wasted_sectors(d).share == 0 && !(local > moved - d.work.bytes),
+               "excess-dram-traffic",
                "DRAM moves " + format_bytes(d.profile.metric("bytes_moved")) + " a call, " +
                    format_ratio(d.profile.metric("bytes_over_compulsory")) + " the compulsory " +
-                   format_bytes(d.work.bytes) + ", at " + percent(used) + " of its peak",
+                   format_bytes(d.work.bytes) + ", at " + format_share(used) + " of its peak",
                excess, {.states = kMemoryWaits, .opcodes = kLoadsAndStores});
 }
 
 std::optional<Bottleneck> bank_conflicts(const Diagnosis& d) {
   const double share = d.profile.metric("bank_conflict_share");
   const double waits = stall_share(d, kShared);
-  if (!counted(d) || !(share >= kMinorShare) || (sampled(d) && !(share * waits >= kMinorShare / 2))) {
-    return std::nullopt;
-  }
   const double faster = 1 / (1 - std::min(share, 0.999));
-  return cause(d, "bank-conflicts",
-               percent(share) + " of the wavefronts of shared memory are repeats because of bank conflicts" +
-                   (sampled(d) ? "; " + percent(waits) + " of the warps wait for shared memory or its queue" : ""),
+  return cause(d, counted(d) && share >= kMinorShare && (!sampled(d) || share * waits >= kMinorShare / 2),
+               "bank-conflicts",
+               format_share(share) + " of the wavefronts of shared memory are repeats because of bank conflicts" +
+                   (sampled(d) ? "; " + format_share(waits) + " of the warps wait for shared memory or its queue" : ""),
                sampled(d) ? amdahl(waits, faster) : faster,
                {.count = "excess_wavefronts", .states = kShared, .opcodes = kSharedAccess});
 }
 
 std::optional<Bottleneck> register_spills(const Diagnosis& d) {
   const double share = share_of_instructions(d, "sm__sass_inst_executed_op_local.sum");
-  if (!counted(d) || !(share >= kManySpills)) {
-    return std::nullopt;
-  }
   const double spilled = d.profile.metric("spill_bytes");
   const double waits = waits_for_memory(d);
-  return cause(d, spilled > 0 ? "register-spills" : "local-array",
-               percent(share) + " of the instructions access local memory (" +
+  return cause(d, counted(d) && share >= kManySpills, spilled > 0 ? "register-spills" : "local-array",
+               format_share(share) + " of the instructions access local memory (" +
                    format_bytes(d.profile.metric("local_bytes")) + " a call)" +
                    (spilled > 0 ? "; the compiler spilled " + format_bytes(spilled) + " a thread"
                                 : "; nothing is spilled, so an array of a thread is indexed at run time"),
@@ -170,11 +159,9 @@ namespace {
 // Lanes matter as far as instructions take the time.
 std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why, const Where& where) {
   const double lanes = d.profile.metric("threads_per_instruction");
-  if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {
-    return std::nullopt;
-  }
   const double elsewhere = sampled(d) ? stall_share(d, kGlobal) : 0;
-  return cause(d, name, format_g(lanes, 3) + " of 32 lanes are active in an instruction: " + why,
+  return cause(d, counted(d) && lanes > 0 && lanes < kFewLanes, name,
+               format_g(lanes, 3) + " of 32 lanes are active in an instruction: " + why,
                amdahl(1 - elsewhere, kLanes / lanes), where);
 }
 
@@ -187,7 +174,7 @@ bool diverges(const Diagnosis& d) {
 std::optional<Bottleneck> divergent_branches(const Diagnosis& d) {
   return diverges(d)
              ? few_lanes(d, "divergent-branches",
-                         percent(d.profile.metric("divergent_share")) +
+                         format_share(d.profile.metric("divergent_share")) +
                              " of the branches' targets are taken by a part of a warp only",
                          {.count = "divergent_branches", .states = {"branch_resolving"}, .opcodes = {"BRA", "BRX"}})
              : std::nullopt;
@@ -204,44 +191,36 @@ std::optional<Bottleneck> atomics(const Diagnosis& d) {
   const double share = share_of_instructions(d, "atomics");
   const bool of_shared = d.profile.metric("sm__sass_inst_executed_op_shared_atom.sum") > 0.5 * instructions;
   const double waits = of_shared && sampled(d) ? stall_share(d, kShared) : waits_for_memory(d);
-  if (!counted(d) || !(share >= kManySlow)) {
-    return std::nullopt;
-  }
-  return cause(d, "atomics",
-               format_g(instructions) + " atomic instructions a call, " + percent(share) + " of all, mostly on " +
-                   (of_shared ? "shared" : "global") + " memory; " + percent(waits) + " of the warps wait for it",
+  return cause(d, counted(d) && share >= kManySlow, "atomics",
+               format_g(instructions) + " atomic instructions a call, " + format_share(share) + " of all, mostly on " +
+                   (of_shared ? "shared" : "global") + " memory; " + format_share(waits) + " of the warps wait for it",
                amdahl(waits, kInfinity),
                {.count = "atomics", .states = of_shared ? kShared : kMemoryWaits, .opcodes = kAtomics});
 }
 
 std::optional<Bottleneck> double_precision(const Diagnosis& d) {
   const double share = d.profile.metric("fp64_share");
-  if (!counted(d) || d.has_doubles || !(share >= kManyDoubles)) {
-    return std::nullopt;
-  }
   const double pipe = d.profile.metric("pipe_fp64");
-  return cause(d, "double-precision",
-               percent(share) + " of the instructions compute in double precision" +
-                   (std::isfinite(pipe) ? ", whose pipe is busy for " + percent(pipe) + " of the active cycles" : "") +
-                   ", and no tensor of the contract is f64",
-               amdahl(std::fmax(share, pipe), kDoubleCost), {.states = {"math_pipe_throttle", "wait", "selected"}});
+  return cause(
+      d, counted(d) && !d.has_doubles && share >= kManyDoubles, "double-precision",
+      format_share(share) + " of the instructions compute in double precision" +
+          (std::isfinite(pipe) ? ", whose pipe is busy for " + format_share(pipe) + " of the active cycles" : "") +
+          ", and no tensor of the contract is f64",
+      amdahl(std::fmax(share, pipe), kDoubleCost), {.states = {"math_pipe_throttle", "wait", "selected"}});
 }
 
 // Counted from the equations, work is floating point: integers are addresses, indices and divisions of them.
 std::optional<Bottleneck> integer_arithmetic(const Diagnosis& d) {
   const double share = d.profile.metric("integer_share");
   const double used = std::fmax(d.profile.metric("issue_utilisation"), d.profile.metric("pipe_alu"));
-  if (!counted(d) || !(share >= kMostly) || !(used >= kHighlyUsed)) {
-    return std::nullopt;
-  }
   const double conversions = d.profile.metric("conversion_share");
   return cause(
-      d, "integer-arithmetic",
-      percent(share) + " of the instructions are on integers, with the issue slots or their pipe used at " +
-          percent(used) +
-          (conversions >= kManySlow
-               ? "; conversions to and from floating point, as integer division has them, are " + percent(conversions)
-               : ""),
+      d, counted(d) && share >= kMostly && used >= kHighlyUsed, "integer-arithmetic",
+      format_share(share) + " of the instructions are on integers, with the issue slots or their pipe used at " +
+          format_share(used) +
+          (conversions >= kManySlow ? "; conversions to and from floating point, as integer division has them, are " +
+                                          format_share(conversions)
+                                    : ""),
       amdahl(share * used, kInfinity), {.states = {"selected", "not_selected", "math_pipe_throttle", "wait"}});
 }
 
@@ -254,12 +233,10 @@ std::optional<Bottleneck> constant_serialisation(const Diagnosis& d) {
   const double waits =
       sampled(d) ? 1 - stall_share(d, {"selected", "not_selected", "barrier"}) - waits_for_memory(d) : 1.0;
   const bool busy = used >= kHighlyUsed || (used >= kHighlyUsed / 2 && requests >= 2);
-  if (!counted(d) || !(share >= kManySlow) || !busy || !(waits >= kStallShare)) {
-    return std::nullopt;
-  }
-  return cause(d, "constant-serialisation",
-               percent(share) + " of the instructions load constants at computed addresses, with " +
-                   format_g(requests, 3) + " requests each; their cache is busy for " + percent(used) + " of the time",
+  return cause(d, counted(d) && share >= kManySlow && busy && waits >= kStallShare, "constant-serialisation",
+               format_share(share) + " of the instructions load constants at computed addresses, with " +
+                   format_g(requests, 3) + " requests each; their cache is busy for " + format_share(used) +
+                   " of the time",
                amdahl(waits, std::fmax(requests, kLanes / 2)),
                {.states = {"short_scoreboard", "mio_throttle", "imc_miss", "wait"}, .opcodes = {"LDC"}});
 }
@@ -282,12 +259,11 @@ std::optional<Bottleneck> uneven_warps(const Diagnosis& d) {
   const double wait = d.profile.metric("barrier_wait");
   const double barrier = 1e9 * roof_value(d.profile, "barrier");
   // Warps whose memory comes late wait as long, without being uneven.
-  if (!counted(d) || !(share >= kStallShare) || busiest_unit(d) >= kHighlyUsed || !(wait >= kLongWait * barrier) ||
-      !(share > 2 * stall_share(d, kGlobal))) {
-    return std::nullopt;
-  }
-  return cause(d, "uneven-warps",
-               percent(share) + " of the samples wait at a block barrier, " + format_ns(wait) +
+  return cause(d,
+               counted(d) && share >= kStallShare && busiest_unit(d) < kHighlyUsed && wait >= kLongWait * barrier &&
+                   share > 2 * stall_share(d, kGlobal),
+               "uneven-warps",
+               format_share(share) + " of the samples wait at a block barrier, " + format_ns(wait) +
                    " at each where the barrier itself takes " + format_ns(barrier) +
                    ": some warps of a block have more to do than others",
                amdahl(share, kInfinity), {.states = {"barrier"}});

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "harness/core/interval.h"
+#include "harness/core/records/stalls.h"
 #include "harness/core/text.h"
-#include "harness/research/lesson_condition.h"
 
 namespace apo {
+
 namespace {
 
 const Variant* variant_of(const ResearchInputs& inputs, const std::string& id, const std::string& source_hash) {
@@ -169,6 +172,40 @@ std::string name_experiments(const std::vector<std::int64_t>& experiments) {
     names.push_back(std::to_string(experiment));
   }
   return (names.size() == 1 ? "experiment " : "experiments ") + join(names, ", ");
+}
+
+std::string waiting_words(const std::string& stall) {
+  static const std::map<std::string, std::string_view, std::less<>> kWords = {
+      {"barrier", "barriers"},
+      {"long_scoreboard", "global or local memory"},
+      {"short_scoreboard", "shared memory or special functions"},
+      {"mio_throttle", "room in the queue of shared memory"},
+      {"lg_throttle", "room in the queue of global memory"},
+      {"math_pipe_throttle", "a busy arithmetic unit"},
+      {"wait", "the fixed latency of the instruction before"},
+      {"not_selected", "other warps that are issued first"},
+      {"no_instruction", "instructions to be fetched"},
+      {"membar", "memory fences"},
+      {"sleeping", "the end of a sleep"},
+      {"drain", "stores to be written"},
+      {"branch_resolve", "branches to be resolved"},
+      {"dispatch_stall", "the dispatcher"}};
+  const auto found = kWords.find(stall);
+  return std::string(found == kWords.end() ? std::string_view(stall) : found->second);
+}
+
+std::string changed_stall(const LessonCondition& then, const Profile& now) {
+  const auto stalls = top_stalls(now);
+  if (then.stall.empty() || stalls.empty()) {
+    return "";
+  }
+  const auto same = std::ranges::find_if(stalls, [&](const auto& one) { return one.first == then.stall; });
+  const double share = same == stalls.end() ? 0 : same->second;
+  if (share >= 0.5 * stalls.front().second) {
+    return "";
+  }
+  return fmt::format("the incumbent waited for {} then and waits for {} now", waiting_words(then.stall),
+                     waiting_words(stalls.front().first));
 }
 
 }  // namespace apo

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/records/records.h"
 #include "harness/research/inputs.h"
 
 namespace apo {
@@ -57,5 +58,13 @@ double deviation_here(const ResearchInputs& inputs, const PastResult& past);
 
 // Returns "experiments 3, 7".
 std::string name_experiments(const std::vector<std::int64_t>& experiments);
+
+// Describes a state of the sampler: "global or local memory" for "long_scoreboard".
+std::string waiting_words(const std::string& stall);
+
+// Returns what the incumbent waits for now if its main wait has changed, else "". A state counts as unchanged until its
+// share of the samples is less than half of the largest one: nearly equal states swap from profile to profile. Also ""
+// if one of the two profiles was not sampled.
+std::string changed_stall(const LessonCondition& then, const Profile& now);
 
 }  // namespace apo

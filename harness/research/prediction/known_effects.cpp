@@ -1,14 +1,11 @@
-// harness/research/prediction/known_effects.cpp - states judgements, promises and relations with their standard
-// deviations.
-#include "harness/research/prediction/known_effects.h"
-
+// harness/research/prediction/known_effects.cpp - states judgements, promises and relations.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "harness/core/techniques/techniques.h"
-#include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
+#include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
 
 namespace apo {

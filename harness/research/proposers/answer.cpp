@@ -34,14 +34,17 @@ void check_keys(const Line& object, const std::vector<std::string>& known, const
   }
 }
 
+// Null where the line has no value of that key.
+Line value_at(const Line& line, const char* key) {
+  return line.contains(key) ? line[key] : Line();
+}
+
 std::string text_at(const Line& line, const char* key, std::size_t longest = kLongestText) {
-  if (!line.contains(key) || line[key].is_null()) {
-    return "";
-  }
-  if (!line[key].is_string()) {
+  const Line value = value_at(line, key);
+  if (!value.is_null() && !value.is_string()) {
     throw UserError(fmt::format("'{}' is no text", key));
   }
-  const std::string text = line[key].get<std::string>();
+  const std::string text = value.is_null() ? "" : value.get<std::string>();
   if (text.size() > longest) {
     throw UserError(fmt::format("'{}' is longer than {} bytes", key, longest));
   }
@@ -53,24 +56,23 @@ std::string sentence_at(const Line& line, const char* key) {
 }
 
 double number_at(const Line& line, const char* key) {
-  if (!line.contains(key) || line[key].is_null()) {
+  const Line value = value_at(line, key);
+  if (value.is_null()) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  if (!line[key].is_number() || !(line[key].get<double>() >= 0) || !std::isfinite(line[key].get<double>())) {
+  if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>())) {
     throw UserError(fmt::format("'{}' is no number that is 0 or more", key));
   }
-  return line[key].get<double>();
+  return value.get<double>();
 }
 
 std::vector<std::string> techniques_of(const Line& line) {
   std::vector<std::string> techniques;
-  if (!line.contains("techniques") || line["techniques"].is_null()) {
-    return techniques;
-  }
-  if (!line["techniques"].is_array() || line["techniques"].size() > kMostTechniques) {
+  const Line value = value_at(line, "techniques");
+  if (!value.is_null() && (!value.is_array() || value.size() > kMostTechniques)) {
     throw UserError(fmt::format("'techniques' is no list of at most {} words", kMostTechniques));
   }
-  for (const Line& one : line["techniques"]) {
+  for (const Line& one : value) {
     if (!one.is_string() || one.get<std::string>().size() > kLongestText) {
       throw UserError("a technique is no word");
     }
@@ -80,10 +82,10 @@ std::vector<std::string> techniques_of(const Line& line) {
 }
 
 std::optional<Prediction> prediction_of(const Line& line) {
-  if (!line.contains("predict") || line["predict"].is_null()) {
+  const Line predict = value_at(line, "predict");
+  if (predict.is_null()) {
     return std::nullopt;
   }
-  const Line& predict = line["predict"];
   if (!predict.is_object()) {
     throw UserError(R"('predict' is no object {"low": 1.05, "high": 1.2, "because": "..."})");
   }
@@ -102,13 +104,8 @@ ProposalCost cost_of(const Line& line) {
 
 // Whose they are may stand there, too.
 bool says_costs_alone(const Line& line) {
-  const auto is_cost = [](const auto& item) {
-    return item.key() == "tokens" || item.key() == "usd" || item.key() == "seconds";
-  };
-  const auto items = line.items();
-  return std::any_of(items.begin(), items.end(), is_cost) &&
-         std::all_of(items.begin(), items.end(),
-                     [&](const auto& item) { return is_cost(item) || item.key() == "author"; });
+  const std::size_t costs = line.count("tokens") + line.count("usd") + line.count("seconds");
+  return costs > 0 && line.size() == costs + line.count("author");
 }
 
 // A list is no object, and meant as candidates.
@@ -134,28 +131,27 @@ Line object_of(const std::string& text) {
 // Identifies a refused line to its author.
 ProposedCandidate names_of(const Line& line) {
   const auto word = [&](const char* key) {
-    const auto found = line.is_object() ? line.find(key) : line.end();
-    const std::string text = found != line.end() && found->is_string() ? found->get<std::string>() : "";
+    const Line value = line.is_object() ? value_at(line, key) : Line();
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
     return text.size() > kLongestText ? "" : one_line(text);
   };
   return {.file = word("file"), .variant = word("variant"), .name = word("name"), .author = word("author")};
 }
 
-struct ReadLine {
-  std::optional<ProposalCost> cost;  // of the call; else
-  ProposedCandidate candidate;
-};
-
-ReadLine read_line(const std::string& text) {
+// Sets `cost` and returns nothing where a line says what the call cost.
+std::optional<ProposedCandidate> read_line(const std::string& text, ProposalCost& cost) {
   Line line;
   try {
     line = object_of(text);
-    return says_costs_alone(line) ? ReadLine{.cost = cost_of(line), .candidate = {}}
-                                  : ReadLine{.cost = {}, .candidate = candidate_of(line, kAnswerKeys)};
+    if (!says_costs_alone(line)) {
+      return candidate_of(line, kAnswerKeys);
+    }
+    cost = cost_of(line);
+    return std::nullopt;
   } catch (const UserError& error) {
     ProposedCandidate refused = names_of(line);
     refused.fault = with_hint(error);
-    return {.cost = {}, .candidate = std::move(refused)};
+    return refused;
   }
 }
 
@@ -175,9 +171,7 @@ ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std
                               .prediction = prediction_of(line),
                               .judge = text_at(line, "judge"),
                               .cost = cost_of(line)};
-  const int given = static_cast<int>(!candidate.source.empty()) + static_cast<int>(!candidate.file.empty()) +
-                    static_cast<int>(!candidate.variant.empty());
-  if (given != 1) {
+  if (candidate.source.empty() + candidate.file.empty() + candidate.variant.empty() != 2) {
     throw UserError(std::ranges::find(keys, "file") != keys.end()
                         ? "a candidate has one of 'source', 'file' and 'variant'"
                         : "a candidate has one of 'source' and 'variant'");
@@ -203,19 +197,18 @@ ProposerAnswer read_answer(std::string_view output, std::size_t most) {
       answer.first_text_line = ++answer.text_lines == 1 ? number : answer.first_text_line;
       continue;
     }
-    auto [cost, candidate] = read_line(trimmed);
-    if (cost) {
-      answer.cost = *cost;
+    auto candidate = read_line(trimmed, answer.cost);
+    if (!candidate) {
       continue;
     }
-    candidate.line = number;
-    if (candidate.fault.empty() && ++readable > most) {
-      candidate.fault = fmt::format("no more than {} candidates of an answer are read", most);
+    candidate->line = number;
+    if (candidate->fault.empty() && ++readable > most) {
+      candidate->fault = fmt::format("no more than {} candidates of an answer are read", most);
     }
-    if (!candidate.fault.empty() && ++faults > kMostFaults) {
+    if (!candidate->fault.empty() && ++faults > kMostFaults) {
       ++answer.unlisted;
     } else {
-      answer.candidates.push_back(std::move(candidate));
+      answer.candidates.push_back(std::move(*candidate));
     }
   }
   return answer;

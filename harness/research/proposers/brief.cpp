@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "harness/core/json/records_json.h"
-#include "harness/research/prediction/known_effects.h"
+#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,5 +56,18 @@ class Device {
   // Returns why samples with RunRequest::activity have no second clock; "" when they have one.
   virtual std::string activity_missing() const { return "only a GPU has a second clock"; }
 };
+
+// `status` outlives the device and names the running slot for an inspection after a crash. `seed` draws the order in
+// which threads run.
+std::unique_ptr<Device> make_executor_device(int threads, std::uint64_t seed, SharedStatus& status);
+
+// `status` outlives the device and names the running slot for an inspection after a crash.
+std::unique_ptr<Device> make_host_device(int threads, SharedStatus& status);
+
+// Returns nullptr when there is no usable GPU `index`, with the reason in `missing`. `status` outlives the device.
+// `watched` means that a tool checks memory accesses: each tensor is then an allocation of its own, outputs and scratch
+// are not poisoned, since a write would hide that they are read uninitialised, and launches are not gated, since the
+// tool may wait for each.
+std::unique_ptr<Device> make_cuda_device(int index, bool watched, SharedStatus& status, std::string& missing);
 
 }  // namespace apo

@@ -1,7 +1,4 @@
-// harness/worker/child/executor_device.cpp - buffers of the shared tensors, launches in order, findings as incorrect
-// results.
-#include "harness/worker/child/executor_device.h"
-
+// harness/worker/child/executor_device.cpp - launches in order over the shared tensors; findings are incorrect results.
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,8 +9,9 @@
 
 #include "harness/core/guards.h"
 #include "harness/executor/module.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/protocol/clock.h"
-#include "harness/worker/protocol/mapping.h"
+#include "harness/worker/protocol/shared_tensors.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -74,17 +72,13 @@ Result<std::uint64_t> ExecutorDevice::attach(const SharedTensorsLayout& layout, 
 
 std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const char* const* names) const {
   std::vector<executor::Buffer> result;
-  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (const BufferPlace& place : layout_.buffers) {
-      const int owner = role == BufferRole::input ? set : slot;
-      if (place.role == role && (role == BufferRole::output || place.owner == owner)) {
-        result.push_back({.name = names[result.size()],
-                          .begin = begin() + static_cast<std::uintptr_t>(place.offset),
-                          .bytes = static_cast<std::size_t>(place.bytes),
-                          .writable = role != BufferRole::input,
-                          .written = role == BufferRole::input});
-      }
-    }
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    const BufferPlace& place = layout_.buffers[i];
+    result.push_back({.name = names[result.size()],
+                      .begin = begin() + static_cast<std::uintptr_t>(place.offset),
+                      .bytes = static_cast<std::size_t>(place.bytes),
+                      .writable = place.role != BufferRole::input,
+                      .written = place.role == BufferRole::input});
   }
   return result;
 }
@@ -106,9 +100,7 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
   for (const executor::Buffer& buffer : all) {
     words.push_back(buffer.begin);
   }
-  for (const std::int64_t word : layout_.words) {
-    words.push_back(static_cast<std::uint64_t>(word));
-  }
+  words.insert(words.end(), layout_.words.begin(), layout_.words.end());
   executor::GlobalMemory memory(std::move(all), begin(), begin() + static_cast<std::uintptr_t>(layout_.bytes));
   const std::uint64_t seed = derive_seed(seed_, "schedule", calls_++);
   for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {

@@ -1,6 +1,4 @@
 // harness/worker/child/fatal_signals.cpp - the handler that reports the death of a worker, on a stack of its own.
-#include "harness/worker/child/fatal_signals.h"
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <ucontext.h>
@@ -10,6 +8,8 @@
 #include <csignal>
 #include <cstdint>
 #include <stdexcept>
+
+#include "harness/worker/child/worker_main.h"
 
 namespace apo {
 namespace {

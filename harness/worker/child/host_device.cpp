@@ -1,6 +1,4 @@
 // harness/worker/child/host_device.cpp - loads shared objects and calls them.
-#include "harness/worker/child/host_device.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "harness/core/guards.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/cold_cache.h"
@@ -57,13 +56,6 @@ class HostMapping {
   std::byte* base_ = nullptr;
 };
 
-std::optional<Failure> refusal(int code, int slot) {
-  if (code == 0) {
-    return std::nullopt;
-  }
-  return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
-}
-
 class HostDevice : public Device {
  public:
   HostDevice(int threads, SharedStatus& status) : threads_(threads), status_(status) {}
@@ -73,14 +65,9 @@ class HostDevice : public Device {
   std::optional<Failure> run_window() override;
 
  private:
-  // What apo_launch gets; the words have to outlive it.
-  apo_call call_on(const std::vector<std::uint64_t>& words) const;
   Launcher launcher(int slot) const;
   std::span<std::byte> bytes_of(const BufferPlace& place) const {
     return {mapping_.base() + place.offset, static_cast<std::size_t>(place.bytes)};
-  }
-  bool belongs_to(const BufferPlace& place, int slot, int set) const {
-    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
   }
   void shield_gaps() const;
   bool close_fences() const;
@@ -145,39 +132,21 @@ bool HostDevice::close_fences() const {
   return true;
 }
 
-// The argument struct of kernels/abi.h: inputs, outputs, scratch, axes, each one 8-byte word.
 std::vector<std::uint64_t> HostDevice::arguments(int slot, int set, int copy) const {
   std::vector<std::uint64_t> words;
-  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (const BufferPlace& place : layout_.buffers) {
-      if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(place).data() + copy * layout_.stride));
-      }
-    }
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(layout_.buffers[i]).data() + copy * layout_.stride));
   }
-  for (const std::int64_t word : layout_.words) {
-    words.push_back(static_cast<std::uint64_t>(word));
-  }
+  words.insert(words.end(), layout_.words.begin(), layout_.words.end());
   return words;
 }
 
 void HostDevice::make_cold(int slot, int set) const {
   std::vector<std::span<const std::byte>> ranges;
-  for (const BufferPlace& place : layout_.buffers) {
-    if (belongs_to(place, slot, set)) {
-      ranges.push_back(bytes_of(place));
-    }
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    ranges.push_back(bytes_of(layout_.buffers[i]));
   }
   evict(ranges);
-}
-
-apo_call HostDevice::call_on(const std::vector<std::uint64_t>& words) const {
-  return {.abi_version = APO_ABI_VERSION,
-          .struct_bytes = sizeof(apo_call),
-          .arguments = words.data(),
-          .threads = threads_,
-          .reserved = 0,
-          .stream = nullptr};
 }
 
 Launcher HostDevice::launcher(int slot) const {
@@ -193,7 +162,7 @@ Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) 
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
   const Launcher launch = launcher(slot);
   const std::vector<std::uint64_t> words = arguments(slot, set);
-  const apo_call call = call_on(words);
+  const apo_call call = call_on(words, threads_);
   RawSample sample{.slot = slot, .set = set};
   if (request.cache == CachePolicy::cold) {
     make_cold(slot, set);
@@ -221,7 +190,7 @@ std::optional<Failure> HostDevice::run_window() {
   auto failure = guarded(0, [&]() -> std::optional<Failure> {
     int code = 0;
     for (std::size_t i = 0; i < window_.size() && code == 0; ++i) {
-      const apo_call call = call_on(window_[i]);
+      const apo_call call = call_on(window_[i], threads_);
       code = launch(&call);
     }
     return refusal(code, 0);

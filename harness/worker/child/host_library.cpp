@@ -28,6 +28,11 @@ std::optional<Failure> open_library(const std::string& path, int slot, Launcher&
 
 }  // namespace
 
+std::optional<Failure> refusal(int code, int slot) {
+  return code == 0 ? std::nullopt
+                   : std::optional(Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot});
+}
+
 std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher) {
   return guarded(slot, [&] { return open_library(path, slot, launcher); });
 }

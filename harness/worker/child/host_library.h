@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/worker/protocol/result.h"
 #include "kernels/abi.h"
@@ -40,6 +42,19 @@ std::optional<Failure> guarded(int slot, const Action& action) {
     return Failure{Outcome::faulted, "threw something that is not a std::exception", slot};
   }
 }
+
+// What apo_launch gets; the words have to outlive it.
+inline apo_call call_on(const std::vector<std::uint64_t>& words, int threads, void* stream = nullptr) {
+  return {.abi_version = APO_ABI_VERSION,
+          .struct_bytes = sizeof(apo_call),
+          .arguments = words.data(),
+          .threads = threads,
+          .reserved = 0,
+          .stream = stream};
+}
+
+// The outcome of a call that returned `code`.
+std::optional<Failure> refusal(int code, int slot);
 
 // Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run here.
 std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher);

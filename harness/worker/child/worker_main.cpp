@@ -22,13 +22,10 @@
 
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
-#include "harness/worker/child/executor_device.h"
-#include "harness/worker/child/fatal_signals.h"
-#include "harness/worker/child/host_device.h"
+#include "harness/worker/child/device.h"
 #include "harness/worker/confinement/confinement.h"
-#include "harness/worker/cuda/device.h"
 #include "harness/worker/protocol/clock.h"
-#include "harness/worker/protocol/images.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 
 namespace apo {
@@ -87,6 +84,35 @@ void pin(const std::vector<int>& cpus) {
   }
 }
 
+// Leaves a text in the file that came with its request.
+Reply left_in_file(const std::string& text, const FileDescriptor& file) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (wrote <= 0) {
+      throw std::runtime_error("cannot write to the parent's file");
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+template <class Report>
+Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
+  return report ? left_in_file(encode(*report), file) : Reply{.failure = report.failure()};
+}
+
+// The value as this part of a reply, else the failure.
+template <class Value>
+Reply reply_of(const Result<Value>& result, Value Reply::*part) {
+  Reply reply;
+  if (result) {
+    reply.*part = *result;
+  } else {
+    reply.failure = result.failure();
+  }
+  return reply;
+}
+
 class Session {
  public:
   // Serves requests until the parent hangs up; throws on a request that makes no sense.
@@ -98,17 +124,31 @@ class Session {
   void answer_window() const;
   Reply answer(const HelloRequest& hello, const FileDescriptor& attached);
   Reply answer(const LoadRequest& load, const FileDescriptor& attached);
-  Reply answer(const AttachRequest& attach, const FileDescriptor& attached);
-  Reply answer(const KeepRequest& keep, const FileDescriptor& attached);
+  Reply answer(const AttachRequest& attach, const FileDescriptor& attached) {
+    return reply_of(device().attach(attach.layout, attached), &Reply::base);
+  }
+  Reply answer(const KeepRequest& keep, const FileDescriptor& attached) {
+    return reply_of(device().keep(keep.bytes, attached), &Reply::kept);
+  }
   Reply answer(const RunRequest& run, const FileDescriptor& attached);
   bool read_back(Reply& reply);
-  Reply answer(const ContinueRequest& request, const FileDescriptor& attached);
-  Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
+  [[noreturn]] static Reply answer(const ContinueRequest&, const FileDescriptor&) {
+    throw std::runtime_error("asked to continue what is not paused");
+  }
+  Reply answer(const CopyRequest& copy, const FileDescriptor&) {
+    return reply_of(device().copy(copy), &Reply::copy_ns);
+  }
   Reply answer(const CountRequest& count, const FileDescriptor& attached);
-  Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
-  Reply answer(const WatchRequest& watch, const FileDescriptor& attached);
-  Reply answer(const ImagesRequest& images, const FileDescriptor& attached);
-  Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached);
+  Reply answer(const SampleRequest& sample, const FileDescriptor& attached) {
+    return left_in_file(device().sample_stalls(sample), attached);
+  }
+  Reply answer(const WatchRequest&, const FileDescriptor&) { return {.watch_missing = device().watch_modules()}; }
+  Reply answer(const ImagesRequest& images, const FileDescriptor& attached) {
+    return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
+  }
+  Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
+    return left_in_file(device().count_instructions(instructions), attached);
+  }
   bool pause(Reply& reply);
   Device& device() const;
 
@@ -202,22 +242,6 @@ Reply Session::answer(const LoadRequest& load, const FileDescriptor&) {
   return {.failure = device().load(load.slot, load.path, load.plan), .confinement = confinement_};
 }
 
-Reply Session::answer(const AttachRequest& attach, const FileDescriptor& attached) {
-  const auto base = device().attach(attach.layout, attached);
-  if (!base) {
-    return {.failure = base.failure()};
-  }
-  return {.base = *base};
-}
-
-Reply Session::answer(const KeepRequest& keep, const FileDescriptor& attached) {
-  const auto kept = device().keep(keep.bytes, attached);
-  if (!kept) {
-    return {.failure = kept.failure()};
-  }
-  return {.kept = *kept};
-}
-
 // Of the set of the last sample.
 bool Session::read_back(Reply& reply) {
   const auto unchanged = device().read_back(reply.samples.back().set);
@@ -251,35 +275,6 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
   return reply;
 }
 
-Reply Session::answer(const ContinueRequest&, const FileDescriptor&) {
-  throw std::runtime_error("asked to continue what is not paused");
-}
-
-Reply Session::answer(const CopyRequest& copy, const FileDescriptor&) {
-  const auto ns = device().copy(copy);
-  if (!ns) {
-    return {.failure = ns.failure()};
-  }
-  return {.copy_ns = *ns};
-}
-
-// Leaves a text in the file that came with its request.
-Reply left_in_file(const std::string& text, const FileDescriptor& file) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (wrote <= 0) {
-      throw std::runtime_error("cannot write to the parent's file");
-    }
-    done += static_cast<std::size_t>(wrote);
-  }
-  return {};
-}
-
-template <class Report>
-Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
-  return report ? left_in_file(encode(*report), file) : Reply{.failure = report.failure()};
-}
-
 Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
   Reply reply = left_in_file(device().count(count), attached);
   if (!reply.failure && count.read_back) {
@@ -288,22 +283,6 @@ Reply Session::answer(const CountRequest& count, const FileDescriptor& attached)
     }
   }
   return reply;
-}
-
-Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
-  return left_in_file(device().sample_stalls(sample), attached);
-}
-
-Reply Session::answer(const WatchRequest&, const FileDescriptor&) {
-  return {.watch_missing = device().watch_modules()};
-}
-
-Reply Session::answer(const ImagesRequest& images, const FileDescriptor& attached) {
-  return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
-}
-
-Reply Session::answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
-  return left_in_file(device().count_instructions(instructions), attached);
 }
 
 // False when the parent does not go on, or with the failure in `reply`.

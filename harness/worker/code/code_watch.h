@@ -56,4 +56,13 @@ class CodeWatch {
   bool made_code_ = false;
 };
 
+struct LinkNames {
+  std::string own;                  // DT_SONAME; the file's name where it has none
+  std::vector<std::string> needed;  // DT_NEEDED
+};
+
+// Reads an ELF64 file of this machine. Returns only the file's name for any other or damaged file; never throws for
+// that.
+LinkNames read_link_names(const std::filesystem::path& file);
+
 }  // namespace apo

@@ -1,5 +1,4 @@
-// harness/worker/code/line_table.h - maps the instructions of a cubin to source lines, through calls that were
-// inlined.
+// harness/worker/code/line_table.h - maps the instructions of a cubin to source lines, through inlined calls.
 #pragma once
 
 #include <cstdint>

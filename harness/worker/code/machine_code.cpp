@@ -14,92 +14,54 @@ namespace {
 
 // The lowest nine bits of an instruction.
 enum Operation : unsigned {
-  kVote = 0x006,
-  kLdsm = 0x03b,
-  kStsm = 0x044,
-  kMufu = 0x108,
-  kS2r = 0x119,
   kDepbar = 0x11a,
   kBar = 0x11d,
   kBsync = 0x141,
-  kCallAbs = 0x143,
-  kCall = 0x144,
   kBssy = 0x145,
   kBra = 0x147,
   kBrx = 0x149,
-  kExit = 0x14d,
-  kRet = 0x150,
   kNanosleep = 0x15d,
-  kLd = 0x180,
-  kLdg = 0x181,
-  kLdc = 0x182,
-  kLdl = 0x183,
-  kLds = 0x184,
-  kSt = 0x185,
-  kStg = 0x186,
-  kStl = 0x187,
-  kSts = 0x188,
-  kShfl = 0x189,
-  kAtom = 0x18a,
-  kAtomCas = 0x18b,
-  kAtoms = 0x18c,
-  kAtomsCas = 0x18d,
-  kRed = 0x18e,
   kMembar = 0x192,
-  kAtomgFloat = 0x1a3,
-  kRedgFloat = 0x1a6,
-  kAtomg = 0x1a8,
-  kAtomgCas = 0x1a9,
   kLdgsts = 0x1ae,
   kLdgdepbar = 0x1af,
-  kClusterBar = 0x1c7,
+  kClusterBar = 0x1c7
 };
 
-constexpr std::pair<Operation, const char*> kNames[] = {{kVote, "VOTE"},
-                                                        {kLdsm, "LDSM"},
-                                                        {kStsm, "STSM"},
-                                                        {kMufu, "MUFU"},
-                                                        {kS2r, "S2R"},
-                                                        {kDepbar, "DEPBAR"},
-                                                        {kBar, "BAR"},
-                                                        {kBsync, "BSYNC"},
-                                                        {kCallAbs, "CALL"},
-                                                        {kCall, "CALL"},
-                                                        {kBssy, "BSSY"},
-                                                        {kBra, "BRA"},
-                                                        {kBrx, "BRX"},
-                                                        {kExit, "EXIT"},
-                                                        {kRet, "RET"},
-                                                        {kNanosleep, "NANOSLEEP"},
-                                                        {kLd, "LD"},
-                                                        {kLdg, "LDG"},
-                                                        {kLdc, "LDC"},
-                                                        {kLdl, "LDL"},
-                                                        {kLds, "LDS"},
-                                                        {kSt, "ST"},
-                                                        {kStg, "STG"},
-                                                        {kStl, "STL"},
-                                                        {kSts, "STS"},
-                                                        {kShfl, "SHFL"},
-                                                        {kAtom, "ATOM"},
-                                                        {kAtomCas, "ATOM"},
-                                                        {kAtoms, "ATOMS"},
-                                                        {kAtomsCas, "ATOMS"},
-                                                        {kRed, "RED"},
-                                                        {kMembar, "MEMBAR"},
-                                                        {kAtomgFloat, "ATOMG"},
-                                                        {kRedgFloat, "RED"},
-                                                        {kAtomg, "ATOMG"},
-                                                        {kAtomgCas, "ATOMG"},
-                                                        {kLdgsts, "LDGSTS"},
-                                                        {kLdgdepbar, "LDGDEPBAR"},
-                                                        {kClusterBar, "UCGABAR"}};
+struct KnownInstruction {
+  unsigned operation;
+  const char* name;
+  bool of_memory = false;  // its result takes the time of a cache or of DRAM; those of others come from within the SM
+};
 
-// Their results take the time of a cache or of DRAM ("long scoreboard"); the others' come from within the SM.
+constexpr KnownInstruction kKnown[] = {{0x006, "VOTE"},         {0x03b, "LDSM"},
+                                       {0x044, "STSM"},         {0x108, "MUFU"},
+                                       {0x119, "S2R"},          {0x11a, "DEPBAR"},
+                                       {0x11d, "BAR"},          {0x141, "BSYNC"},
+                                       {0x143, "CALL"},         {0x144, "CALL"},
+                                       {0x145, "BSSY"},         {0x147, "BRA"},
+                                       {0x149, "BRX"},          {0x14d, "EXIT"},
+                                       {0x150, "RET"},          {0x15d, "NANOSLEEP"},
+                                       {0x180, "LD", true},     {0x181, "LDG", true},
+                                       {0x182, "LDC"},          {0x183, "LDL", true},
+                                       {0x184, "LDS"},          {0x185, "ST"},
+                                       {0x186, "STG"},          {0x187, "STL"},
+                                       {0x188, "STS"},          {0x189, "SHFL"},
+                                       {0x18a, "ATOM", true},   {0x18b, "ATOM", true},
+                                       {0x18c, "ATOMS"},        {0x18d, "ATOMS"},
+                                       {0x18e, "RED", true},    {0x192, "MEMBAR"},
+                                       {0x1a3, "ATOMG", true},  {0x1a6, "RED"},
+                                       {0x1a8, "ATOMG", true},  {0x1a9, "ATOMG", true},
+                                       {0x1ae, "LDGSTS", true}, {0x1af, "LDGDEPBAR", true},
+                                       {0x1c7, "UCGABAR"}};
+
+const KnownInstruction* instruction_of(unsigned operation) {
+  const auto* const found = std::ranges::find(kKnown, operation, &KnownInstruction::operation);
+  return found == std::end(kKnown) ? nullptr : found;
+}
+
+// Waited for as a "long scoreboard".
 bool is_global(unsigned operation) {
-  constexpr std::array kGlobal = {kLd,  kLdg,        kLdl,      kAtom,   kAtomCas,  kAtomg,
-                                  kRed, kAtomgFloat, kAtomgCas, kLdgsts, kLdgdepbar};
-  return std::find(kGlobal.begin(), kGlobal.end(), operation) != kGlobal.end();
+  return instruction_of(operation) != nullptr && instruction_of(operation)->of_memory;
 }
 
 std::uint64_t bits(std::uint64_t word, unsigned first, unsigned count) {
@@ -189,9 +151,8 @@ std::string MachineCode::opcode(std::uint64_t offset) const {
   if (index >= code_.size()) {
     return "";
   }
-  const auto* const found = std::find_if(std::begin(kNames), std::end(kNames),
-                                         [&](const auto& one) { return one.first == code_[index].operation; });
-  return found == std::end(kNames) ? "" : found->second;
+  const KnownInstruction* const found = instruction_of(code_[index].operation);
+  return found == nullptr ? "" : found->name;
 }
 
 // In the order in which a warp that arrives at `index` most likely came through them: back to the head of the

@@ -1,5 +1,4 @@
-// harness/worker/code/machine_code.h - what the instructions of a GPU's kernel are, and which one another is held up
-// by.
+// harness/worker/code/machine_code.h - what a GPU kernel's instructions are, and what holds each one up.
 //
 // NVIDIA documents the names of the instructions, not their bits. The fields that are read here have been the same
 // since compute capability 7.0; a test holds them against what ptxas makes of instructions that are known.

@@ -2,24 +2,32 @@
 #include "harness/worker/confinement/confinement.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/landlock.h>
+#include <linux/sched.h>
+#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/core/guards.h"
 #include "harness/core/system/files.h"
-#include "harness/worker/confinement/system_calls.h"
 
 namespace apo {
+
 namespace {
 
 bool allow_writing(const FileDescriptor& ruleset, const std::string& path) {
@@ -103,6 +111,176 @@ std::string confine_with_gpu() {
   std::vector<std::string> writable = gpu_files();
   writable.emplace_back("/dev/null");
   return confine_with(writable, FilteredThreads::all);
+}
+
+namespace {
+
+struct NamedCall {
+  unsigned number;
+  const char* name;
+};
+
+// A candidate that makes one of these is stopped by SIGSYS.
+constexpr NamedCall kForbidden[] = {
+#ifdef SYS_fork
+    {SYS_fork, "fork"},
+    {SYS_vfork, "vfork"},
+#endif
+    {SYS_execve, "execve"},
+    {SYS_execveat, "execveat"},
+    {SYS_ptrace, "ptrace"},
+    {SYS_process_vm_readv, "process_vm_readv"},
+    {SYS_process_vm_writev, "process_vm_writev"},
+    {SYS_pidfd_open, "pidfd_open"},
+    {SYS_pidfd_getfd, "pidfd_getfd"},
+    {SYS_pidfd_send_signal, "pidfd_send_signal"},
+    {SYS_rt_sigqueueinfo, "rt_sigqueueinfo"},
+    {SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"},
+    {SYS_tkill, "tkill"},
+    {SYS_setsid, "setsid"},
+    {SYS_setpgid, "setpgid"},
+    {SYS_setrlimit, "setrlimit"},
+    {SYS_unshare, "unshare"},
+    {SYS_setns, "setns"},
+};
+
+// Forbidden for some arguments only; named here for the evidence.
+constexpr NamedCall kChecked[] = {{SYS_clone, "fork"},
+                                  {SYS_kill, "kill"},
+                                  {SYS_tgkill, "tgkill"},
+                                  {SYS_prlimit64, "setrlimit"},
+                                  {SYS_prctl, "prctl(PR_SET_PDEATHSIG)"}};
+
+// Newer than the headers may be; the same numbers on every architecture.
+constexpr unsigned kFchmodat2 = 452;
+constexpr unsigned kSetxattrat = 463;
+constexpr unsigned kRemovexattrat = 466;
+constexpr unsigned kFileSetattr = 469;
+
+struct RefusedCall {
+  unsigned number;
+  std::uint32_t error;
+};
+
+// Honest libraries try these and have another way when they fail.
+constexpr RefusedCall kRefused[] = {
+    {SYS_clone3, ENOSYS},  // its flags cannot be seen from here; the C library falls back to clone
+    {SYS_io_uring_setup, ENOSYS},
+    {SYS_socket, EACCES},
+    {SYS_sched_setaffinity, EPERM},
+    {SYS_userfaultfd, EPERM},
+    {SYS_perf_event_open, EPERM},
+    {SYS_bpf, EPERM},
+    {SYS_sched_setscheduler, EPERM},
+    {SYS_sched_setparam, EPERM},
+    {SYS_sched_setattr, EPERM},
+    {SYS_setpriority, EPERM},
+    {SYS_ioprio_set, EPERM},
+    {SYS_seccomp, EPERM},  // a filter of its own could hold up what the worker asks of the system
+    {SYS_shmget, EPERM},   // these would outlive the process
+    {SYS_msgget, EPERM},
+    {SYS_semget, EPERM},
+    {SYS_mq_open, EPERM},
+    {SYS_add_key, EPERM},
+    {SYS_request_key, EPERM},
+    {SYS_keyctl, EPERM},
+// Landlock knows no right for these: what they change of a file stays, and later processes can read it.
+#ifdef SYS_chmod
+    {SYS_chmod, EPERM},
+    {SYS_chown, EPERM},
+    {SYS_lchown, EPERM},
+    {SYS_utime, EPERM},
+    {SYS_utimes, EPERM},
+    {SYS_futimesat, EPERM},
+#endif
+    {SYS_fchmod, EPERM},
+    {SYS_fchmodat, EPERM},
+    {kFchmodat2, EPERM},
+    {SYS_fchown, EPERM},
+    {SYS_fchownat, EPERM},
+    {SYS_utimensat, EPERM},
+    {SYS_setxattr, EPERM},
+    {SYS_lsetxattr, EPERM},
+    {SYS_fsetxattr, EPERM},
+    {SYS_removexattr, EPERM},
+    {SYS_lremovexattr, EPERM},
+    {SYS_fremovexattr, EPERM},
+    {SYS_truncate, EPERM},  // which old versions of Landlock let through
+    {kSetxattrat, EPERM},
+    {kRemovexattrat, EPERM},
+    {kFileSetattr, EPERM},
+};
+
+using SystemCallFilter = std::unique_ptr<void, decltype(&seccomp_release)>;
+
+bool add_rule(const SystemCallFilter& filter, std::uint32_t action, unsigned call,
+              std::initializer_list<scmp_arg_cmp> when = {}) {
+  return seccomp_rule_add_array(filter.get(), action, static_cast<int>(call), static_cast<unsigned>(when.size()),
+                                when.begin()) == 0;
+}
+
+// The kernel reads these arguments as 32 bits, whatever is in the others.
+scmp_arg_cmp low_half_is(unsigned argument, std::uint32_t value) {
+  return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = 0xffffffff, .datum_b = value};
+}
+
+scmp_arg_cmp is_not(unsigned argument, std::uint64_t value) {
+  return {.arg = argument, .op = SCMP_CMP_NE, .datum_a = value, .datum_b = 0};
+}
+
+scmp_arg_cmp lacks_bit(unsigned argument, std::uint64_t bit) {
+  return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = bit, .datum_b = 0};
+}
+
+bool forbid_and_refuse(const SystemCallFilter& filter) {
+  return std::all_of(std::begin(kForbidden), std::end(kForbidden),
+                     [&](const NamedCall& call) { return add_rule(filter, SCMP_ACT_TRAP, call.number); }) &&
+         std::all_of(std::begin(kRefused), std::end(kRefused), [&](const RefusedCall& call) {
+           return add_rule(filter, SCMP_ACT_ERRNO(call.error), call.number);
+         });
+}
+
+bool check_arguments(const SystemCallFilter& filter) {
+  const auto self = static_cast<std::uint64_t>(getpid());
+  bool added = add_rule(filter, SCMP_ACT_TRAP, SYS_clone, {lacks_bit(0, CLONE_THREAD)}) &&
+               add_rule(filter, SCMP_ACT_TRAP, SYS_kill, {is_not(0, self)}) &&
+               add_rule(filter, SCMP_ACT_TRAP, SYS_tgkill, {is_not(0, self)}) &&
+               // Reading a limit passes no new one.
+               add_rule(filter, SCMP_ACT_TRAP, SYS_prlimit64, {is_not(2, 0)}) &&
+               add_rule(filter, SCMP_ACT_TRAP, SYS_prctl, {low_half_is(0, PR_SET_PDEATHSIG)});
+  // Flags of a file, which its owner may set through a descriptor for reading.
+  constexpr std::array<std::uint32_t, 3> kFileFlags = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION};
+  for (const std::uint32_t request : kFileFlags) {
+    added = added && add_rule(filter, SCMP_ACT_ERRNO(EPERM), SYS_ioctl, {low_half_is(1, request)});
+  }
+  // The last of them would take the worker's clock away.
+  constexpr std::array<std::uint32_t, 3> kOfTheWorker = {PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC};
+  for (const std::uint32_t option : kOfTheWorker) {
+    added = added && add_rule(filter, SCMP_ACT_ERRNO(EPERM), SYS_prctl, {low_half_is(0, option)});
+  }
+  return added;
+}
+
+}  // namespace
+
+bool install_system_call_filter(FilteredThreads threads) {
+  const SystemCallFilter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  // CTL_SSB: without it some kernels switch speculation off in the whole process, which slows honest code. BADARCH: the
+  // 32-bit and x32 ABIs have numbers of their own.
+  return filter != nullptr && seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1) == 0 &&
+         seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
+         seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, threads == FilteredThreads::all ? 1 : 0) == 0 &&
+         forbid_and_refuse(filter) && check_arguments(filter) && seccomp_load(filter.get()) == 0;
+}
+
+std::string system_call_name(int number) {
+  const auto is_number = [&](const NamedCall& call) { return static_cast<int>(call.number) == number; };
+  if (const auto* call = std::find_if(std::begin(kForbidden), std::end(kForbidden), is_number);
+      call != std::end(kForbidden)) {
+    return call->name;
+  }
+  const auto* call = std::find_if(std::begin(kChecked), std::end(kChecked), is_number);
+  return call != std::end(kChecked) ? call->name : fmt::format("system call {}", number);
 }
 
 }  // namespace apo

@@ -1,7 +1,7 @@
-// harness/worker/confinement/confinement.h - what a candidate's host code may do to the world outside its process:
-// nothing.
+// harness/worker/confinement/confinement.h - what a candidate's host code may do outside its process: nothing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace apo {
@@ -14,5 +14,15 @@ std::string confine();
 // The same for a process that has already opened a GPU: NVIDIA's device files stay writable and files may grow, because
 // the driver needs both. seccomp confines all threads, Landlock only this one and those that it starts later.
 std::string confine_with_gpu();
+
+// Threads that are started afterwards inherit the filter.
+enum class FilteredThreads : std::uint8_t { calling, all };
+
+// Installs the filter for good. Returns false, and changes nothing, where this kernel or architecture has no such
+// filter.
+bool install_system_call_filter(FilteredThreads threads);
+
+// Returns "fork", or "system call 57" for a call without a name here.
+std::string system_call_name(int number);
 
 }  // namespace apo

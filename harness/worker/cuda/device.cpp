@@ -1,8 +1,12 @@
-// harness/worker/cuda/device.cpp - a GPU with two slots: loads, attaches, and calls the timer and the profiler.
-#include "harness/worker/cuda/device.h"
+// harness/worker/cuda/device.cpp - a GPU with two slots: its facts and state, loading, and calls of timer and profiler.
+#include "harness/worker/child/device.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -10,18 +14,121 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/files.h"
-#include "harness/worker/code/module_watch.h"
-#include "harness/worker/cuda/facts.h"
-#include "harness/worker/cuda/kept_inputs.h"
+#include "harness/core/system/library_functions.h"
 #include "harness/worker/cuda/module.h"
-#include "harness/worker/cuda/nvml.h"
+#include "harness/worker/cuda/own_kernels.h"
 #include "harness/worker/cuda/profiler.h"
-#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
 #include "harness/worker/cupti/activity.h"
 
 namespace apo {
 namespace {
+
+// The values are those of <nvml.h>.
+constexpr int kClockSm = 1;
+constexpr int kTemperatureGpu = 0;
+
+struct NvmlFunctions {
+  LibraryFunctions in;
+  int (*init)() = in.find("nvmlInit_v2");
+  int (*driver_version)(char* text, unsigned length) = in.find("nvmlSystemGetDriverVersion");
+  int (*device_by_uuid)(const char* uuid, void** device) = in.find("nvmlDeviceGetHandleByUUID");
+  int (*clock)(void* device, int type, unsigned* mhz) = in.find("nvmlDeviceGetClockInfo");
+  int (*throttle_reasons)(void* device,
+                          unsigned long long* bits) = in.find("nvmlDeviceGetCurrentClocksThrottleReasons");
+  int (*temperature)(void* device, int sensor, unsigned* celsius) = in.find("nvmlDeviceGetTemperature");
+  int (*power)(void* device, unsigned* milliwatts) = in.find("nvmlDeviceGetPowerUsage");
+};
+
+// Clocks, temperature and reasons for throttling of one GPU, read only. Absent when this machine has no NVML: only
+// evidence is lost then.
+class Nvml {
+ public:
+  explicit Nvml(const std::string& uuid) {
+    static const NvmlFunctions functions{.in = {dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)}};
+    if (functions.in.missing.empty() && functions.init() == 0 &&
+        functions.device_by_uuid(uuid.c_str(), &device_) == 0) {
+      functions_ = &functions;
+    }
+  }
+  std::string driver_version() const;  // "580.159.04", or empty
+  std::optional<DeviceState> state() const;
+
+ private:
+  const NvmlFunctions* functions_ = nullptr;
+  void* device_ = nullptr;
+};
+
+std::string Nvml::driver_version() const {
+  std::array<char, 96> text{};
+  const bool known = functions_ != nullptr && functions_->driver_version(text.data(), text.size()) == 0;
+  return known ? text.data() : "";
+}
+
+std::optional<DeviceState> Nvml::state() const {
+  unsigned mhz = 0;
+  unsigned celsius = 0;
+  unsigned milliwatts = 0;
+  unsigned long long bits = 0;
+  if (functions_ == nullptr || functions_->clock(device_, kClockSm, &mhz) != 0 ||
+      functions_->throttle_reasons(device_, &bits) != 0) {
+    return std::nullopt;
+  }
+  functions_->temperature(device_, kTemperatureGpu, &celsius);  // stays 0 where the board has no sensor
+  functions_->power(device_, &milliwatts);                      // likewise
+  return DeviceState{.sm_mhz = static_cast<int>(mhz),
+                     .throttle_bits = bits,
+                     .celsius = static_cast<int>(celsius),
+                     .watts = static_cast<int>(milliwatts / 1000)};
+}
+
+std::string text_of(const cuda::Uuid& uuid) {
+  std::string text = "GPU";
+  for (std::size_t i = 0; i < uuid.bytes.size(); ++i) {
+    std::array<char, 3> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned>(uuid.bytes.at(i)));
+    text += (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) ? "-" : "";
+    text += hex.data();
+  }
+  return text;
+}
+
+DeviceFacts read_device_facts(const cuda::Driver& driver, cuda::Device device, int index) {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    driver.device_attribute(&value, which, device);  // stays 0 for what an old driver does not know
+    return value;
+  };
+  DeviceFacts facts{.index = index};
+  std::array<char, 256> name{};
+  driver.device_name(name.data(), static_cast<int>(name.size()) - 1, device);
+  facts.name = name.data();
+  cuda::Uuid uuid{};
+  driver.device_uuid(&uuid, device);
+  facts.uuid = text_of(uuid);
+  facts.major = attribute(cuda::kMajor);
+  facts.minor = attribute(cuda::kMinor);
+  facts.sms = attribute(cuda::kMultiprocessors);
+  facts.threads_per_block = attribute(cuda::kThreadsPerBlock);
+  facts.threads_per_sm = attribute(cuda::kThreadsPerMultiprocessor);
+  facts.blocks_per_sm = attribute(cuda::kBlocksPerMultiprocessor);
+  facts.shared_per_block = attribute(cuda::kSharedPerBlockOptIn);
+  facts.shared_per_sm = attribute(cuda::kSharedPerMultiprocessor);
+  facts.registers_per_sm = attribute(cuda::kRegistersPerMultiprocessor);
+  facts.l2_bytes = attribute(cuda::kL2CacheSize);
+  facts.persisting_l2_bytes =
+      std::min(attribute(cuda::kPersistingL2CacheSize), attribute(cuda::kAccessPolicyWindowSize));
+  facts.sm_mhz = attribute(cuda::kClockRateKhz) / 1000;
+  facts.memory_mhz = attribute(cuda::kMemoryClockRateKhz) / 1000;
+  std::size_t memory = 0;
+  driver.device_memory(&memory, device);
+  facts.memory_bytes = static_cast<std::int64_t>(memory);
+  int version = 0;
+  driver.driver_version(&version);
+  facts.driver = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+  return facts;
+}
 
 class CudaDevice : public Device {
  public:

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "harness/core/system/library_functions.h"
+
 namespace apo::cuda {
 
 using Result = int;             // CUresult
@@ -40,14 +42,9 @@ inline constexpr Result kJitCompilationDisabled = 223;
 inline constexpr Result kContained = 226;
 inline constexpr Result kInvalidSource = 300;
 inline constexpr Result kNotFound = 500;
-inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kLaunchOutOfResources = 701;
 inline constexpr Result kLaunchTimeout = 702;
 inline constexpr Result kContextIsDestroyed = 709;
-inline constexpr Result kAssert = 710;
-inline constexpr Result kIllegalInstruction = 715;
-inline constexpr Result kMisalignedAddress = 716;
-inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kCooperativeLaunchTooLarge = 720;
 inline constexpr Result kNotSupported = 801;
 inline constexpr Result kSystemNotReady = 802;
@@ -74,7 +71,6 @@ enum Attribute : int {
 };
 
 inline constexpr int kLimitPersistingL2CacheSize = 6;
-inline constexpr int kFunctionSharedBytes = 1;
 inline constexpr int kFunctionDynamicSharedBytes = 8;
 inline constexpr int kFunctionNonPortableCluster = 14;
 inline constexpr unsigned kStreamNonBlocking = 1;
@@ -123,46 +119,52 @@ struct LaunchConfig {
 };
 
 struct Driver {
-  Result (*init)(unsigned flags);
-  Result (*driver_version)(int* version);
-  Result (*device_count)(int* count);
-  Result (*device_get)(Device* device, int ordinal);
-  Result (*device_name)(char* name, int length, Device device);
-  Result (*device_uuid)(Uuid* uuid, Device device);
-  Result (*device_attribute)(int* value, int attribute, Device device);
-  Result (*device_memory)(std::size_t* bytes, Device device);
-  Result (*retain_context)(Context* context, Device device);
-  Result (*set_context)(Context context);
-  Result (*set_limit)(int limit, std::size_t value);
-  Result (*synchronize_context)();
-  Result (*reset_persisting_l2)();
-  Result (*load_module)(Module* module, const void* image);
-  Result (*unload_module)(Module module);
-  Result (*get_function)(Function* function, Module module, const char* name);
-  Result (*get_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
-  Result (*get_function_attribute)(int* value, int attribute, Function function);
-  Result (*set_function_attribute)(Function function, int attribute, int value);
-  Result (*parameter_info)(Function function, std::size_t index, std::size_t* offset, std::size_t* bytes);  // 12.4
-  Result (*allocate)(Pointer* pointer, std::size_t bytes);
-  Result (*free)(Pointer pointer);
-  Result (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags);
-  Result (*host_device_pointer)(Pointer* pointer, void* host, unsigned flags);
-  Result (*copy_to_device)(Pointer to, const void* from, std::size_t bytes);
-  Result (*copy_to_host)(void* to, Pointer from, std::size_t bytes);
-  Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes, Stream stream);
-  Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream);
-  Result (*ipc_handle)(IpcHandle* handle, Pointer pointer);
-  Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags);
-  Result (*ipc_close)(Pointer pointer);
-  Result (*create_stream)(Stream* stream, unsigned flags);
-  Result (*synchronize)(Stream stream);
-  Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value, unsigned flags);
-  Result (*create_event)(Event* event, unsigned flags);
-  Result (*record)(Event event, Stream stream);
-  Result (*elapsed)(float* milliseconds, Event begin, Event end);
-  Result (*launch)(const LaunchConfig* config, Function function, void** parameters, void** extra);
-  Result (*error_name)(Result error, const char** name);
-  Result (*error_text)(Result error, const char** text);
+  LibraryFunctions in;
+  Result (*init)(unsigned flags) = in.find("cuInit");
+  Result (*driver_version)(int* version) = in.find("cuDriverGetVersion");
+  Result (*device_count)(int* count) = in.find("cuDeviceGetCount");
+  Result (*device_get)(Device* device, int ordinal) = in.find("cuDeviceGet");
+  Result (*device_name)(char* name, int length, Device device) = in.find("cuDeviceGetName");
+  Result (*device_uuid)(Uuid* uuid, Device device) = in.find("cuDeviceGetUuid_v2");
+  Result (*device_attribute)(int* value, int attribute, Device device) = in.find("cuDeviceGetAttribute");
+  Result (*device_memory)(std::size_t* bytes, Device device) = in.find("cuDeviceTotalMem_v2");
+  Result (*retain_context)(Context* context, Device device) = in.find("cuDevicePrimaryCtxRetain");
+  Result (*set_context)(Context context) = in.find("cuCtxSetCurrent");
+  Result (*set_limit)(int limit, std::size_t value) = in.find("cuCtxSetLimit");
+  Result (*synchronize_context)() = in.find("cuCtxSynchronize");
+  Result (*reset_persisting_l2)() = in.find("cuCtxResetPersistingL2Cache");
+  Result (*load_module)(Module* module, const void* image) = in.find("cuModuleLoadData");
+  Result (*unload_module)(Module module) = in.find("cuModuleUnload");
+  Result (*get_function)(Function* function, Module module, const char* name) = in.find("cuModuleGetFunction");
+  Result (*get_global)(Pointer* pointer, std::size_t* bytes, Module module,
+                       const char* name) = in.find("cuModuleGetGlobal_v2");
+  Result (*get_function_attribute)(int* value, int attribute, Function function) = in.find("cuFuncGetAttribute");
+  Result (*set_function_attribute)(Function function, int attribute, int value) = in.find("cuFuncSetAttribute");
+  Result (*parameter_info)(Function function, std::size_t index, std::size_t* offset,
+                           std::size_t* bytes) = in.find_optional("cuFuncGetParamInfo");  // 12.4
+  Result (*allocate)(Pointer* pointer, std::size_t bytes) = in.find("cuMemAlloc_v2");
+  Result (*free)(Pointer pointer) = in.find("cuMemFree_v2");
+  Result (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags) = in.find("cuMemHostAlloc");
+  Result (*host_device_pointer)(Pointer* pointer, void* host, unsigned flags) = in.find("cuMemHostGetDevicePointer_v2");
+  Result (*copy_to_device)(Pointer to, const void* from, std::size_t bytes) = in.find("cuMemcpyHtoD_v2");
+  Result (*copy_to_host)(void* to, Pointer from, std::size_t bytes) = in.find("cuMemcpyDtoH_v2");
+  Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes,
+                           Stream stream) = in.find("cuMemcpyDtoDAsync_v2");
+  Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream) = in.find("cuMemsetD8Async");
+  Result (*ipc_handle)(IpcHandle* handle, Pointer pointer) = in.find("cuIpcGetMemHandle");
+  Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags) = in.find("cuIpcOpenMemHandle_v2");
+  Result (*ipc_close)(Pointer pointer) = in.find("cuIpcCloseMemHandle");
+  Result (*create_stream)(Stream* stream, unsigned flags) = in.find("cuStreamCreate");
+  Result (*synchronize)(Stream stream) = in.find("cuStreamSynchronize");
+  Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value,
+                       unsigned flags) = in.find("cuStreamWaitValue32_v2");
+  Result (*create_event)(Event* event, unsigned flags) = in.find("cuEventCreate");
+  Result (*record)(Event event, Stream stream) = in.find("cuEventRecord");
+  Result (*elapsed)(float* milliseconds, Event begin, Event end) = in.find("cuEventElapsedTime");
+  Result (*launch)(const LaunchConfig* config, Function function, void** parameters,
+                   void** extra) = in.find("cuLaunchKernelEx");
+  Result (*error_name)(Result error, const char** name) = in.find("cuGetErrorName");
+  Result (*error_text)(Result error, const char** text) = in.find("cuGetErrorString");
 };
 
 // Returns the driver of this machine, or nullptr and one sentence that says what is missing.

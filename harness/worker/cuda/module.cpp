@@ -3,9 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/system/elf_object.h"
+#include "harness/core/text.h"
 
 namespace apo {
+
 namespace {
 
 Outcome outcome_of(cuda::Result error) {
@@ -35,7 +42,7 @@ Outcome outcome_of(cuda::Result error) {
 }
 
 // Errors that no kernel can cause: the GPU, its context or the server that shares it is gone, or its memory is broken.
-// A launch failure or an unknown error may be either's; the parent finds out (gpu_check.h).
+// A launch failure or an unknown error may be either's; the parent finds out (worker_exchange.cpp).
 bool is_of_device(cuda::Result error) {
   switch (error) {
     case cuda::kDeinitialized:
@@ -147,49 +154,31 @@ std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& lo
   return load_module(driver, loaded, slot);
 }
 
-namespace {
-
-// Whether the driver knows as many parameters as there are words, none of which is larger than a word.
-bool takes_words(const cuda::Driver& driver, const CudaKernel& kernel) {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-  const std::size_t count = kernel.launch.words.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (driver.parameter_info(kernel.function, i, &offset, &bytes) != cuda::kSuccess || bytes > sizeof(std::uint64_t)) {
-      return false;
-    }
-  }
-  return driver.parameter_info(kernel.function, count, &offset, &bytes) != cuda::kSuccess;
-}
-
-}  // namespace
-
-// The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many.
+// The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many, and of
+// words none is larger.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
                                         int slot) {
   if (driver.parameter_info == nullptr) {
     return std::nullopt;  // before CUDA 12.4 the driver does not tell
   }
   for (const CudaKernel& kernel : loaded.kernels) {
-    if (!kernel.launch.words.empty()) {
-      if (!takes_words(driver, kernel)) {
-        return Failure{Outcome::wrong_abi,
-                       fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
-                                   kernel.launch.kernel, kernel.launch.words.size()),
-                       slot};
-      }
-      continue;
-    }
+    const std::size_t words = kernel.launch.words.size();
     std::size_t offset = 0;
     std::size_t bytes = 0;
-    std::size_t ignored = 0;
-    const bool one = driver.parameter_info(kernel.function, 0, &offset, &bytes) == cuda::kSuccess;
-    const bool two = driver.parameter_info(kernel.function, 1, &offset, &ignored) == cuda::kSuccess;
-    if (!one || two || bytes != expected) {
+    const auto has = [&](std::size_t parameter) {
+      return driver.parameter_info(kernel.function, parameter, &offset, &bytes) == cuda::kSuccess;
+    };
+    bool fits = true;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, words); ++i) {
+      fits = fits && has(i) && (words > 0 ? bytes <= sizeof(std::uint64_t) : bytes == expected);
+    }
+    if (!fits || has(std::max<std::size_t>(1, words))) {
       return Failure{Outcome::wrong_abi,
-                     fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes as its only "
-                                 "parameter",
-                                 kernel.launch.kernel, expected),
+                     words > 0 ? fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
+                                             kernel.launch.kernel, words)
+                               : fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes "
+                                             "as its only parameter",
+                                             kernel.launch.kernel, expected),
                      slot};
     }
   }
@@ -237,6 +226,105 @@ cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel,
     }
   }
   return driver.launch(&config, kernel.function, parameters.data(), nullptr);
+}
+
+namespace {
+
+constexpr std::size_t kLongestVariable = std::size_t{16} << 20;  // copying more takes longer than loading a module
+
+}  // namespace
+
+std::vector<CudaVariable> variables_in(std::string_view image) {
+  const ElfObject cubin(image, ET_EXEC);
+  std::vector<CudaVariable> found;
+  for (std::size_t i = 0; i < cubin.symbol_count(); ++i) {
+    const Elf64_Sym symbol = cubin.symbol(i);
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= cubin.sections().size() ||
+        symbol.st_shndx == SHN_UNDEF) {
+      continue;
+    }
+    const std::string section = cubin.name(cubin.section(symbol.st_shndx));
+    if (section.starts_with(".nv.global") || section == ".nv.constant3") {
+      found.push_back({.name = cubin.name(symbol), .section = symbol.st_shndx, .offset = symbol.st_value});
+    }
+  }
+  std::ranges::sort(found, {}, [](const CudaVariable& one) { return std::pair(one.section, one.offset); });
+  return found;
+}
+
+bool CudaVariables::worked(const cuda::Driver& driver, cuda::Result result, const std::string& what) {
+  if (result != cuda::kSuccess) {
+    why_not_ = what + ": " + cuda::describe(driver, result);
+  }
+  return result == cuda::kSuccess;
+}
+
+// Variables of one section that lie as far apart as there are copied as one. Memory between two sections may be
+// nobody's.
+bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
+  std::size_t total = 0;
+  for (const CudaVariable& one : variables_in(image)) {
+    Range range{.section = one.section, .offset = one.offset};
+    if (!worked(driver, driver.get_global(&range.at, &range.bytes, module, one.name.c_str()), one.name)) {
+      return false;
+    }
+    Range* const last = ranges_.empty() ? nullptr : &ranges_.back();
+    if (last != nullptr && last->section == one.section && range.at - last->at == one.offset - last->offset) {
+      const std::size_t end = std::max<std::size_t>(last->bytes, one.offset - last->offset + range.bytes);
+      total += end - last->bytes;
+      last->bytes = end;
+    } else {
+      range.kept_at = total;
+      total += range.bytes;
+      ranges_.push_back(range);
+    }
+  }
+  if (total > kLongestVariable) {
+    why_not_ = "they have " + format_bytes(static_cast<double>(total));
+    return false;
+  }
+  return total == 0 || worked(driver, driver.allocate(&kept_, total), "memory for a copy");
+}
+
+bool CudaVariables::keep(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
+  forget(driver);
+  why_not_.clear();
+  bool kept = false;
+  try {
+    kept = find(driver, module, image);
+  } catch (const EnvironmentError& error) {
+    why_not_ = error.what();  // not a cubin, but PTX that the driver compiled
+  }
+  // By way of the host: to initcheck of compute-sanitizer what was copied from constants on the GPU was never written.
+  std::vector<char> values(ranges_.empty() ? 0 : ranges_.back().kept_at + ranges_.back().bytes);
+  for (const Range& range : ranges_) {
+    kept = kept && worked(driver, driver.copy_to_host(values.data() + range.kept_at, range.at, range.bytes),
+                          fmt::format("reading {} bytes", range.bytes));
+  }
+  kept = kept && (values.empty() ||
+                  worked(driver, driver.copy_to_device(kept_, values.data(), values.size()), "writing the copy"));
+  if (!kept) {
+    forget(driver);
+  }
+  return kept;
+}
+
+cuda::Result CudaVariables::restore(const cuda::Driver& driver, cuda::Stream stream) const {
+  for (const Range& range : ranges_) {
+    if (const auto error = driver.copy_on_device(range.at, kept_ + range.kept_at, range.bytes, stream);
+        error != cuda::kSuccess) {
+      return error;
+    }
+  }
+  return cuda::kSuccess;
+}
+
+void CudaVariables::forget(const cuda::Driver& driver) {
+  if (kept_ != 0) {
+    driver.free(kept_);  // fails only after a sticky error, which the next call reports
+  }
+  kept_ = 0;
+  ranges_.clear();
 }
 
 }  // namespace apo

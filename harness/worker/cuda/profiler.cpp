@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "harness/core/nvtx.h"
-#include "harness/worker/cupti/instruction_counts.h"
-#include "harness/worker/cupti/pc_sampling.h"
+#include "harness/worker/cupti/profilers.h"
 
 namespace apo {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <optional>
 
-#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cupti/activity.h"
-#include "harness/worker/cupti/counters.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/protocol/profile_results.h"
 
 namespace apo {

@@ -1,11 +1,15 @@
-// harness/worker/cuda/tensors.cpp - allocates, places, copies and poisons tensors, and names the pointers of a call.
+// harness/worker/cuda/tensors.cpp - allocates, places, copies and poisons tensors, and launches on them.
 #include "harness/worker/cuda/tensors.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string>
 
+#include "harness/core/guards.h"
 #include "harness/worker/cuda/module.h"
 
 namespace apo {
@@ -163,8 +167,8 @@ Result<bool> CudaTensors::read_back(std::size_t image, int set) {
 
 std::int64_t CudaTensors::call_bytes(int slot, int set) const {
   std::int64_t bytes = 0;
-  for (const BufferPlace& place : layout_.buffers) {
-    bytes += belongs_to(place, slot, set) ? place.bytes : 0;
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    bytes += layout_.buffers[i].bytes;
   }
   return bytes;
 }
@@ -179,17 +183,10 @@ int CudaTensors::input_sets() const {
 
 std::vector<std::uint64_t> CudaTensors::arguments(std::size_t image, int slot, int set) const {
   std::vector<std::uint64_t> words;
-  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-      const BufferPlace& place = layout_.buffers[i];
-      if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(images_.at(image).address(i));
-      }
-    }
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    words.push_back(images_.at(image).address(i));
   }
-  for (const std::int64_t word : layout_.words) {
-    words.push_back(static_cast<std::uint64_t>(word));
-  }
+  words.insert(words.end(), layout_.words.begin(), layout_.words.end());
   return words;
 }
 
@@ -221,6 +218,157 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
     }
   }
   return cuda::kSuccess;
+}
+
+namespace {
+
+bool is_input(const BufferPlace& place) {
+  return place.role == BufferRole::input;
+}
+
+}  // namespace
+
+// Each of the buffers that are wanted.
+template <class Wanted>
+std::vector<CudaImage::Stretch> CudaImage::buffers(const SharedTensorsLayout& layout, Wanted wanted) const {
+  std::vector<Stretch> found;
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const BufferPlace& place = layout.buffers[i];
+    if (place.bytes > 0 && wanted(place)) {
+      found.push_back({place.offset, place.offset + place.bytes, addresses_.at(i)});
+    }
+  }
+  return found;
+}
+
+// The same; of a whole image all guards between them, too.
+template <class Wanted>
+std::vector<CudaImage::Stretch> CudaImage::stretches(const SharedTensorsLayout& layout, Wanted wanted) const {
+  if (form_ == Form::pieces) {
+    return buffers(layout, wanted);
+  }
+  std::vector<Stretch> unwanted = buffers(layout, std::not_fn(wanted));
+  std::ranges::sort(unwanted, {}, &Stretch::begin);
+  unwanted.push_back({.begin = layout.bytes, .end = layout.bytes});
+  std::vector<Stretch> result;
+  std::int64_t begin = 0;
+  for (const Stretch& stretch : unwanted) {
+    result.push_back({begin, stretch.begin, allocations_.at(0) + static_cast<std::uint64_t>(begin)});
+    begin = stretch.end;
+  }
+  return result;
+}
+
+std::optional<Failure> CudaImage::copy_to_device(const cuda::Driver& driver, const std::vector<Stretch>& stretches,
+                                                 const void* memory) {
+  for (const Stretch& one : stretches) {
+    const auto* from = static_cast<const std::byte*>(memory) + one.begin;
+    if (auto failure = cuda_failure(driver, driver.copy_to_device(one.at, from, one.bytes()),
+                                    "cannot copy the tensors to the GPU")) {
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> CudaImage::allocate(const cuda::Driver& driver, std::int64_t bytes, cuda::Pointer& allocation) {
+  if (auto failure = cuda_failure(driver, driver.allocate(&allocation, static_cast<std::size_t>(bytes)),
+                                  fmt::format("cannot allocate {} bytes for the tensors", bytes))) {
+    return failure;
+  }
+  allocations_.push_back(allocation);
+  return std::nullopt;
+}
+
+std::optional<Failure> CudaImage::make(const cuda::Driver& driver, const SharedTensorsLayout& layout,
+                                       const void* memory, Form form) {
+  form_ = form;
+  cuda::Pointer whole = 0;
+  if (auto failure = form == Form::whole ? allocate(driver, layout.bytes, whole) : std::nullopt) {
+    return failure;
+  }
+  for (const BufferPlace& place : layout.buffers) {
+    cuda::Pointer piece = form == Form::whole ? whole + static_cast<std::uint64_t>(place.offset) : 0;
+    if (auto failure = form == Form::pieces && place.bytes > 0 ? allocate(driver, place.bytes, piece) : std::nullopt) {
+      return failure;
+    }
+    addresses_.push_back(piece);
+  }
+  const auto is_in_file = [&](const BufferPlace& place) { return is_input(place) && !layout.is_kept(place.owner); };
+  return copy_to_device(driver, stretches(layout, is_in_file), memory);
+}
+
+std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout,
+                                              const void* memory, int set) const {
+  const auto of_set = [&](const BufferPlace& place) { return is_input(place) && place.owner == set; };
+  return copy_to_device(driver, buffers(layout, of_set), memory);
+}
+
+std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
+                                            int set, bool with_inputs) const {
+  const auto is_looked_at = [&](const BufferPlace& place) {
+    return place.role == BufferRole::output || (with_inputs && is_input(place) && place.owner == set);
+  };
+  for (const Stretch& one : stretches(layout, is_looked_at)) {
+    auto* to = static_cast<std::byte*>(memory) + one.begin;
+    if (auto failure =
+            cuda_failure(driver, driver.copy_to_host(to, one.at, one.bytes()), "cannot copy the tensors back")) {
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+void CudaImage::free(const cuda::Driver& driver) {
+  for (const cuda::Pointer allocation : allocations_) {
+    driver.free(allocation);  // fails only after a sticky error, which the next call reports
+  }
+  allocations_.clear();
+  addresses_.clear();
+}
+
+CudaSlots::CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool watched)
+    : driver_(driver),
+      facts_(facts),
+      watched_(watched),
+      tensors_(driver_, watched ? CudaImage::Form::pieces : CudaImage::Form::whole) {}
+
+cuda::Result CudaSlots::prepare(CachePolicy cache, std::size_t images, int slot) const {
+  if (watched_) {
+    return cuda::kSuccess;
+  }
+  if (const auto error = guard_is_on(Guard::poison) ? tensors_.poison(images, slot, stream_) : cuda::kSuccess;
+      error != cuda::kSuccess) {
+    return error;
+  }
+  if (cache == CachePolicy::cold) {
+    return eviction_.queue(driver_, stream_);
+  }
+  return cuda::kSuccess;
+}
+
+cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
+  if (facts_.persisting_l2_bytes == 0 || !guard_is_on(Guard::l2)) {
+    return cuda::kSuccess;
+  }
+  const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
+                                    [](const KernelLaunch& launch) { return launch.persist > 0; });
+  const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
+  // Host code of a candidate may have set another limit.
+  if (wanted != persisting_limit_ || has_host_code()) {
+    if (const auto error = driver_.set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
+      return error;
+    }
+    persisting_limit_ = wanted;
+  }
+  return driver_.reset_persisting_l2();
+}
+
+cuda::Result CudaSlots::launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const {
+  const int kept = kernel.launch.persist - 1;
+  const std::int64_t persisting =
+      kept < 0 ? 0 : std::min(tensors_.bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+  return launch_kernel(driver_, kernel, words, persisting, stream_);
 }
 
 }  // namespace apo

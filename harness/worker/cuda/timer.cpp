@@ -100,19 +100,8 @@ cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std:
 
 std::optional<Failure> CudaTimer::call_library(Launcher launcher, const std::vector<std::uint64_t>& words,
                                                int slot) const {
-  const apo_call call{.abi_version = APO_ABI_VERSION,
-                      .struct_bytes = sizeof(apo_call),
-                      .arguments = words.data(),
-                      .threads = static_cast<std::int32_t>(usable_cpus().size()),
-                      .reserved = 0,
-                      .stream = slots_.stream()};
-  return guarded(slot, [&]() -> std::optional<Failure> {
-    const int code = launcher(&call);
-    if (code != 0) {
-      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
-    }
-    return std::nullopt;
-  });
+  const apo_call call = call_on(words, static_cast<int>(usable_cpus().size()), slots_.stream());
+  return guarded(slot, [&] { return refusal(launcher(&call), slot); });
 }
 
 // The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.

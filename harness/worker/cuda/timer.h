@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "harness/core/records/device_facts.h"
-#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cupti/activity.h"
 
 namespace apo {

@@ -1,4 +1,4 @@
-// harness/worker/cupti/activity.h - the second clock of a GPU: begin and end of kernels by CUPTI Activity.
+// harness/worker/cupti/activity.h - what CUPTI reports by itself: times of kernels, and loaded modules.
 //
 //   activity.begin();                          // the GPU is idle
 //   ... launches; the whole context is synchronised ...
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/worker/cupti/cupti.h"
 
@@ -60,6 +61,32 @@ class Activity {
   cupti::Subscriber subscriber_ = nullptr;
   bool recording_ = false;
   std::string missing_;
+};
+
+// The machine code that the driver has loaded. Watching slows every launch, so it is only for workers that time
+// nothing. Only one may exist in a process: CUPTI has one subscriber.
+class ModuleWatch {
+ public:
+  ModuleWatch() = default;
+  ModuleWatch(const ModuleWatch&) = delete;
+  ModuleWatch& operator=(const ModuleWatch&) = delete;
+  ~ModuleWatch() { stop(); }
+
+  // Keeps every module that is loaded from here on. Loads CUPTI. Needs a context.
+  void start();
+  void stop();
+  // Drops the images that were loaded so far.
+  void forget();
+  // Returns the images loaded since then that hold code of one of `kernels`, each once; the driver loads modules of its
+  // own.
+  std::vector<std::string> images(const std::vector<std::string>& kernels) const;
+  // The reason why it does not watch, as one sentence; empty while it watches.
+  const std::string& missing() const { return missing_; }
+
+ private:
+  const cupti::Library* cupti_ = nullptr;  // never unloaded
+  cupti::Subscriber subscriber_ = nullptr;
+  std::string missing_ = "nobody asked for it";
 };
 
 }  // namespace apo

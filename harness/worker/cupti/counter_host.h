@@ -1,5 +1,4 @@
-// harness/worker/cupti/counter_host.h - metrics of a chip without the chip: names, roll-ups, passes, and values from
-// counters.
+// harness/worker/cupti/counter_host.h - metrics of a chip without the chip: names, passes, values from counters.
 #pragma once
 
 #include <cstddef>

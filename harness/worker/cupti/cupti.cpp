@@ -1,5 +1,4 @@
-// harness/worker/cupti/cupti.cpp - finds libcupti and its functions, and refuses versions with records of unknown
-// layout.
+// harness/worker/cupti/cupti.cpp - finds libcupti, and refuses versions with records of unknown layout.
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -8,20 +7,6 @@
 
 namespace apo::cupti {
 namespace {
-
-bool find_functions(void* library, Library& cupti, std::string& missing) {
-  return find_function(library, cupti.get_version, "cuptiGetVersion", missing) &&
-         find_function(library, cupti.result_string, "cuptiGetResultString", missing) &&
-         find_function(library, cupti.subscribe, "cuptiSubscribe", missing) &&
-         find_function(library, cupti.unsubscribe, "cuptiUnsubscribe", missing) &&
-         find_function(library, cupti.enable_domain, "cuptiEnableDomain", missing) &&
-         find_function(library, cupti.register_callbacks, "cuptiActivityRegisterCallbacks", missing) &&
-         find_function(library, cupti.enable, "cuptiActivityEnable", missing) &&
-         find_function(library, cupti.disable, "cuptiActivityDisable", missing) &&
-         find_function(library, cupti.flush_all, "cuptiActivityFlushAll", missing) &&
-         find_function(library, cupti.next_record, "cuptiActivityGetNextRecord", missing) &&
-         find_function(library, cupti.dropped_records, "cuptiActivityGetNumDroppedRecords", missing);
-}
 
 // The reason of the last dlopen: "libcupti.so: cannot open shared object file: No such file or directory".
 std::string load_error() {
@@ -67,25 +52,22 @@ std::vector<std::string> library_paths() {
 }
 
 std::unique_ptr<const Library> load_library(std::string& missing) {
-  auto cupti = std::make_unique<Library>();
   std::string reason;
-  void* handle = loaded_already(cupti->path);
+  std::string found;
+  void* handle = loaded_already(found);
   const std::vector<std::string> paths = library_paths();
   for (auto path = paths.begin(); handle == nullptr && path != paths.end(); ++path) {
     handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) {
-      cupti->path = *path;
-    } else {
-      reason = load_error();
-    }
+    found = *path;
+    reason = handle != nullptr ? "" : load_error();
   }
   if (handle == nullptr) {
     missing = "CUPTI does not load: " + reason;
     return nullptr;
   }
-  cupti->handle = handle;
-  if (!find_functions(handle, *cupti, reason)) {
-    missing = "'" + cupti->path + "' is no CUPTI of CUDA 12 or 13: " + reason;
+  std::unique_ptr<Library> cupti(new Library{.in = {handle}, .path = found});
+  if (!cupti->in.missing.empty()) {
+    missing = "'" + found + "' is no CUPTI of CUDA 12 or 13: it has no " + cupti->in.missing;
     return nullptr;
   }
   if (const Result result = cupti->get_version(&cupti->version); result != kSuccess) {

@@ -4,14 +4,14 @@
 // with the header where there is one.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "harness/core/system/library_functions.h"
 
 namespace apo::cupti {
 
@@ -73,24 +73,28 @@ using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::s
 using CompleteBuffer = void (*)(Context context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                                 std::size_t valid_bytes);
 using Callback = void (*)(void* user, int domain, std::uint32_t id, const void* data);
-using EnableCallback = Result (*)(std::uint32_t enable, Subscriber subscriber, int domain, std::uint32_t id);
 
 struct Library {
-  std::string path;        // where it was found
-  void* handle = nullptr;  // for the functions of cupti_profiler.h and cupti_sampling.h
+  LibraryFunctions in;
+  std::string path = {};  // where it was found
   std::uint32_t version = 0;
 
-  Result (*get_version)(std::uint32_t* version);
-  Result (*result_string)(Result result, const char** text);
-  Result (*subscribe)(Subscriber* subscriber, Callback callback, void* user);
-  Result (*unsubscribe)(Subscriber subscriber);
-  Result (*enable_domain)(std::uint32_t enable, Subscriber subscriber, int domain);
-  Result (*register_callbacks)(RequestBuffer request, CompleteBuffer complete);
-  Result (*enable)(int kind);
-  Result (*disable)(int kind);
-  Result (*flush_all)(std::uint32_t flag);
-  Result (*next_record)(std::uint8_t* buffer, std::size_t valid_bytes, RecordBytes* record);
-  Result (*dropped_records)(Context context, std::uint32_t stream, std::size_t* dropped);
+  Result (*get_version)(std::uint32_t* version) = in.find("cuptiGetVersion");
+  Result (*result_string)(Result result, const char** text) = in.find("cuptiGetResultString");
+  Result (*subscribe)(Subscriber* subscriber, Callback callback, void* user) = in.find("cuptiSubscribe");
+  Result (*unsubscribe)(Subscriber subscriber) = in.find("cuptiUnsubscribe");
+  Result (*enable_domain)(std::uint32_t enable, Subscriber subscriber, int domain) = in.find("cuptiEnableDomain");
+  Result (*register_callbacks)(RequestBuffer request,
+                               CompleteBuffer complete) = in.find("cuptiActivityRegisterCallbacks");
+  Result (*enable)(int kind) = in.find("cuptiActivityEnable");
+  Result (*disable)(int kind) = in.find("cuptiActivityDisable");
+  Result (*flush_all)(std::uint32_t flag) = in.find("cuptiActivityFlushAll");
+  Result (*next_record)(std::uint8_t* buffer, std::size_t valid_bytes,
+                        RecordBytes* record) = in.find("cuptiActivityGetNextRecord");
+  Result (*dropped_records)(Context context, std::uint32_t stream,
+                            std::size_t* dropped) = in.find("cuptiActivityGetNumDroppedRecords");
+  Result (*enable_callback)(std::uint32_t enable, Subscriber subscriber, int domain,
+                            std::uint32_t id) = in.find("cuptiEnableCallback");
 };
 
 // True when the layout above holds for the version that cuptiGetVersion returned: CUDA 12.0 to 13.x.
@@ -103,18 +107,60 @@ std::vector<std::string> library_paths();
 // Returns nullptr and one sentence when CUPTI is missing. It is never unloaded: CUPTI may have threads.
 std::unique_ptr<const Library> load_library(std::string& missing);
 
-// Sets `function` to the function of that name. Returns false, with one sentence in `missing`, when the library has
-// none.
-template <class Function>
-bool find_function(void* library, Function& function, const char* name, std::string& missing) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) {
-    missing = std::string("it has no ") + name;
+// Returns the functions of another interface of a loaded CUPTI; nullptr and one sentence when it has not all of them.
+template <class Functions>
+std::unique_ptr<Functions> load_functions(const Library& library, std::string& missing) {
+  std::unique_ptr<Functions> found(new Functions{.in = {library.in.library}});
+  if (!found->in.missing.empty()) {
+    missing = "'" + library.path + "' " + Functions::kLacking + ": it has no " + found->in.missing;
+    return nullptr;
   }
-  return function != nullptr;
+  return found;
 }
 
 // Returns a name such as "CUPTI_ERROR_NOT_INITIALIZED".
 std::string describe(const Library& library, Result result);
+
+// The parts of the records of kernels, copies and fills that a profile of an application reads. Every version that
+// is_known() begins its records so.
+inline constexpr int kPeerMemcpy = 22;  // CUPTI_ACTIVITY_KIND_MEMCPY2
+
+struct KernelRecord {
+  int kind;
+  std::array<char, 12> launch;
+  std::uint64_t start;  // ns; 0 when CUPTI could not tell
+  std::uint64_t end;
+  std::uint64_t completed;
+  std::uint32_t device;
+  std::array<char, 48> geometry;
+  std::uint32_t correlation;  // of the call that launched it
+  std::uint64_t grid;
+  const char* name;  // mangled; CUPTI's own
+};
+
+struct CopyRecord {
+  int kind;
+  std::uint8_t direction;  // CUpti_ActivityMemcpyKind
+  std::array<char, 3> memory;
+  std::uint64_t bytes;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+};
+
+struct FillRecord {
+  int kind;
+  std::uint32_t value;
+  std::uint64_t bytes;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+};
 
 }  // namespace apo::cupti

@@ -1,6 +1,4 @@
 // harness/worker/cupti/instruction_counts.cpp - CUPTI's SASS metrics of one call, instruction by instruction.
-#include "harness/worker/cupti/instruction_counts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +9,9 @@
 #include "harness/core/text.h"
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
+#include "harness/worker/cupti/instruction_api.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"
-#include "harness/worker/cupti/sass_api.h"
 
 namespace apo {
 namespace {
@@ -22,12 +21,8 @@ constexpr std::uint64_t kNoMetric = std::numeric_limits<std::uint64_t>::max();
 // CUPTI patches a kernel as it first runs. On the drivers that were tried it counts one kernel of a process and no
 // other, and a second configuration is refused for want of memory, so that a call of several kernels needs as many
 // processes. Counts are believed only for kernels whose first instruction as many warps have executed as were launched.
-struct Way {
-  const char* words;
-  bool reload_first;  // before CUPTI is told to patch; else behind that, so that it sees the module being loaded
-};
-constexpr Way kWays[] = {{.words = "patched as they run", .reload_first = false},
-                         {.words = "in the module loaded before", .reload_first = true}};
+// The module is loaded before CUPTI is told to patch, or behind that, so that CUPTI sees it being loaded.
+enum class Way : std::uint8_t { reload_behind, reload_first };
 
 class InstructionCounter {
  public:
@@ -56,9 +51,9 @@ class InstructionCounter {
     }
     return result == cupti::kSuccess;
   }
-  cuda::Result attempt(const Way& way, const std::vector<std::string>& kernels);
-  bool run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error);
-  bool enable(const Way& way, std::size_t first, cuda::Result& error);
+  cuda::Result attempt(Way way, const std::vector<std::string>& kernels);
+  bool run(Way way, std::size_t first, std::size_t end, cuda::Result& error);
+  bool enable(Way way, std::size_t first, cuda::Result& error);
   bool launch(std::size_t first, std::size_t end, cuda::Result& error);
   bool read();
   void add(const cupti::SassRecord& record, std::size_t values);
@@ -103,15 +98,15 @@ bool InstructionCounter::has_counted(const std::vector<std::string>& kernels) co
 }
 
 cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) {
-  cuda::Result error = attempt(kWays[0], kernels);
+  cuda::Result error = attempt(Way::reload_behind, kernels);
   if (error == cuda::kSuccess && kernels.size() == 1 && !has_counted(kernels)) {
-    error = attempt(kWays[1], kernels);
+    error = attempt(Way::reload_first, kernels);
   }
   return error;
 }
 
 // From the first launch of these kernels to their last one. What is counted of them is kept if it is all of it.
-cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::string>& kernels) {
+cuda::Result InstructionCounter::attempt(Way way, const std::vector<std::string>& kernels) {
   const auto wanted = [&](const std::string& name) {
     return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
   };
@@ -132,7 +127,7 @@ cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::
       counts_.insert_or_assign(one->first, one->second);
     }
   }
-  attempts_.push_back(std::string(way.words) + ": " + came_to);
+  attempts_.push_back((way == Way::reload_first ? "in the module loaded before: " : "patched as they run: ") + came_to);
   return error;
 }
 
@@ -177,12 +172,12 @@ bool InstructionCounter::disable() {
 }
 
 // Up to the launches that are counted, which those before them may have to prepare.
-bool InstructionCounter::enable(const Way& way, std::size_t first, cuda::Result& error) {
+bool InstructionCounter::enable(Way way, std::size_t first, cuda::Result& error) {
   if (!disable()) {
     return false;
   }
   error = call_.prepare();
-  if (error == cuda::kSuccess && (way.reload_first || first > 0)) {
+  if (error == cuda::kSuccess && (way == Way::reload_first || first > 0)) {
     error = call_.reload();
   }
   error = error != cuda::kSuccess ? error : call_.launch(0, first);
@@ -192,7 +187,7 @@ bool InstructionCounter::enable(const Way& way, std::size_t first, cuda::Result&
     return false;
   }
   enabled_ = true;
-  error = way.reload_first ? cuda::kSuccess : call_.reload();
+  error = way == Way::reload_first ? cuda::kSuccess : call_.reload();
   return error == cuda::kSuccess;
 }
 
@@ -203,8 +198,8 @@ bool InstructionCounter::launch(std::size_t first, std::size_t end, cuda::Result
   return error == cuda::kSuccess && read();
 }
 
-bool InstructionCounter::run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error) {
-  if (!way.reload_first && first > 0 && call_.keeps_state) {
+bool InstructionCounter::run(Way way, std::size_t first, std::size_t end, cuda::Result& error) {
+  if (way != Way::reload_first && first > 0 && call_.keeps_state) {
     trouble_ = "a reload would reset what the launches before it left in the module's variables";
     return false;
   }
@@ -296,7 +291,7 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
   error = cuda::kSuccess;
   const auto library = cupti::load_library(report.missing);
   const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sass = profiler == nullptr ? nullptr : cupti::load_sass(*library, report.missing);
+  const auto sass = profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sass>(*library, report.missing);
   if (sass == nullptr) {
     return report;
   }

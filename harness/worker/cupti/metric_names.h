@@ -1,5 +1,4 @@
-// harness/worker/cupti/metric_names.h - which hardware counters are collected, and what is wrong with a name that is
-// none.
+// harness/worker/cupti/metric_names.h - which hardware counters are collected, and why a name is refused.
 #pragma once
 
 #include <string>

@@ -1,7 +1,4 @@
-// harness/worker/cupti/pc_sampling.cpp - CUPTI's PC sampling between start and stop, summed up by offset and mapped to
-// lines.
-#include "harness/worker/cupti/pc_sampling.h"
-
+// harness/worker/cupti/pc_sampling.cpp - CUPTI's PC samples, summed up by offset and mapped to lines.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,9 +8,10 @@
 
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
+#include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/pc_sampling_api.h"
-#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"
 
 namespace apo {
@@ -286,7 +284,8 @@ SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int 
   error = cuda::kSuccess;
   const auto library = cupti::load_library(report.missing);
   const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sampling = profiler == nullptr ? nullptr : cupti::load_sampling(*library, report.missing);
+  const auto sampling =
+      profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sampling>(*library, report.missing);
   if (sampling == nullptr) {
     return report;
   }

@@ -1,5 +1,4 @@
-// harness/worker/cupti/range_profiler.cpp - finds the range profiler's functions, and says in words what its errors
-// mean.
+// harness/worker/cupti/range_profiler.cpp - loads the range profiler, and says in words what its errors mean.
 #include "harness/worker/cupti/range_profiler.h"
 
 #include <dlfcn.h>
@@ -10,38 +9,6 @@
 
 namespace apo::cupti {
 namespace {
-
-bool find_target_functions(void* at, Profiler& p, std::string& missing) {
-  return find_function(at, p.initialize, "cuptiProfilerInitialize", missing) &&
-         find_function(at, p.deinitialize, "cuptiProfilerDeInitialize", missing) &&
-         find_function(at, p.device_supported, "cuptiProfilerDeviceSupported", missing) &&
-         find_function(at, p.chip_name, "cuptiDeviceGetChipName", missing) &&
-         find_function(at, p.counter_availability, "cuptiProfilerGetCounterAvailability", missing);
-}
-
-bool find_host_functions(void* at, Profiler& p, std::string& missing) {
-  return find_function(at, p.host_initialize, "cuptiProfilerHostInitialize", missing) &&
-         find_function(at, p.host_deinitialize, "cuptiProfilerHostDeinitialize", missing) &&
-         find_function(at, p.base_metrics, "cuptiProfilerHostGetBaseMetrics", missing) &&
-         find_function(at, p.sub_metrics, "cuptiProfilerHostGetSubMetrics", missing) &&
-         find_function(at, p.add_metrics, "cuptiProfilerHostConfigAddMetrics", missing) &&
-         find_function(at, p.config_image_size, "cuptiProfilerHostGetConfigImageSize", missing) &&
-         find_function(at, p.config_image, "cuptiProfilerHostGetConfigImage", missing) &&
-         find_function(at, p.passes, "cuptiProfilerHostGetNumOfPasses", missing) &&
-         find_function(at, p.evaluate, "cuptiProfilerHostEvaluateToGpuValues", missing);
-}
-
-bool find_session_functions(void* at, Profiler& p, std::string& missing) {
-  return find_function(at, p.enable, "cuptiRangeProfilerEnable", missing) &&
-         find_function(at, p.disable, "cuptiRangeProfilerDisable", missing) &&
-         find_function(at, p.start, "cuptiRangeProfilerStart", missing) &&
-         find_function(at, p.stop, "cuptiRangeProfilerStop", missing) &&
-         find_function(at, p.counter_data_size, "cuptiRangeProfilerGetCounterDataSize", missing) &&
-         find_function(at, p.initialize_counter_data, "cuptiRangeProfilerCounterDataImageInitialize", missing) &&
-         find_function(at, p.set_config, "cuptiRangeProfilerSetConfig", missing) &&
-         find_function(at, p.decode, "cuptiRangeProfilerDecodeData", missing) &&
-         find_function(at, p.counter_data_info, "cuptiRangeProfilerGetCounterDataInfo", missing);
-}
 
 // CUPTI loads libnvperf_host.so by its bare name and does not look beside itself; once it is in the process by its
 // path, the bare name finds it.
@@ -92,15 +59,10 @@ std::string advice(Result result) {
 }  // namespace
 
 std::unique_ptr<const Profiler> load_profiler(const Library& library, std::string& missing) {
-  auto profiler = std::make_unique<Profiler>();
-  std::string reason;
-  if (!find_target_functions(library.handle, *profiler, reason) ||
-      !find_host_functions(library.handle, *profiler, reason) ||
-      !find_session_functions(library.handle, *profiler, reason)) {
-    missing = "'" + library.path + "' is too old to read counters: " + reason + "; CUDA 12.6 or newer has it";
-    return nullptr;
+  auto profiler = load_functions<Profiler>(library, missing);
+  if (profiler != nullptr) {
+    profiler->nvperf = load_nvperf(library);
   }
-  profiler->nvperf = load_nvperf(library);
   return profiler;
 }
 

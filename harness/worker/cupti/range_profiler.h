@@ -1,5 +1,4 @@
-// harness/worker/cupti/range_profiler.h - the part of CUPTI's range profiler that is used, declared here and found on
-// demand.
+// harness/worker/cupti/range_profiler.h - the part of CUPTI's range profiler that is used, declared here.
 //
 // Every call takes one structure that begins with its size: what lies between its begin and the end of its last field,
 // without padding behind that. Names, values and layouts are those of <cupti_range_profiler.h>,
@@ -217,33 +216,35 @@ struct GetCounterDataInfo {
 };
 
 struct Profiler {
-  std::string nvperf;  // the libnvperf_host.so that was loaded for it; empty: CUPTI looks for one itself
+  static constexpr const char* kLacking = "is too old to read counters, which need CUDA 12.6";
+  LibraryFunctions in;
+  std::string nvperf = {};  // the libnvperf_host.so that was loaded for it; empty: CUPTI looks for one itself
 
-  Result (*initialize)(Initialize*);
-  Result (*deinitialize)(Initialize*);
-  Result (*device_supported)(DeviceSupported*);
-  Result (*chip_name)(GetChipName*);  // crashes without a CUDA driver
-  Result (*counter_availability)(GetCounterAvailability*);
+  Result (*initialize)(Initialize*) = in.find("cuptiProfilerInitialize");
+  Result (*deinitialize)(Initialize*) = in.find("cuptiProfilerDeInitialize");
+  Result (*device_supported)(DeviceSupported*) = in.find("cuptiProfilerDeviceSupported");
+  Result (*chip_name)(GetChipName*) = in.find("cuptiDeviceGetChipName");  // crashes without a CUDA driver
+  Result (*counter_availability)(GetCounterAvailability*) = in.find("cuptiProfilerGetCounterAvailability");
 
-  Result (*host_initialize)(HostInitialize*);
-  Result (*host_deinitialize)(HostDeinitialize*);
-  Result (*base_metrics)(GetBaseMetrics*);
-  Result (*sub_metrics)(GetSubMetrics*);
-  Result (*add_metrics)(ConfigAddMetrics*);
-  Result (*config_image_size)(GetConfigImageSize*);
-  Result (*config_image)(GetConfigImage*);
-  Result (*passes)(GetNumOfPasses*);
-  Result (*evaluate)(EvaluateToGpuValues*);
+  Result (*host_initialize)(HostInitialize*) = in.find("cuptiProfilerHostInitialize");
+  Result (*host_deinitialize)(HostDeinitialize*) = in.find("cuptiProfilerHostDeinitialize");
+  Result (*base_metrics)(GetBaseMetrics*) = in.find("cuptiProfilerHostGetBaseMetrics");
+  Result (*sub_metrics)(GetSubMetrics*) = in.find("cuptiProfilerHostGetSubMetrics");
+  Result (*add_metrics)(ConfigAddMetrics*) = in.find("cuptiProfilerHostConfigAddMetrics");
+  Result (*config_image_size)(GetConfigImageSize*) = in.find("cuptiProfilerHostGetConfigImageSize");
+  Result (*config_image)(GetConfigImage*) = in.find("cuptiProfilerHostGetConfigImage");
+  Result (*passes)(GetNumOfPasses*) = in.find("cuptiProfilerHostGetNumOfPasses");
+  Result (*evaluate)(EvaluateToGpuValues*) = in.find("cuptiProfilerHostEvaluateToGpuValues");
 
-  Result (*enable)(Enable*);
-  Result (*disable)(OfSession*);
-  Result (*start)(OfSession*);
-  Result (*stop)(Stop*);
-  Result (*counter_data_size)(GetCounterDataSize*);
-  Result (*initialize_counter_data)(InitializeCounterData*);
-  Result (*set_config)(SetConfig*);
-  Result (*decode)(DecodeData*);
-  Result (*counter_data_info)(GetCounterDataInfo*);
+  Result (*enable)(Enable*) = in.find("cuptiRangeProfilerEnable");
+  Result (*disable)(OfSession*) = in.find("cuptiRangeProfilerDisable");
+  Result (*start)(OfSession*) = in.find("cuptiRangeProfilerStart");
+  Result (*stop)(Stop*) = in.find("cuptiRangeProfilerStop");
+  Result (*counter_data_size)(GetCounterDataSize*) = in.find("cuptiRangeProfilerGetCounterDataSize");
+  Result (*initialize_counter_data)(InitializeCounterData*) = in.find("cuptiRangeProfilerCounterDataImageInitialize");
+  Result (*set_config)(SetConfig*) = in.find("cuptiRangeProfilerSetConfig");
+  Result (*decode)(DecodeData*) = in.find("cuptiRangeProfilerDecodeData");
+  Result (*counter_data_info)(GetCounterDataInfo*) = in.find("cuptiRangeProfilerGetCounterDataInfo");
 };
 
 // Returns the range profiler of a loaded CUPTI, with the libnvperf_host.so beside it; nullptr and one sentence when it

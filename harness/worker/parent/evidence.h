@@ -1,4 +1,5 @@
-// harness/worker/parent/evidence.h - turns the remains of a dead worker into an outcome and one sentence.
+// harness/worker/parent/evidence.h - judges what comes from a worker: its samples, its output, and the remains of a
+// dead one.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
@@ -40,5 +43,16 @@ Failure explain(const Death& death);
 
 // Adds the end of the candidate's output, if there is any.
 std::string with_output(const std::string& sentence, std::string_view printed);
+
+// Describes what is wrong with the samples of a whole run; nullopt when they are plausible. Parent and worker share one
+// clock, so all stamps lie between `sent_ns` and `received_ns` and never run backwards.
+std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, const RunRequest& request,
+                                      std::int64_t sent_ns, std::int64_t received_ns, Target target = Target::host);
+
+// The duration of a sample by the target's own clock: the host's stamps, or on cuda the events.
+double elapsed_ns(const RawSample& sample, Target target);
+
+// Checks that `samples` repeats the samples reported at the pause.
+bool begins_with(const std::vector<RawSample>& samples, const std::vector<RawSample>& beginning);
 
 }  // namespace apo

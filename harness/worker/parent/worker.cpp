@@ -1,24 +1,31 @@
-// harness/worker/parent/worker.cpp - starts a worker's process until it is ready for requests, stops its threads, ends
-// it.
+// harness/worker/parent/worker.cpp - a worker's process: its environment and start, checks without asking it, its end.
 #include "harness/worker/parent/worker.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
+#include "harness/core/text.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
 #include "harness/worker/protocol/clock.h"
+#include "harness/worker/protocol/protocol.h"
+#include "kernels/random.h"
 
 namespace apo {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -174,6 +181,77 @@ void Worker::stop() {
     }
     process_->end();
   }
+}
+
+std::vector<std::string> worker_environment(const WorkerOptions& options) {
+  constexpr std::uint64_t kMaxPadding = 4096;
+  std::vector<std::string> result;
+  for (const char* name : {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "TMPDIR", "CUDA_VISIBLE_DEVICES"}) {
+    if (const char* value = std::getenv(name); value != nullptr) {
+      result.push_back(std::string(name) + "=" + value);
+    }
+  }
+  if (options.target == Target::cuda) {
+    // Where CUPTI may lie, and the tool that is to see this process's NVTX ranges.
+    for (const char* name : {"APO_CUPTI_LIBRARY", "CUDA_HOME", "CUDA_PATH", "NVTX_INJECTION64_PATH"}) {
+      if (const char* value = std::getenv(name); value != nullptr) {
+        result.push_back(std::string(name) + "=" + value);
+      }
+    }
+  }
+  // Threads that spin while they wait would take the CPU from the other slot.
+  result.insert(result.end(), {"OMP_WAIT_POLICY=passive", "OMP_DYNAMIC=false",
+                               fmt::format("OMP_NUM_THREADS={}", options.cpus.size())});
+  if (!options.preload.empty()) {
+    const std::int64_t megabytes = options.memory_limit_bytes >> 20;
+    result.push_back("LD_PRELOAD=" + options.preload);
+    result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
+                     fmt::format("hard_rss_limit_mb={}", megabytes));
+    result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
+  }
+  if (!options.watcher.empty()) {
+    result.push_back(std::string(kWatchedVariable) + "=1");
+  }
+  Random random(derive_seed(options.layout_seed, "environment"));
+  result.push_back("APO_PADDING=" + std::string(random.below(kMaxPadding + 1), 'x'));
+  result.insert(result.end(), options.environment.begin(), options.environment.end());
+  return result;
+}
+
+std::optional<Failure> Worker::check_idle() {
+  constexpr std::chrono::milliseconds kToSettle{1};  // threads that were woken for the call go to sleep again
+  constexpr std::chrono::milliseconds kWatched{2};
+  clockid_t clock{};
+  if (!guard_is_on(Guard::idle) || !options_.watcher.empty() || !alive() || clock_getcpuclockid(pid(), &clock) != 0) {
+    return std::nullopt;
+  }
+  if (frozen_) {
+    process_->thaw();
+    frozen_ = false;
+  }
+  std::this_thread::sleep_for(kToSettle);
+  const std::int64_t begin_ns = raw_ns();
+  const std::int64_t begin_cpu_ns = read_ns(clock);
+  std::this_thread::sleep_for(kWatched);
+  const std::int64_t cpu_ns = read_ns(clock) - begin_cpu_ns;
+  const std::int64_t ns = raw_ns() - begin_ns;
+  if (2 * cpu_ns <= ns) {
+    return std::nullopt;
+  }
+  return fail({.outcome = Outcome::faulted,
+               .evidence = "works while nobody has called it: " + format_ns(static_cast<double>(cpu_ns)) +
+                           " of CPU time in " + format_ns(static_cast<double>(ns)) + " between two calls"});
+}
+
+std::optional<Failure> Worker::check_code() {
+  if (!guard_is_on(Guard::code) || !alive()) {
+    return std::nullopt;
+  }
+  auto changed = code_.change(pid());
+  if (!changed) {
+    return std::nullopt;
+  }
+  return fail({.outcome = Outcome::faulted, .evidence = *changed});
 }
 
 }  // namespace apo

@@ -7,10 +7,7 @@
 //
 // Everything that a candidate can do wrong comes back as a Failure. After one that ended the process alive() is false
 // and a new Worker is needed; `refused` and `wrong_abi` leave it running. A GPU that is lost meanwhile is no failure of
-// the candidate: every request may throw DeviceLost (gpu_check.h).
-//
-// worker.cpp has its process, worker_exchange.cpp a request and its reply. What is asked: worker_loading.cpp,
-// worker_run.cpp, worker_window.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
+// the candidate: every request may throw DeviceLost.
 #pragma once
 
 #include <array>
@@ -20,18 +17,45 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "harness/core/system/files.h"
 #include "harness/worker/code/code_watch.h"
-#include "harness/worker/parent/worker_options.h"
 #include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 #include "harness/worker/protocol/shared_tensors.h"
+#include "kernels/family.h"
 
 namespace apo {
+
+struct WorkerOptions {
+  std::filesystem::path program;  // empty = this program; run as `program worker`
+  // A program with its arguments that starts and watches the worker, such as compute-sanitizer. It gets time to write
+  // its report when the worker ends. On target cuda every tensor is then an allocation of its own, of its exact size,
+  // so that an access past its end leaves its allocation; times are meaningless.
+  std::vector<std::string> watcher;
+  Target target = Target::host;
+  int device = 0;         // target cuda: which GPU
+  bool executor = false;  // target host: runs device variants on this CPU, scheduled by layout_seed
+  std::vector<int> cpus;  // to pin to; empty = all that this process may use
+  std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
+  std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
+  std::string preload;                                       // libasan, for candidates built with sanitizers
+  std::chrono::milliseconds deadline{9'000};   // of a request that names none: what hangs is gone within ten seconds
+  std::chrono::milliseconds start_deadline{};  // of the first answer; 0 = that of the target
+  std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
+  // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
+  bool watch_modules = false;
+  std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
+  bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
+};
+
+// Returns the whole environment of such a process. It is short on purpose: our environment is no business of a
+// candidate.
+std::vector<std::string> worker_environment(const WorkerOptions& options);
 
 class ChildProcess;
 
@@ -140,7 +164,9 @@ class Worker {
   Result<Done> ask(const Exchange& exchange);
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
-  Result<std::string> exchange_for_file(Exchange exchange);
+  template <class Report>
+  Result<Report> exchange_for_file(Exchange exchange, std::optional<Report> (*decode)(std::string_view),
+                                   const char* what);
   std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);

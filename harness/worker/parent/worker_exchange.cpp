@@ -1,15 +1,17 @@
-// harness/worker/parent/worker_exchange.cpp - asks, waits with a deadline, and turns every failure into a Failure.
+// harness/worker/parent/worker_exchange.cpp - asks, waits, and tells a candidate's failure from a lost GPU.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
-#include "harness/worker/parent/gpu_check.h"
 #include "harness/worker/parent/worker.h"
 #include "kernels/random.h"
 
@@ -27,9 +29,41 @@ std::string nonce(std::uint64_t seed, std::uint64_t index) {
   return text.data();
 }
 
-Failure without_news(const std::string& during, Milliseconds deadline) {
-  return {.outcome = Outcome::timed_out,
-          .evidence = fmt::format("no answer in {} ms during {}", deadline.count(), during)};
+constexpr const char* kHint =
+    "'nvidia-smi' and the kernel's log ('dmesg', Xid) say why. Nothing was decided about the candidate: when 'apo "
+    "doctor' finds the GPU again, the same command goes on";
+
+// Why a new process cannot use this GPU; "" when it can.
+std::string trouble_with(const WorkerOptions& options, const DeviceFacts& gpu) {
+  WorkerOptions fresh = options;
+  fresh.watcher.clear();
+  fresh.watch_modules = false;
+  fresh.await_start = true;
+  // The GPU is awake: another process takes less than a second.
+  fresh.start_deadline = std::max<std::chrono::milliseconds>(std::chrono::seconds(5), 3 * options.deadline);
+  try {
+    const Worker worker(fresh);
+    return worker.device()->uuid == gpu.uuid ? "" : "another GPU has its number now: " + worker.device()->uuid;
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+}
+
+// Judges the failure of a worker on target cuda that had `gpu`. After a fault or a missing answer it starts a process
+// without a candidate on the same GPU, because error codes do not tell: a kernel that traps and a GPU that left the bus
+// may both be a "launch failure". Throws DeviceLost where the failure says nothing about the candidate. An error that
+// names the GPU counts only where no host code runs, which could cause or forge it.
+void require_gpu(const WorkerOptions& options, const DeviceFacts& gpu, const Failure& failure, bool has_host_code) {
+  const std::string what = gpu.name + " (" + gpu.uuid + ")";
+  if (failure.of_device && !has_host_code) {
+    throw DeviceLost("the GPU failed, " + what + ": " + failure.evidence, kHint);
+  }
+  if (failure.outcome != Outcome::faulted && failure.outcome != Outcome::timed_out) {
+    return;
+  }
+  if (const std::string trouble = trouble_with(options, gpu); !trouble.empty()) {
+    throw DeviceLost("the GPU was lost, " + what + ": " + failure.evidence + "; a new process: " + trouble, kHint);
+  }
 }
 
 }  // namespace
@@ -98,7 +132,10 @@ Result<Reply> Worker::await(const Exchange& exchange) {
 }
 
 Failure Worker::without_message(bool in_time, const Exchange& exchange) {
-  return in_time ? ended(exchange.during) : fail(without_news(exchange.during, exchange.deadline));
+  return in_time ? ended(exchange.during)
+                 : fail({.outcome = Outcome::timed_out,
+                         .evidence =
+                             fmt::format("no answer in {} ms during {}", exchange.deadline.count(), exchange.during)});
 }
 
 // Ends the worker and adds what the candidate printed.

@@ -1,5 +1,4 @@
-// harness/worker/protocol/profile_results.h - what a worker reads off the GPU's profilers, and its text on the way to
-// the parent.
+// harness/worker/protocol/profile_results.h - what a worker reads off the GPU's profilers and driver, and its text.
 #pragma once
 
 #include <cstddef>
@@ -102,5 +101,9 @@ std::string encode(const InstructionReport& report);
 std::optional<CounterReport> decode_counters(std::string_view text);
 std::optional<SampleReport> decode_samples(std::string_view text);
 std::optional<InstructionReport> decode_instructions(std::string_view text);
+
+std::string encode_images(const std::vector<std::string>& images);
+// nullopt where the text is none of encode_images().
+std::optional<std::vector<std::string>> decode_images(std::string_view text);
 
 }  // namespace apo

@@ -1,5 +1,4 @@
-// harness/worker/protocol/protocol.h - what parent and worker say to each other: one JSON line a message, a nonce in
-// each.
+// harness/worker/protocol/protocol.h - what parent and worker say to each other: JSON lines with a nonce.
 //
 // The connection is a SOCK_SEQPACKET socketpair, fd 3 of the worker. The parent asks; each request has one reply, which
 // repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.
@@ -61,7 +60,7 @@ APO_FIELDS(RunRequest, order, sets, repetitions, cache, verify_after, pause_each
            activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
-// takes itself (worker_window.cpp): these are for `apo bench` and `apo profile`.
+// takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
 struct RawSample {
   int slot = 0;
   int set = 0;

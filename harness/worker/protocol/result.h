@@ -1,7 +1,9 @@
 // harness/worker/protocol/result.h - a value, or the candidate's failure with its evidence.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -33,6 +35,14 @@ class [[nodiscard]] Result {
   const T& operator*() const { return value(); }
   const T* operator->() const { return &value(); }
   const Failure& failure() const { return std::get<Failure>(state_); }
+  // What `next` makes of the value, else the failure.
+  template <class Next>
+  auto then(const Next& next) const -> Result<std::decay_t<std::invoke_result_t<const Next&, const T&>>> {
+    if (*this) {
+      return std::invoke(next, value());
+    }
+    return failure();
+  }
 
  private:
   std::variant<T, Failure> state_;

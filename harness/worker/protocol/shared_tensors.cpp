@@ -1,5 +1,4 @@
-// harness/worker/protocol/shared_tensors.cpp - lays the buffers out, fills the gaps with the guard pattern, finds
-// damage.
+// harness/worker/protocol/shared_tensors.cpp - lays buffers out, fills the gaps with the guard pattern, finds damage.
 #include "harness/worker/protocol/shared_tensors.h"
 
 #include <fcntl.h>
@@ -11,14 +10,18 @@
 #include <cerrno>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
+
 namespace {
 
 constexpr std::byte kLeftover{0xFF};
@@ -86,6 +89,19 @@ std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64
 }
 
 }  // namespace
+
+std::vector<std::size_t> SharedTensorsLayout::of_call(int slot, int set) const {
+  std::vector<std::size_t> indices;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const int owner = role == BufferRole::input ? set : slot;
+      if (buffers[i].role == role && (role == BufferRole::output || buffers[i].owner == owner)) {
+        indices.push_back(i);
+      }
+    }
+  }
+  return indices;
+}
 
 void InputView::copy_to(std::byte* target, int threads) const {
   constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
@@ -288,6 +304,45 @@ std::optional<InputChange> SharedTensors::check_inputs(std::optional<int> set) c
     }
   }
   return std::nullopt;
+}
+
+MemoryFile::~MemoryFile() {
+  release();
+}
+
+void MemoryFile::release() {
+  if (memory_ != nullptr) {
+    munmap(memory_, static_cast<std::size_t>(bytes_));  // cannot fail for a mapping that we made
+    memory_ = nullptr;
+    bytes_ = 0;
+  }
+}
+
+void MemoryFile::reserve(std::int64_t bytes) {
+  if (bytes <= bytes_) {
+    return;
+  }
+  // The system would hand out more than it has, and end this process when it is touched.
+  if (const std::int64_t all = physical_memory_bytes(); bytes > all) {
+    throw EnvironmentError("the tensors need " + format_bytes(static_cast<double>(bytes)) +
+                               " of shared memory, and this machine has " + format_bytes(static_cast<double>(all)),
+                           "choose a smaller workload");
+  }
+  release();
+  const auto fail = [&](const char* what) {
+    throw EnvironmentError(fmt::format("cannot {} {} bytes of shared memory: {}", what, bytes, std::strerror(errno)));
+  };
+  file_ = FileDescriptor(memfd_create("apo-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file_ || ftruncate(file_.get(), bytes) != 0 ||
+      fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    fail("create");
+  }
+  void* memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (memory == MAP_FAILED) {
+    fail("map");
+  }
+  memory_ = static_cast<std::byte*>(memory);
+  bytes_ = bytes;
 }
 
 }  // namespace apo

@@ -1,6 +1,8 @@
-// harness/worker/protocol/shared_tensors.h - the parent's side of a call's tensors: one shared memory file with guarded
-// buffers.
+// harness/worker/protocol/shared_tensors.h - the tensors of a call: one shared memory file with guarded buffers.
 #pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,9 +15,75 @@
 #include <vector>
 
 #include "harness/core/json/fields.h"
-#include "harness/worker/protocol/memory_file.h"
+#include "harness/core/system/files.h"
 
 namespace apo {
+
+// A sealed file mapped in this process. Without the seal, a worker that shrank the file would make the parent's next
+// access a SIGBUS.
+class MemoryFile {
+ public:
+  MemoryFile() = default;
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  // Makes it hold at least `bytes`; a larger file replaces the old one. Throws EnvironmentError.
+  void reserve(std::int64_t bytes);
+  std::byte* data() const { return memory_; }
+  std::int64_t bytes() const { return bytes_; }
+  int fd() const { return file_.get(); }
+
+ private:
+  void release();
+
+  FileDescriptor file_;
+  std::byte* memory_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { reset(); }
+  // Replaces the earlier mapping. On failure it returns false with errno set, and nothing is mapped.
+  bool map(int fd, std::int64_t bytes) {
+    reset();
+    size_ = static_cast<std::size_t>(bytes);
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory_ != MAP_FAILED;
+  }
+  // Has the pages of these bytes at hand, where the system can do that at once; they are what they were.
+  void touch(std::int64_t offset, std::int64_t bytes) const {
+#if defined(MADV_POPULATE_WRITE)
+    const std::int64_t page = sysconf(_SC_PAGESIZE);
+    const std::int64_t begin = offset / page * page;
+    madvise(static_cast<std::byte*>(memory_) + begin, static_cast<std::size_t>(offset + bytes - begin),
+            MADV_POPULATE_WRITE);  // only saves time: an older system refuses
+#endif
+  }
+  bool mapped() const {
+    return memory_ != MAP_FAILED;
+  }
+  void* memory() const {
+    return memory_;
+  }
+  std::size_t size() const {
+    return size_;
+  }
+
+ private:
+  void reset() {
+    if (memory_ != MAP_FAILED) {
+      munmap(memory_, size_);
+      memory_ = MAP_FAILED;
+    }
+  }
+  void* memory_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
 
 enum class BufferRole : std::uint8_t { input, output, scratch };
 inline std::string_view to_string(BufferRole role) {
@@ -77,6 +145,9 @@ struct SharedTensorsLayout {
   int copies = 1;
   std::int64_t stride = 0;
   bool is_kept(int set) const { return set < std::ssize(kept) && !kept[static_cast<std::size_t>(set)].handle.empty(); }
+  // Indices of the buffers of a call in the order of the argument struct of kernels/abi.h: the inputs of the set, the
+  // outputs, the scratch of the slot. `words` follow.
+  std::vector<std::size_t> of_call(int slot, int set) const;
   // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
   bool operator==(const SharedTensorsLayout&) const = default;

@@ -1,5 +1,4 @@
-// tests/profile/application/application_summary_test.cpp - processes become one table; categories divide it without
-// rest or overlap.
+// tests/profile/application/application_summary_test.cpp - processes become one table, divided by categories.
 #include "harness/profile/application/application_summary.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// tests/profile/gpu/gpu_profile_test.cpp - from counters of launches to metrics of a call, with sums worked out by
-// hand.
+// tests/profile/gpu/gpu_profile_test.cpp - from counters of launches to metrics of a call, by hand.
 #include "harness/profile/gpu/gpu_profile.h"
 
 #include <gtest/gtest.h>
@@ -21,6 +20,14 @@ double value(const std::vector<Metric>& metrics, const std::string& name) {
     }
   }
   return std::nan("");
+}
+
+Profile with(const std::vector<std::pair<std::string, double>>& metrics) {
+  Profile profile;
+  for (const auto& [name, number] : metrics) {
+    profile.metrics.push_back({.name = name, .value = number});
+  }
+  return profile;
 }
 
 // Two launches of 1 us and 3 us.
@@ -57,22 +64,18 @@ TEST(CounterMetrics, WhatTheGpuDidNotTellIsAbsent) {
 }
 
 TEST(DerivedMetrics, FollowFromTheirCounters) {
-  Profile profile;
-  const auto set = [&](const std::string& name, double number) {
-    profile.metrics.push_back({.name = name, .value = number});
-  };
-  set("dram__bytes_read.sum", 300);
-  set("dram__bytes_write.sum", 100);
-  set("sm__warps_active.avg.pct_of_peak_sustained_active", 25);
-  set("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 31);
-  set("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0);
-  set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 32);
-  set("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 64);
-  set("sm__sass_inst_executed_op_global_ld.sum", 2);
-  set("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 10);
-  set("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1);
-  set("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 2);
-  set("sm__sass_inst_executed_op_global_red.sum", 5);
+  Profile profile = with({{"dram__bytes_read.sum", 300},
+                          {"dram__bytes_write.sum", 100},
+                          {"sm__warps_active.avg.pct_of_peak_sustained_active", 25},
+                          {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 31},
+                          {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0},
+                          {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 32},
+                          {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 64},
+                          {"sm__sass_inst_executed_op_global_ld.sum", 2},
+                          {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 10},
+                          {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1},
+                          {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 2},
+                          {"sm__sass_inst_executed_op_global_red.sum", 5}});
   const auto derived = derived_metrics(profile, {.bytes = 200});
   EXPECT_EQ(value(derived, "bytes_moved"), 400);
   EXPECT_EQ(value(derived, "bytes_over_compulsory"), 2);
@@ -96,18 +99,14 @@ TEST(DerivedMetrics, GenericAccessesAreNotLocalMemory) {
 }
 
 TEST(DerivedMetrics, OfKindsAreSharesOfTheThreadsInstructions) {
-  Profile profile;
-  const auto set = [&](const std::string& name, double number) {
-    profile.metrics.push_back({.name = name, .value = number});
-  };
-  set("smsp__thread_inst_executed.sum", 1000);
-  set("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", 600);
-  set("smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", 50);
-  set("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", 320);
-  set("smsp__sass_branch_targets.sum", 10);
-  set("smsp__sass_branch_targets_threads_divergent.sum", 4);
-  set("smsp__inst_executed_op_ldc.sum", 5);
-  set("idc__requests.sum", 100);
+  Profile profile = with({{"smsp__thread_inst_executed.sum", 1000},
+                          {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", 600},
+                          {"smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", 50},
+                          {"smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", 320},
+                          {"smsp__sass_branch_targets.sum", 10},
+                          {"smsp__sass_branch_targets_threads_divergent.sum", 4},
+                          {"smsp__inst_executed_op_ldc.sum", 5},
+                          {"idc__requests.sum", 100}});
   const auto derived = derived_metrics(profile, {});
   EXPECT_EQ(value(derived, "integer_share"), 0.6);
   EXPECT_EQ(value(derived, "fp64_share"), 0.05);
@@ -119,17 +118,13 @@ TEST(DerivedMetrics, OfKindsAreSharesOfTheThreadsInstructions) {
 
 // Two SMs with 8 warps for 1000 cycles each; half of the warps' time is spent at 40 barriers: 200 cycles at 2 GHz.
 TEST(DerivedMetrics, TheWaitAtOneBarrierIsTheWarpsTimeOverTheBarriers) {
-  Profile profile;
-  const auto set = [&](const std::string& name, double number) {
-    profile.metrics.push_back({.name = name, .value = number});
-  };
-  set("stall_barrier", 0.5);
-  set("sm__warps_active.avg.per_cycle_active", 8);
-  set("sm__cycles_active.sum", 2000);
-  set("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80);
-  set("sm__cycles_elapsed.avg.per_second", 2e9);
-  set("sm__inst_executed_pipe_adu.sum", 45);
-  set("smsp__inst_executed_op_ldc.sum", 5);
+  Profile profile = with({{"stall_barrier", 0.5},
+                          {"sm__warps_active.avg.per_cycle_active", 8},
+                          {"sm__cycles_active.sum", 2000},
+                          {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80},
+                          {"sm__cycles_elapsed.avg.per_second", 2e9},
+                          {"sm__inst_executed_pipe_adu.sum", 45},
+                          {"smsp__inst_executed_op_ldc.sum", 5}});
   const auto derived = derived_metrics(profile, {});
   EXPECT_NEAR(value(derived, "barrier_wait"), 100, 1e-9);
   EXPECT_EQ(value(derived, "sm_active"), 0.8);

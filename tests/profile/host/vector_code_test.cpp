@@ -1,5 +1,4 @@
-// tests/profile/host/vector_code_test.cpp - vector and scalar arithmetic in listings, and in libraries that are
-// compiled here.
+// tests/profile/host/vector_code_test.cpp - vector and scalar arithmetic in listings and libraries.
 #include "harness/profile/host/vector_code.h"
 
 #include <gtest/gtest.h>

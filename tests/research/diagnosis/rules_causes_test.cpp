@@ -52,9 +52,9 @@ TEST(Causes, AreSilentOnTheHostAndWithoutCounters) {
               {{"fp64_share", 0.5}, {"integer_share", 0.9}, {"issue_utilisation", 0.9}, {"barrier_wait", 1e4}});
   host.incumbent.target = Target::host;
   const Diagnosis empty = gpu({});
-  for (const Rule rule : {excess_dram_traffic, divergent_branches, double_precision, integer_arithmetic,
-                          constant_serialisation, instruction_fetch_stalls, fence_stalls, sleeping_warps, uneven_warps,
-                          shuffle_bound, l2_bound, shared_bandwidth}) {
+  for (Rule* const rule : {excess_dram_traffic, divergent_branches, double_precision, integer_arithmetic,
+                           constant_serialisation, instruction_fetch_stalls, fence_stalls, sleeping_warps, uneven_warps,
+                           shuffle_bound, l2_bound, shared_bandwidth}) {
     EXPECT_FALSE(rule(host));
     EXPECT_FALSE(rule(empty));
   }
@@ -200,9 +200,9 @@ TEST(CauseRules, OfInstructions) {
 }
 
 TEST(OwnWaits, CountUnlessAUnitIsHighlyUsed) {
-  for (const auto& [rule, state] :
-       {std::pair{Rule{instruction_fetch_stalls}, "no_instruction"}, std::pair{Rule{fence_stalls}, "membar"},
-        std::pair{Rule{sleeping_warps}, "sleeping"}}) {
+  for (const auto& [rule, state] : {std::pair<Rule*, const char*>{instruction_fetch_stalls, "no_instruction"},
+                                    {fence_stalls, "membar"},
+                                    {sleeping_warps, "sleeping"}}) {
     expect_rules({{state, rule, sampled({{state, 0.5}}), 2},
                   {state, rule, sampled({{state, 0.1}})},
                   {state, rule, sampled({{state, 0.5}}, {{"dram_utilisation", 0.8}})}});

@@ -1,5 +1,4 @@
-// tests/research/diagnosis/rules_test.cpp - each rule fires on its profile, with the bound worked out by hand, and not
-// on a look-alike.
+// tests/research/diagnosis/rules_test.cpp - each rule fires on its profile and not on a look-alike.
 #include "harness/research/diagnosis/rules.h"
 
 #include <gtest/gtest.h>

@@ -20,11 +20,9 @@ Prediction band(double low, double high) {
 TEST(Bands, AreFinitePositiveAndInOrder) {
   EXPECT_DOUBLE_EQ(log_middle(band(1, 4)), std::log(2));
   EXPECT_TRUE(is_band(band(1, 1)));
-  EXPECT_FALSE(is_band(band(0, 1)));
-  EXPECT_FALSE(is_band(band(-1, 1)));
-  EXPECT_FALSE(is_band(band(2, 1)));
-  EXPECT_FALSE(is_band(band(1, INFINITY)));
-  EXPECT_FALSE(is_band(band(std::nan(""), 1)));
+  for (const auto& [low, high] : {std::pair(0.0, 1.0), {-1.0, 1.0}, {2.0, 1.0}, {1.0, INFINITY}, {std::nan(""), 1.0}}) {
+    EXPECT_FALSE(is_band(band(low, high))) << low << " " << high;
+  }
 }
 
 TEST(Steps, AreCountedAlongAllTunablesByTheSizeOfTheirValues) {
@@ -47,6 +45,17 @@ struct Predicted {
   Evidence evidence;
   Predictor predictor;
 };
+
+// toy/a promises 1.5x to 2x over the incumbent.
+ResearchInputs promising(std::vector<PastResult> past = {}) {
+  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
+  in.past = std::move(past);
+  return in;
+}
+
+Forecast of_a(const ResearchInputs& in) {
+  return Predicted(in).of("a");
+}
 
 TEST(Predictor, APromiseIsItsMiddleAndWiderThanItSays) {
   const Forecast forecast = Predicted(fixtures::inputs({variant("a", "x", 1.4, 1.8)})).of("a");
@@ -74,9 +83,7 @@ TEST(Predictor, AMeasuredAncestorReplacesItsPromise) {
 }
 
 TEST(Predictor, ItsOwnMeasurementBeatsEveryPromise) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
-  in.past = {result(4, "a", "simple", 1.05, Verdict::inconclusive)};
-  const Forecast forecast = Predicted(in).of("a");
+  const Forecast forecast = of_a(promising({result(4, "a", "simple", 1.05, Verdict::inconclusive)}));
   EXPECT_NEAR(forecast.effect, std::log(1.05), 1e-3);
   EXPECT_LT(forecast.sd, 0.02);
   EXPECT_EQ(forecast.band.source, PredictionSource::measurements);
@@ -84,7 +91,7 @@ TEST(Predictor, ItsOwnMeasurementBeatsEveryPromise) {
 }
 
 TEST(Predictor, AJudgementElsewhereCountsTheLessTheFartherAway) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
+  ResearchInputs in = promising();
   in.model = "NVIDIA H200";
   in.isa = "sm_90";
   double sd = 0;
@@ -95,7 +102,7 @@ TEST(Predictor, AJudgementElsewhereCountsTheLessTheFartherAway) {
     past.isa = away < 2 ? in.isa : "sm_80";
     past.workload_class = away < 3 ? in.workload_class : "other";
     in.past = {past};
-    const Forecast forecast = Predicted(in).of("a");
+    const Forecast forecast = of_a(in);
     EXPECT_LT(forecast.effect, 0.5 * std::log(3.0)) << away;
     EXPECT_GT(forecast.sd, sd) << away;
     EXPECT_EQ(forecast.band.source, PredictionSource::idea) << "nobody has judged it here";
@@ -104,15 +111,14 @@ TEST(Predictor, AJudgementElsewhereCountsTheLessTheFartherAway) {
 }
 
 TEST(Predictor, AJudgementUnderOtherCachesIsNotOneOfThese) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
   PastResult past = result(4, "a", "simple", 0.9, Verdict::reverted);
   past.cache = CachePolicy::warm;
-  in.past = {past};
+  ResearchInputs in = promising({past});
   in.cache = CachePolicy::warm;
-  EXPECT_EQ(Predicted(in).of("a").band.source, PredictionSource::measurements);
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::measurements);
   in.cache = CachePolicy::cold;
-  EXPECT_EQ(Predicted(in).of("a").band.source, PredictionSource::idea);
-  EXPECT_GT(Predicted(in).of("a").sd, 0.1);
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::idea);
+  EXPECT_GT(of_a(in).sd, 0.1);
 }
 
 // Both grew from `root`: a is about 2.4x over it, the incumbent 1.6x.
@@ -120,7 +126,7 @@ TEST(Predictor, SiblingsMeetAtTheirCommonAncestor) {
   ResearchInputs in = fixtures::inputs({variant("root", "r", 0, 0, ""), variant("a", "x", 2, 3, "toy/root")});
   in.diagnosis.incumbent.parent = "toy/root";
   in.diagnosis.incumbent.prediction = band(1.25, 2);
-  EXPECT_NEAR(Predicted(in).of("a").effect, 0.5 * std::log(6.0 / 2.5), 2e-3);
+  EXPECT_NEAR(of_a(in).effect, 0.5 * std::log(6.0 / 2.5), 2e-3);
   EXPECT_NEAR(Predicted(in).of("root").effect, -0.5 * std::log(2.5), 2e-3) << "an ancestor of the incumbent is slower";
 }
 
@@ -147,17 +153,15 @@ ResearchInputs wasteful(std::vector<RegisteredVariant> variants) {
 TEST(Predictor, ACauseInTheIncumbentsCountersCountsWhereItIsWorthMoreThanThePrior) {
   const double worth = 1 / (1 - 0.8 * 7 / 8);  // and the floor leaves 100x
   const double cause = std::log(worth) + 0.5 * (1 - 1 / worth) * std::log(100 / worth);
-  EXPECT_NEAR(Predicted(wasteful({variant("a", "coalesced")})).of("a").effect, cause, 0.01);
+  EXPECT_NEAR(of_a(wasteful({variant("a", "coalesced")})).effect, cause, 0.01);
   const double prior = 0.5 * std::log(0.81 * 1.45);
   ResearchInputs clean = wasteful({variant("a", "coalesced")});
   fixtures::set_metric(clean.diagnosis, "load_efficiency", 1);
-  EXPECT_NEAR(Predicted(clean).of("a").effect, prior, 0.01);
-  EXPECT_NEAR(Predicted(wasteful({variant("a", "coalesced", 1.1, 1.3)})).of("a").effect, 0.5 * std::log(1.1 * 1.3),
-              0.01)
+  EXPECT_NEAR(of_a(clean).effect, prior, 0.01);
+  EXPECT_NEAR(of_a(wasteful({variant("a", "coalesced", 1.1, 1.3)})).effect, 0.5 * std::log(1.1 * 1.3), 0.01)
       << "its author knows it better";
-  EXPECT_NEAR(
-      Predicted(wasteful({variant("root", "fused-dk"), variant("a", "coalesced", 0, 0, "toy/root")})).of("a").effect,
-      Predicted(wasteful({variant("root", "fused-dk")})).of("root").effect + prior, 0.05)
+  EXPECT_NEAR(of_a(wasteful({variant("root", "fused-dk"), variant("a", "coalesced", 0, 0, "toy/root")})).effect,
+              Predicted(wasteful({variant("root", "fused-dk")})).of("root").effect + prior, 0.05)
       << "nobody has counted what another parent wastes";
 }
 
@@ -183,7 +187,7 @@ TEST(Predictor, TheBandEndsWhereTheFloorDoesUnlessItLiesAboveIt) {
 
 TEST(Predictor, AncestryThatBitesItsTailIsNoTrouble) {
   const ResearchInputs in = fixtures::inputs({variant("a", "x", 2, 3, "toy/b"), variant("b", "y", 2, 3, "toy/a")});
-  EXPECT_EQ(Predicted(in).of("a").band.source, PredictionSource::nothing) << "neither leads to the incumbent";
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::nothing) << "neither leads to the incumbent";
 }
 
 // Three variants promised 2x and gave 1x: the fourth promise counts for less.
@@ -199,48 +203,41 @@ TEST(Predictor, PromisesThatFailedShrinkTheNextOne) {
 }
 
 TEST(Predictor, AnotherTextOfAVariantIsLikeTheOneThatWasMeasured) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
   PastResult past = result(4, "a", "simple", 0.8, Verdict::reverted);
   past.candidate_source_hash = "older";
-  in.past = {past};
-  const Forecast forecast = Predicted(in).of("a");
+  const Forecast forecast = of_a(promising({past}));
   EXPECT_LT(forecast.effect, -0.1);
   EXPECT_EQ(forecast.band.source, PredictionSource::idea);
 }
 
 TEST(Predictor, SettingsAreNearTheNearestThatWereMeasured) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
+  ResearchInputs in =
+      promising({result(1, "a", "simple", 1.5, Verdict::accepted), result(2, "a", "simple", 1.0, Verdict::reverted)});
   in.variants[0].variant.tunables = {{.name = "K", .values = {16, 8, 4, 2}}};
-  PastResult at_sixteen = result(1, "a", "simple", 1.5, Verdict::accepted);
-  PastResult at_eight = result(2, "a", "simple", 1.0, Verdict::reverted);
-  at_sixteen.candidate.settings = {{"K", 16}};
-  at_eight.candidate.settings = {{"K", 8}};
-  in.past = {at_sixteen, at_eight};
+  in.past[0].candidate.settings = {{"K", 16}};
+  in.past[1].candidate.settings = {{"K", 8}};
   const Predicted predicted(in);
   EXPECT_NEAR(predicted.of("a", {{"K", 4}}).effect, -0.04, 0.01) << "a step from 8, away from the default";
   EXPECT_GT(predicted.of("a", {{"K", 2}}).sd, predicted.of("a", {{"K", 4}}).sd);
 }
 
 TEST(Predictor, ResultsThatWereNotTimedOrAreNotFiniteSayNothing) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
   PastResult untimed = result(1, "a", "simple", 0.5, Verdict::reverted);
   untimed.timed = false;
   PastResult broken = result(2, "a", "simple", 0.5, Verdict::reverted);
   broken.effect = std::nan("");
   const PastResult itself = result(3, "a", "a", 1, Verdict::reverted);
-  const double before = Predicted(in).of("a").effect;
-  in.past = {untimed, broken, itself};
-  EXPECT_DOUBLE_EQ(Predicted(in).of("a").effect, before);
+  EXPECT_DOUBLE_EQ(of_a(promising({untimed, broken, itself})).effect, of_a(promising()).effect);
 }
 
 TEST(Predictor, OfTwentyThousandExperimentsTheNewestCount) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.5, 2.0)});
+  ResearchInputs in = promising();
   in.variants[0].variant.tunables = {{.name = "K", .values = {0}}};
   for (int number = 1; number <= 20'000; ++number) {
     in.past.push_back(result(number, "a", "simple", number <= 19'000 ? 2.0 : 1.25, Verdict::accepted));
     in.past.back().candidate.settings = {{"K", number % 300}};
   }
-  EXPECT_NEAR(Predicted(in).of("a").effect, std::log(1.25), 0.02);
+  EXPECT_NEAR(of_a(in).effect, std::log(1.25), 0.02);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// tests/worker/code/code_watch_test.cpp - a worker that another program starts and watches, as compute-sanitizer
-// does.
+// tests/worker/code/code_watch_test.cpp - a worker that another program starts and watches.
 #include <gtest/gtest.h>
 
 #include <chrono>

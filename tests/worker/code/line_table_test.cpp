@@ -80,8 +80,9 @@ TEST(LineTable, NamesTheInstructionsOwnLineAsCuptiDoes) {
   if (library == nullptr) {
     GTEST_SKIP() << missing;
   }
-  decltype(&cuptiGetSassToSourceCorrelation) source = nullptr;
-  ASSERT_TRUE(cupti::find_function(library->handle, source, "cuptiGetSassToSourceCorrelation", missing)) << missing;
+  LibraryFunctions functions = library->in;
+  const decltype(&cuptiGetSassToSourceCorrelation) source = functions.find("cuptiGetSassToSourceCorrelation");
+  ASSERT_NE(source, nullptr);
   const std::string cubin = recorded();
   const LineTable table(cubin);
   int compared = 0;

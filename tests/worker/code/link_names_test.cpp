@@ -1,12 +1,11 @@
 // tests/worker/code/link_names_test.cpp - the libraries that an object names, of real, foreign and damaged files.
-#include "harness/worker/code/link_names.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/worker/code/code_watch.h"
 
 namespace apo {
 namespace {

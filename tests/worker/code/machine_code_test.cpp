@@ -1,5 +1,4 @@
-// tests/worker/code/machine_code_test.cpp - instructions as ptxas 13.0 encoded them, and what holds a warp up among
-// them.
+// tests/worker/code/machine_code_test.cpp - instructions as ptxas encodes them, and what holds a warp up.
 #include "harness/worker/code/machine_code.h"
 
 #include <elf.h>

@@ -1,5 +1,4 @@
-// tests/worker/cupti/cupti_test.cpp - the second clock without a GPU: clear sentences, right sums, layouts of NVIDIA's
-// header.
+// tests/worker/cupti/cupti_test.cpp - the second clock without a GPU: sentences, sums, layouts.
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -10,9 +9,9 @@
 #include <cstdlib>
 
 #include "harness/core/system/overdue.h"
-#include "harness/worker/code/module_watch.h"
 #include "harness/worker/cupti/activity.h"
 #include "tests/processes.h"
+#include "tests/worker/declarations.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>
@@ -146,9 +145,7 @@ TEST(Overdue, HappensOnlyWhenTheTimeHasPassed) {
 #ifdef CUPTI_API_VERSION
 template <class Record>
 void expect_beginning_of() {
-  EXPECT_EQ(offsetof(cupti::TimedRecord, kind), offsetof(Record, kind));
-  EXPECT_EQ(offsetof(cupti::TimedRecord, start), offsetof(Record, start));
-  EXPECT_EQ(offsetof(cupti::TimedRecord, end), offsetof(Record, end));
+  APO_SAME_PLACES(cupti::TimedRecord, Record, kind, kind, start, start, end, end);
   EXPECT_LE(sizeof(cupti::TimedRecord), sizeof(Record));
 }
 
@@ -164,26 +161,17 @@ TEST(CuptiDeclarations, EveryRecordOfTheHeaderBeginsAsOurs) {
 }
 
 TEST(CuptiDeclarations, ModulesOfTheHeaderAreLaidOutAsOurs) {
-  EXPECT_EQ(cupti::kResourceDomain, int{CUPTI_CB_DOMAIN_RESOURCE});
-  EXPECT_EQ(cupti::kModuleLoaded, std::uint32_t{CUPTI_CBID_RESOURCE_MODULE_LOADED});
-  EXPECT_EQ(offsetof(cupti::ResourceData, descriptor), offsetof(CUpti_ResourceData, resourceDescriptor));
-  EXPECT_EQ(sizeof(cupti::ResourceData), sizeof(CUpti_ResourceData));
-  EXPECT_EQ(offsetof(cupti::ModuleData, bytes), offsetof(CUpti_ModuleResourceData, cubinSize));
-  EXPECT_EQ(offsetof(cupti::ModuleData, cubin), offsetof(CUpti_ModuleResourceData, pCubin));
-  EXPECT_EQ(sizeof(cupti::ModuleData), sizeof(CUpti_ModuleResourceData));
+  APO_SAME_VALUES(cupti, CUPTI_, kResourceDomain, CB_DOMAIN_RESOURCE, kModuleLoaded, CBID_RESOURCE_MODULE_LOADED);
+  APO_SAME(cupti::ResourceData, CUpti_ResourceData, descriptor, resourceDescriptor);
+  APO_SAME(cupti::ModuleData, CUpti_ModuleResourceData, bytes, cubinSize, cubin, pCubin);
 }
 
 TEST(CuptiDeclarations, ValuesAndFunctionsAreThoseOfTheHeader) {
   EXPECT_TRUE(cupti::is_known(CUPTI_API_VERSION));
-  EXPECT_EQ(cupti::kSuccess, int{CUPTI_SUCCESS});
-  EXPECT_EQ(cupti::kMaxLimitReached, int{CUPTI_ERROR_MAX_LIMIT_REACHED});
-  EXPECT_EQ(cupti::kInvalidKind, int{CUPTI_ERROR_INVALID_KIND});
-  EXPECT_EQ(cupti::kMultipleSubscribers, int{CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED});
-  EXPECT_EQ(cupti::kMemcpy, int{CUPTI_ACTIVITY_KIND_MEMCPY});
-  EXPECT_EQ(cupti::kMemset, int{CUPTI_ACTIVITY_KIND_MEMSET});
-  EXPECT_EQ(cupti::kKernel, int{CUPTI_ACTIVITY_KIND_KERNEL});
-  EXPECT_EQ(cupti::kConcurrentKernel, int{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
-  EXPECT_EQ(cupti::kFlushForced, std::uint32_t{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED});
+  APO_SAME_VALUES(cupti, CUPTI_, kSuccess, SUCCESS, kMaxLimitReached, ERROR_MAX_LIMIT_REACHED, kInvalidKind,
+                  ERROR_INVALID_KIND, kMultipleSubscribers, ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, kMemcpy,
+                  ACTIVITY_KIND_MEMCPY, kMemset, ACTIVITY_KIND_MEMSET, kKernel, ACTIVITY_KIND_KERNEL, kConcurrentKernel,
+                  ACTIVITY_KIND_CONCURRENT_KERNEL, kFlushForced, ACTIVITY_FLAG_FLUSH_FORCED);
   EXPECT_EQ(sizeof(CUpti_ActivityKind), sizeof(int));
   EXPECT_EQ(sizeof(CUptiResult), sizeof(cupti::Result));
   EXPECT_EQ(sizeof(CUpti_SubscriberHandle), sizeof(cupti::Subscriber));

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 
 namespace apo {
 namespace {

@@ -1,5 +1,7 @@
 // tests/worker/cupti/profilers_test.cpp - in which order CUPTI's profilers are called, and what becomes of their
 // refusals; with a stand-in for CUPTI, since the real one needs a GPU.
+#include "harness/worker/cupti/profilers.h"
+
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +9,6 @@
 #include <map>
 #include <utility>
 
-#include "harness/worker/cupti/counters.h"
-#include "harness/worker/cupti/instruction_counts.h"
 #include "tests/injection/fake_profiler.h"
 
 namespace apo {

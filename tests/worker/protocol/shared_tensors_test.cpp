@@ -43,13 +43,17 @@ class View {
   std::size_t size_;
 };
 
-const BufferPlace& output_place(const SharedTensors& shared_tensors) {
+BufferPlace place_of(const SharedTensors& shared_tensors, std::int64_t bytes, std::int64_t owner = 0) {
   for (const BufferPlace& place : shared_tensors.layout().buffers) {
-    if (place.role == BufferRole::output) {
+    if (place.bytes == bytes && (place.role != BufferRole::input || place.owner == owner)) {
       return place;
     }
   }
-  throw std::logic_error("the shared tensors have no output");
+  throw std::logic_error("the shared tensors have no such buffer");
+}
+
+std::int64_t output_offset(const SharedTensors& shared_tensors) {
+  return place_of(shared_tensors, 333).offset;
 }
 
 std::vector<std::int64_t> offsets(const SharedTensors& shared_tensors) {
@@ -58,6 +62,17 @@ std::vector<std::int64_t> offsets(const SharedTensors& shared_tensors) {
     result.push_back(place.offset);
   }
   return result;
+}
+
+std::vector<BufferPlace> by_offset(const SharedTensors& shared_tensors) {
+  std::vector<BufferPlace> places = shared_tensors.layout().buffers;
+  std::ranges::sort(places, {}, &BufferPlace::offset);
+  return places;
+}
+
+bool begins_with_nan(const std::vector<std::byte>& bytes, auto value) {
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return std::isnan(value);
 }
 
 TEST(SharedTensors, KeepsTheContractsOrderPerRoleAndOwner) {
@@ -78,9 +93,7 @@ TEST(SharedTensors, BuffersAreAlignedAndFarApart) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const SharedTensors shared_tensors(spec(seed));
     std::int64_t previous_end = 0;
-    std::vector<BufferPlace> places = shared_tensors.layout().buffers;
-    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    for (const BufferPlace& place : places) {
+    for (const BufferPlace& place : by_offset(shared_tensors)) {
       EXPECT_EQ(place.offset % 64, 0);
       EXPECT_GE(place.offset - previous_end, 8192);
       previous_end = place.offset + place.bytes;
@@ -103,20 +116,11 @@ TEST(SharedTensors, LayoutFollowsTheSeed) {
 }
 
 TEST(SharedTensors, PoisonIsNaNInEveryDtype) {
-  const SharedTensors shared_tensors(spec(1));
-  const std::vector<std::byte> bytes = shared_tensors.read_output("out");
-  std::uint16_t half = 0;
-  float single = 0;
-  double twice = 0;
-  std::memcpy(&half, bytes.data(), sizeof half);
-  std::memcpy(&single, bytes.data(), sizeof single);
-  std::memcpy(&twice, bytes.data(), sizeof twice);
-  const std::uint32_t widened = static_cast<std::uint32_t>(half) << 16;
-  float from_bf16 = 0;
-  std::memcpy(&from_bf16, &widened, sizeof from_bf16);
-  EXPECT_TRUE(std::isnan(from_bf16));
-  EXPECT_TRUE(std::isnan(single));
-  EXPECT_TRUE(std::isnan(twice));
+  std::vector<std::byte> bytes = SharedTensors(spec(1)).read_output("out");
+  EXPECT_TRUE(begins_with_nan(bytes, float{}));
+  EXPECT_TRUE(begins_with_nan(bytes, double{}));
+  std::fill_n(bytes.begin(), 2, std::byte{0});  // a float's upper half is a bf16
+  EXPECT_TRUE(begins_with_nan(bytes, float{}));
 }
 
 TEST(SharedTensors, EachOutputHasItsOwnPoison) {
@@ -128,7 +132,7 @@ TEST(SharedTensors, EachOutputHasItsOwnPoison) {
 TEST(SharedTensors, PoisoningAgainErasesWhatAWorkerWrote) {
   SharedTensors shared_tensors(spec(1));
   View worker(shared_tensors);
-  worker.at(output_place(shared_tensors).offset + 332) = std::byte{1};
+  worker.at(output_offset(shared_tensors) + 332) = std::byte{1};
   EXPECT_EQ(shared_tensors.read_output("out").back(), std::byte{1});
   shared_tensors.poison_outputs();
   EXPECT_EQ(shared_tensors.read_output("out").back(), std::byte{0xFF});
@@ -168,16 +172,14 @@ TEST(SharedTensors, GuardsSeeOneByteOnEitherSideOfEveryBuffer) {
 TEST(SharedTensors, DamageNamesTheBuffer) {
   const SharedTensors shared_tensors(spec(9));
   View worker(shared_tensors);
-  const BufferPlace& out = output_place(shared_tensors);
-  worker.at(out.offset + out.bytes) ^= std::byte{1};
+  worker.at(output_offset(shared_tensors) + 333) ^= std::byte{1};
   EXPECT_EQ(shared_tensors.check_guards()->sentence(), "wrote outside its buffers: 0 bytes past the end of 'out'");
 }
 
 TEST(SharedTensors, GapsBetweenBuffersAreGuardedToTheirMiddle) {
   const SharedTensors shared_tensors(spec(11));
   View worker(shared_tensors);
-  std::vector<BufferPlace> places = shared_tensors.layout().buffers;
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  const std::vector<BufferPlace> places = by_offset(shared_tensors);
   for (std::size_t i = 1; i < places.size(); ++i) {
     const std::int64_t middle = (places[i - 1].offset + places[i - 1].bytes + places[i].offset) / 2;
     worker.at(middle) ^= std::byte{1};
@@ -193,11 +195,8 @@ TEST(SharedTensors, NamesTheFirstChangedElementOfAnInput) {
   shared_tensors.write_input(1, "k", ones);
   EXPECT_FALSE(shared_tensors.check_inputs());
   View worker(shared_tensors);
-  for (const BufferPlace& place : shared_tensors.layout().buffers) {
-    if (place.role == BufferRole::input && place.owner == 1 && place.bytes == 1000) {
-      worker.at(place.offset + 41) = std::byte{2};
-      worker.at(place.offset + 900) = std::byte{2};
-    }
+  for (const std::int64_t at : {41, 900}) {
+    worker.at(place_of(shared_tensors, 1000, 1).offset + at) = std::byte{2};
   }
   const auto change = shared_tensors.check_inputs();
   ASSERT_TRUE(change);
@@ -250,10 +249,8 @@ TEST(SharedTensors, ASharedInputThatRepeatsIsComparedBlockByBlock) {
   shared_tensors.share_input(0, "k", {.tile = tile, .outer = 2, .period = 1, .count = 2});
   EXPECT_FALSE(shared_tensors.check_inputs());
   View worker(shared_tensors);
-  for (const BufferPlace& place : shared_tensors.layout().buffers) {
-    if (place.role == BufferRole::input && place.bytes == 1000) {
-      worker.at(place.offset + 700) = std::byte{2};
-    }
+  for (const std::int64_t set : {0, 1}) {
+    worker.at(place_of(shared_tensors, 1000, set).offset + 700) = std::byte{2};
   }
   ASSERT_TRUE(shared_tensors.check_inputs(0));
   EXPECT_EQ(shared_tensors.check_inputs(0)->element, 350);
@@ -275,7 +272,7 @@ TEST(SharedTensors, AnInputThatIsKeptElsewhereIsInTheLayoutAndNotInTheFileUntilI
 TEST(SharedTensors, OutputSnapshotDoesNotFollowLaterWrites) {
   const SharedTensors shared_tensors(spec(2));
   const std::vector<std::byte> before = shared_tensors.read_output("out");
-  View(shared_tensors).at(output_place(shared_tensors).offset) = std::byte{0};
+  View(shared_tensors).at(output_offset(shared_tensors)) = std::byte{0};
   EXPECT_EQ(before.front(), std::byte{0xFF});
 }
 

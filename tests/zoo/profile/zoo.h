@@ -14,7 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/metadata.h"
-#include "harness/worker/cupti/pc_sampling.h"
+#include "harness/worker/cupti/profilers.h"
 #include "kernels/family.h"
 
 namespace apo::testing {

@@ -1,4 +1,4 @@
-// harness/worker/cuda/kept_inputs.h - inputs that another process keeps in the memory of the same GPU.
+// harness/worker/cuda/own_kernels.h - kernels of this program's own: the L2's eviction, comparisons with kept inputs.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,42 @@
 #include <string>
 
 #include "harness/worker/cuda/driver.h"
-#include "harness/worker/cuda/own_kernel.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
+
+// One entry of a PTX text, launched in blocks of 256 threads without shared memory.
+class OwnKernel {
+ public:
+  bool is_loaded() const { return function_ != nullptr; }
+  // Loads it into the current context, for the rest of the process.
+  cuda::Result load(const cuda::Driver& driver, const char* code, const char* name);
+  // `parameters` has the address of each.
+  cuda::Result queue(const cuda::Driver& driver, unsigned blocks, void** parameters, cuda::Stream stream) const;
+
+ private:
+  cuda::Function function_ = nullptr;
+};
+
+// The kernel's name, for profilers that meet it.
+inline constexpr const char* kEvictionKernel = "apo_evict_l2";
+
+// Empties the L2 before a cold sample by reading a buffer of more than twice its size. A buffer that was written would
+// leave the L2 full of lines that the sample's own traffic has to write back.
+class L2Eviction {
+ public:
+  // Allocates the buffer and loads the kernel; of the current context, for the rest of the process.
+  cuda::Result set_up(const cuda::Driver& driver, std::int64_t l2_bytes, std::int64_t multiprocessors);
+  // Queues the eviction.
+  cuda::Result queue(const cuda::Driver& driver, cuda::Stream stream) const;
+
+ private:
+  cuda::Pointer buffer_ = 0;
+  std::uint64_t bytes_ = 0;
+  unsigned blocks_ = 0;
+  OwnKernel kernel_;
+};
 
 // Copies `bytes` to memory of its own on the GPU, which lives as long as this process. Returns the handle under which
 // another process opens it.
