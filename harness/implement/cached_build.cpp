@@ -115,8 +115,8 @@ Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Com
   return built;
 }
 
-Build failed_build(Build known, const std::string& evidence) {
-  known.outcome = Outcome::build_failed;
+Build not_built(Outcome outcome, const std::string& evidence, Build known) {
+  known.outcome = outcome;
   known.evidence = evidence;
   return known;
 }

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,20 @@ struct Built {
 
 struct IncludeFolders;
 
+struct BuildOptions {
+  std::filesystem::path cache;    // folder of built variants
+  std::filesystem::path home;     // include folder that holds kernels/abi.h, usually home_folder()
+  std::string compiler = "g++";   // a name in PATH or a path
+  bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
+  std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout_script()
+  double timeout_s = 120;         // of one compilation
+  // Target cuda: the device to build and to plan launches for.
+  std::optional<DeviceFacts> device = std::nullopt;
+  bool executor = false;      // build device variants for the CPU executor instead
+  bool debugger = false;      // with `executor`: for a debugger, which asks where variables are
+  std::stop_token stop = {};  // with `executor`: ends the compiler, and build() throws Cancelled
+};
+
 struct BuildRecipe {
   Words key;                      // what the result depends on besides `files`
   std::vector<SourceFile> files;  // put into the draft, and kept
@@ -42,7 +58,7 @@ using Compile = std::function<CompileStep(const std::filesystem::path& folder, B
 Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Compile& compile);
 
 // A build that ends before it begins.
-Build failed_build(Build known, const std::string& evidence);
+Build not_built(Outcome outcome, const std::string& evidence, Build known = {});
 
 // -isystem FOLDER of each, for g++ and nvcc.
 Words include_flags(const IncludeFolders& folders);

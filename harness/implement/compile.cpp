@@ -25,11 +25,8 @@ bool names_an_error(const std::string& line) {
 }
 
 std::string evidence_of(const ProcessResult& result, const std::string& log, double timeout_s) {
-  if (result.timed_out) {
-    return "the compiler did not finish in " + format_seconds(timeout_s);
-  }
-  if (result.signal != 0) {
-    return "the compiler was ended by " + signal_name(result.signal);
+  if (const std::string sudden = sudden_end(result, timeout_s); !sudden.empty()) {
+    return "the compiler " + sudden;
   }
   const std::string error = first_error(log);
   return error.empty() ? fmt::format("the compiler exited with code {}", result.exit_code) : error;

@@ -89,8 +89,7 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
                    .evidence = "",
                    .timed_out = result.timed_out};
   if (!step.ok) {
-    step.evidence =
-        result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);
+    step.evidence = result.timed_out ? "nvcc " + sudden_end(result, timeout_s) : first_cuda_error(step.log);
   }
   return step;
 }
@@ -105,22 +104,27 @@ std::int64_t spill_bytes(const std::string& log) {
 }
 
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal) {
-  const std::string asked = variant.arch.empty() ? "" : variant.arch;
-  if (!device) {
-    const bool newer = !asked.empty() && parse_int(arch_number(asked)) > parse_int(arch_number(kDefaultArch));
-    const bool special = !asked.empty() && asked.back() > '9';
-    return newer || special ? asked : kDefaultArch;
-  }
+  const std::string& asked = variant.arch;
   if (asked.empty()) {
-    return device->arch();
+    return device ? device->arch() : kDefaultArch;
   }
   const auto needed = parse_int(arch_number(asked)).value_or(0);
-  const auto here = device->major * 10 + device->minor;
   const bool special = asked.back() > '9';  // sm_90a runs on compute capability 9.0 and nowhere else
+  if (!device) {
+    return needed > parse_int(arch_number(kDefaultArch)) || special ? asked : kDefaultArch;
+  }
+  const auto here = device->major * 10 + device->minor;
   if (needed > here || (special && needed != here)) {
     refusal = variant.id() + " is for " + asked + ", and this device is " + device->arch();
   }
   return special ? asked : device->arch();
+}
+
+void use_cubin(Built& built, const fs::path& folder) {
+  CubinFacts facts = read_cubin(read_file(folder / kCubin));
+  built.build.code_hash = facts.code_hash;
+  built.build.resources = facts.resources;
+  built.kernels = std::move(facts.kernels);
 }
 
 void use_plan(Build& build, const PlannedLaunches& planned) {
@@ -172,14 +176,11 @@ CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const I
   for (const fs::path& include : others.all()) {
     request.options.push_back("--include-path=" + include.string());
   }
-  const NvrtcResult result = nvrtc_->compile(request);
-  if (!result.cubin.empty()) {
-    write_file_atomically(folder / kCubin, result.cubin);
-    return {.ok = true, .log = result.log, .evidence = ""};
+  CompileStep step = nvrtc_->compile(request);
+  if (!step.ok && step.evidence.empty()) {
+    step.evidence = first_cuda_error(step.log);
   }
-  return {.ok = false,
-          .log = result.log,
-          .evidence = result.evidence.empty() ? first_cuda_error(result.log) : result.evidence};
+  return step;
 }
 
 CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
@@ -218,11 +219,8 @@ Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
       step.evidence = in_users_words(step.evidence, variant);
       return step;
     }
-    CubinFacts facts = read_cubin(read_file(folder / kCubin));
-    built.build.code_hash = facts.code_hash;
-    built.build.resources = facts.resources;
+    use_cubin(built, folder);
     built.build.resources["spill_bytes"] = spill_bytes(step.log);
-    built.kernels = std::move(facts.kernels);
     return step;
   });
 }
@@ -232,15 +230,11 @@ Build CudaBuilder::build(const Family& family, const Variant& variant, const Axe
   std::string refusal;
   const std::string arch = choose_arch(variant, device_, refusal);
   if (!refusal.empty()) {
-    Build build;
-    build.toolchain = toolchain_;
-    build.outcome = Outcome::refused;
-    build.evidence = refusal;
-    return build;
+    return not_built(Outcome::refused, refusal, {.toolchain = toolchain_});
   }
   const IncludeFolders others = include_folders(variant);
   if (!others.missing.empty()) {
-    return failed_build({.toolchain = toolchain_}, others.missing);
+    return not_built(Outcome::build_failed, others.missing, {.toolchain = toolchain_});
   }
   auto [build, kernels] = build_cubin(family, variant, axes, settings, others, arch);
   if (build.outcome != Outcome::valid || !device_) {

@@ -2,7 +2,6 @@
 #include "harness/implement/include_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <initializer_list>
 #include <vector>
@@ -63,10 +62,6 @@ JoinedText joined_text(std::string_view source) {
     at = special + std::max<std::size_t>(hash, 1);
   }
   return result;
-}
-
-bool is_letter_of_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 // Past blanks and block comments.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/implement/builder.h"
-#include "harness/implement/library_builder.h"
+#include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
 #include "kernels/abi.h"
 #include "tests/implement/fixtures.h"
@@ -151,10 +151,9 @@ TEST(PlainCudaFunction, LaunchesItsOwnKernelsOnTheStream) {
     GTEST_SKIP() << "no nvcc here";
   }
   const TemporaryFolder folder;
-  const CudaLibraryBuilder builder(folder.path() / "cache", APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
   const auto build = [&](const std::string& parameters) {
-    return builder.build(
-        *find_family("copy"),
+    return build_library(
+        {.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}}, BuildCache(folder.path()), *find_family("copy"),
         parse_variant(cuda_source("",
                                   "__global__ void k(const float* x, float* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
                                   "void copy(" +
