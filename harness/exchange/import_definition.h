@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/families/oracle_options.h"
+#include "harness/families/oracle_program.h"
 
 namespace apo {
 

@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
-#include "harness/families/family_file_checks.h"
-#include "harness/families/family_lines.h"
 #include "harness/implement/variant/headers.h"
 
 namespace apo {
@@ -32,31 +30,12 @@ std::vector<SourceFile> read_scripts(const FamilyFile& file) {
 
 }  // namespace
 
-std::string_view to_string(ReferencePrecision precision) {
-  switch (precision) {
-    case ReferencePrecision::float64:
-      return "float64";
-    case ReferencePrecision::float32:
-      return "float32";
-    case ReferencePrecision::declared:
-      return "declared";
-  }
-  return "?";
-}
-
 FamilyFile parse_family(std::string_view text, const std::string& path) {
   FamilyFile file{.path = path, .text = std::string(text)};
   file.regimes = known_regimes();
-  static const std::set<std::string, std::less<>> kRepeatable = {"axis", "scalar",   "input", "derive", "output",
-                                                                 "unit", "workload", "class", "origin"};
-  std::set<std::string, std::less<>> seen;
-  for (const BlockLine& line : read_block(text, path)) {
-    if (!seen.insert(line.key).second && !kRepeatable.contains(line.key)) {
-      block_error(path, line.number, fmt::format("apo:{} is repeated", line.key), "keep one");
-    }
-    read_family_line(file, line);
-  }
-  if (!file.reference_command.empty() && !seen.contains("regimes")) {
+  const std::vector<BlockLine> block = read_block(text, path);
+  read_family_lines(file, block);
+  if (!file.reference_command.empty() && std::ranges::find(block, "regimes", &BlockLine::key) == block.end()) {
     std::erase(file.regimes, "denormal");  // a command's error does not cover hardware that flushes them
   }
   check_family_file(file);

@@ -1,14 +1,11 @@
 // harness/families/family_file_checks.cpp - holds shapes, units and workloads against each other.
-#include "harness/families/family_file_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/metadata_block.h"
+#include "harness/families/family_file.h"
 
 namespace apo {
 namespace {
@@ -36,19 +33,6 @@ void check_extents(const FamilyFile& file, const FileTensor& tensor) {
       }
     }
   }
-}
-
-// Returns whether the axis is a whole word of the extent.
-bool mentions(const std::string& extent, const std::string& axis) {
-  const auto in_word = [&](std::size_t i) {
-    return i < extent.size() && (std::isalnum(static_cast<unsigned char>(extent[i])) != 0 || extent[i] == '_');
-  };
-  for (std::size_t at = extent.find(axis); at != std::string::npos; at = extent.find(axis, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + axis.size())) {
-      return true;
-    }
-  }
-  return false;
 }
 
 bool is_split(const FileTensor& tensor, const FileUnitAxis& unit) {
@@ -80,13 +64,13 @@ void check_units(const FamilyFile& file) {
     }
     for (const FileTensor& tensor : file.tensors) {
       const auto extents =
-          std::ranges::count_if(tensor.extents, [&](const std::string& extent) { return mentions(extent, unit.axis); });
+          std::ranges::count_if(tensor.extents, [&](const std::string& extent) { return has_word(extent, unit.axis); });
       if (is_split(tensor, unit) && extents == 0) {
         fail(tensor.line, fmt::format("output {} has no extent '{}', the axis of apo:unit", tensor.name, unit.axis));
       }
       for (const std::string& extent : tensor.extents) {
         const bool is_plain = std::ranges::any_of(file.workloads, [&](const Workload& workload) {
-          return !mentions(extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
+          return !has_word(extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
         });
         if (!is_plain) {
           fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
@@ -115,7 +99,7 @@ std::string axis_of_extent(const FamilyFile& file, const std::string& extent, co
     return extent;
   }
   for (const FileUnitAxis& unit : file.units) {
-    if (mentions(extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
+    if (has_word(extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
       return unit.axis;
     }
   }

@@ -15,7 +15,6 @@
 #include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
-#include "harness/families/family_file_checks.h"
 #include "kernels/random.h"
 
 namespace apo {

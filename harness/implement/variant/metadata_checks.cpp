@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "harness/core/bare_source.h"
@@ -13,7 +12,6 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/cpp_keywords.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 
@@ -22,19 +20,6 @@ namespace {
 
 const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
                                                     "l2_persist", "cooperative", "when"};
-
-// Returns whether the identifier is a whole word of the text.
-bool has_word(std::string_view text, std::string_view word) {
-  const auto is_letter = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    if (!is_letter(at - 1) && !is_letter(at + word.size())) {  // before the first letter: past the end
-      return true;
-    }
-  }
-  return false;
-}
 
 // Without comments: the metadata block is one.
 std::string code_of(const Variant& variant, const SourceFile& file) {
@@ -129,8 +114,7 @@ class Checker {
   }
   void check_name(std::string_view key, std::size_t index, const std::string& name,
                   std::set<std::string, std::less<>>& taken) const {
-    if (!is_identifier(name) || is_cpp_keyword(name) || name.front() == '_' || name.find("__") != std::string::npos ||
-        name.size() > 64) {
+    if (!is_short_name(name) || is_cpp_keyword(name) || name.front() == '_' || name.find("__") != std::string::npos) {
       fail(key, index, "'" + name + "' cannot name a constant or a field in C++",
            "use letters, digits and '_', no leading '_', no keyword");
     }

@@ -253,6 +253,14 @@ TEST(Metadata, NamesThatWouldBreakTheHeaderAreRefused) {
   }
 }
 
+TEST(Metadata, KeywordsAreWholeWordsOfTheLanguage) {
+  for (const char* word : {"class", "co_await", "xor"}) {
+    EXPECT_TRUE(is_cpp_keyword(word)) << word;
+  }
+  EXPECT_FALSE(is_cpp_keyword("classes"));
+  EXPECT_FALSE(is_cpp_keyword(""));
+}
+
 TEST(Metadata, SettingsSpaceThatCannotBeSearchedIsRefused) {
   std::string lines;
   for (char name = 'A'; name < 'A' + 20; ++name) {
