@@ -226,6 +226,14 @@ bool is_python(std::string_view source) {
   return false;
 }
 
+bool is_device_variant(const Variant& variant) {
+  return variant.target == Target::cuda && !variant.launches.empty();
+}
+
+bool is_triton(const Variant& variant) {
+  return is_python(variant.source);
+}
+
 bool is_binary(std::string_view text) {
   return text.find('\0') != std::string_view::npos;
 }

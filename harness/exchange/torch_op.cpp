@@ -8,10 +8,10 @@
 
 #include "harness/core/json/values.h"
 #include "harness/core/npy.h"
+#include "harness/core/sources.h"
 #include "harness/exchange/conversion.h"
 #include "harness/exchange/family_document.h"
 #include "harness/implement/plain_call.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/include_folders.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "harness/runtime/tensor_data.h"

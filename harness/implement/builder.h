@@ -23,9 +23,9 @@ class Builder {
   // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
   Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
 
-  // The object of `base` linked in the order that `seed` draws (layout.h), into `folder` and never into the cache, so
-  // that every round can have a layout of its own: a few hundredths of a second. Only for what build() made for target
-  // host. Throws EnvironmentError when it does not link, as what was linked before always does.
+  // The object of `base` linked in the order that `seed` draws (layout_script()), into `folder` and never into the
+  // cache, so that every round can have a layout of its own: a few hundredths of a second. Only for what build() made
+  // for target host. Throws EnvironmentError when it does not link, as what was linked before always does.
   Build relink(const Build& base, std::uint64_t seed, const std::filesystem::path& folder) const;
 
   const Toolchain& toolchain() const { return toolchain_; }  // for target host

@@ -1,20 +1,21 @@
-// harness/implement/object/elf.cpp - finds the machine code of an object and hashes it.
+// harness/implement/object/elf.cpp - finds the machine code of an object and hashes it; writes the linker script of one
+// random layout.
 #include "harness/implement/object/elf.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "harness/core/hash.h"
 #include "harness/core/system/elf_object.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-using Object = ElfObject;
-
 // Loaded into memory and not an unwind table or a note.
-bool is_loaded(const Object& object, const Elf64_Shdr& header) {
+bool is_loaded(const ElfObject& object, const Elf64_Shdr& header) {
   return (header.sh_flags & SHF_ALLOC) != 0 && header.sh_type != SHT_NOTE && object.name(header) != ".eh_frame";
 }
 
@@ -23,7 +24,7 @@ std::string place(const Elf64_Sym& symbol, std::int64_t addend) {
 }
 
 // Names the target of a relocation: an undefined symbol by its name, everything inside the object by its position.
-std::string target_of(const Object& object, const Elf64_Rela& relocation) {
+std::string target_of(const ElfObject& object, const Elf64_Rela& relocation) {
   const Elf64_Sym symbol = object.symbol(ELF64_R_SYM(relocation.r_info));
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_COMMON) {
     return fmt::format("{}+{}", object.name(symbol), relocation.r_addend);
@@ -31,7 +32,7 @@ std::string target_of(const Object& object, const Elf64_Rela& relocation) {
   return place(symbol, relocation.r_addend);
 }
 
-void add_section(const Object& object, std::size_t index, std::vector<std::string>& parts) {
+void add_section(const ElfObject& object, std::size_t index, std::vector<std::string>& parts) {
   const Elf64_Shdr& header = object.section(index);
   constexpr std::uint64_t kMeaning = SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR | SHF_MERGE | SHF_STRINGS | SHF_TLS;
   parts.push_back(
@@ -43,7 +44,7 @@ void add_section(const Object& object, std::size_t index, std::vector<std::strin
   }
 }
 
-void add_exports(const Object& object, std::vector<std::string>& parts) {
+void add_exports(const ElfObject& object, std::vector<std::string>& parts) {
   for (std::size_t i = 0; i < object.symbol_count(); ++i) {
     const Elf64_Sym symbol = object.symbol(i);
     const bool exported = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_shndx != SHN_UNDEF &&
@@ -61,10 +62,37 @@ const char* kind_of(const Elf64_Shdr& header) {
   return (header.sh_flags & SHF_WRITE) != 0 ? "data_bytes" : "rodata_bytes";
 }
 
+constexpr std::uint64_t kLine = 64;            // bytes of a cache line
+constexpr std::uint64_t kFirstGapLines = 512;  // up to 32 KiB, so that page offset and cache set are drawn too
+constexpr std::uint64_t kGapLines = 8;
+
+// Section names of a C++ compiler; anything else stays where the default script puts it.
+bool can_stand_in_a_script(std::string_view name) {
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '$'; });
+}
+
+std::string shuffled(std::vector<std::string> names, Random& random) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  shuffle(names, random);
+  std::string text = fmt::format("    . = . + {};\n", kLine * random.below(kFirstGapLines));
+  for (const std::string& name : names) {
+    if (can_stand_in_a_script(name)) {
+      text += fmt::format("    *({})\n    . = . + {};\n", name, kLine * random.below(kGapLines));
+    }
+  }
+  return text;
+}
+
+std::string output_section(const std::string& name, const std::string& body, const std::string& where) {
+  return "SECTIONS {\n  " + name + " : {\n" + body + "  }\n} INSERT " + where + ";\n";
+}
+
 }  // namespace
 
 ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart) {
-  const Object object(bytes, ET_REL);
+  const ElfObject object(bytes, ET_REL);
   ObjectFacts facts;
   facts.resources = {{"text_bytes", 0}, {"rodata_bytes", 0}, {"data_bytes", 0}};
   std::vector<std::string> parts;
@@ -88,7 +116,7 @@ ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& 
 }
 
 bool defines_symbol(std::string_view bytes, std::string_view name) {
-  const Object object(bytes, ET_REL);
+  const ElfObject object(bytes, ET_REL);
   for (std::size_t i = 0; i < object.symbol_count(); ++i) {
     const Elf64_Sym symbol = object.symbol(i);
     if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_shndx != SHN_UNDEF && object.name(symbol) == name) {
@@ -96,6 +124,18 @@ bool defines_symbol(std::string_view bytes, std::string_view name) {
     }
   }
   return false;
+}
+
+std::string layout_script(const ObjectFacts& object, std::uint64_t seed) {
+  Random random(derive_seed(seed, "layout"));
+  std::string script;
+  if (!object.text_sections.empty()) {
+    script += output_section(".text.layout", shuffled(object.text_sections, random), "BEFORE .text");
+  }
+  if (!object.rodata_sections.empty()) {
+    script += output_section(".rodata.layout", shuffled(object.rodata_sections, random), "AFTER .rodata");
+  }
+  return script;
 }
 
 }  // namespace apo

@@ -1,4 +1,5 @@
-// harness/implement/object/elf.h - reads the machine code of a relocatable ELF64 object, whatever its names.
+// harness/implement/object/elf.h - reads the machine code of a relocatable ELF64 object, whatever its names, and draws
+// the order of its functions and constants in the shared object.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,10 @@ ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& 
 
 // Returns whether the object exports this symbol. Throws as read_object() does.
 bool defines_symbol(std::string_view bytes, std::string_view name);
+
+// Returns a GNU ld script that adds to the default one: functions in random order with random gaps (multiples of 64
+// bytes, so that -falign-functions holds), constants likewise. Code addresses are worth percents (Mytkowicz et al.
+// 2009); drawing them anew makes that a random effect instead of a fixed bias. The instructions do not change.
+std::string layout_script(const ObjectFacts& object, std::uint64_t seed);
 
 }  // namespace apo

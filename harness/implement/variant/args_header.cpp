@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
-#include "harness/implement/variant/form.h"
+#include "harness/core/sources.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

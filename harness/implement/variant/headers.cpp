@@ -12,7 +12,6 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/include_names.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/variant/metadata_block.h"
 

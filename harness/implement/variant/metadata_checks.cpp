@@ -12,7 +12,6 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

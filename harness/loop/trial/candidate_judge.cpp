@@ -5,8 +5,8 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/research_inputs.h"

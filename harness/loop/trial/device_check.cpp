@@ -5,6 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
@@ -12,7 +13,6 @@
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/toolkit.h"
-#include "harness/implement/variant/form.h"
 #include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {

@@ -7,12 +7,12 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata_checks.h"
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/workspace/chosen_workload.h"

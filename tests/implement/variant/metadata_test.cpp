@@ -6,7 +6,6 @@
 
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "tests/implement/fixtures.h"
