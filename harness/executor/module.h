@@ -40,7 +40,6 @@ class Module {
   explicit Module(void* library) : library_(library) {}
   template <class Type>
   Type find(const std::string& name) const;
-  ModulePlace place() const;
   SharedPlace shared_place(std::size_t dynamic_bytes) const;
 
   void* library_;

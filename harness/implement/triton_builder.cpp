@@ -70,27 +70,6 @@ Triton find_triton(const fs::path& script) {
   return triton;
 }
 
-std::string type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "fp64";
-    case DType::f32:
-      return "fp32";
-    case DType::f16:
-      return "fp16";
-    case DType::bf16:
-      return "bf16";
-    case DType::e4m3:
-      return "fp8e4nv";
-    case DType::e5m2:
-      return "fp8e5";
-    case DType::boolean:
-      return "i1";
-    default:
-      return std::string(to_string(dtype));  // i64, i32, i16, i8, u8
-  }
-}
-
 // Arguments that a kernel may take by name, in the order of the argument struct: a word of it, and its type. Axes are
 // typed and specialised as Triton's own launcher does it: i32 where that is enough, divisible by 16, or the constant 1.
 std::vector<std::pair<std::string, Json>> named_arguments(const Family& family, const Variant& variant,
@@ -107,9 +86,10 @@ std::vector<std::pair<std::string, Json>> named_arguments(const Family& family, 
       argument["type"] = axis->second <= INT32_MAX ? "i32" : "i64";
       argument["divisible"] = axis->second % 16 == 0;
     } else if (scalar != family.scalars.end()) {
-      argument["type"] = type_name(scalar->dtype);
+      argument["type"] = element_names(scalar->dtype).triton;
     } else {  // a tensor or a scratch buffer, which are aligned to 64 bytes
-      argument["type"] = "*" + (tensor == family.tensors.end() ? "i8" : type_name(tensor->dtype));
+      argument["type"] =
+          std::string("*") + (tensor == family.tensors.end() ? "i8" : element_names(tensor->dtype).triton);
       argument["divisible"] = true;
     }
     named.emplace_back(field.name, argument);

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/shared_object.h"
 
 namespace apo {
@@ -26,50 +26,18 @@ extern "C" __attribute__((visibility("default"))) int apo_launch(const apo_call*
 }}
 )";
 
-// Code and bits of DLPack.
+// Code, bits and lanes of DLPack.
 std::string element(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "{2, 64, 1}";
-    case DType::f32:
-      return "{2, 32, 1}";
-    case DType::f16:
-      return "{2, 16, 1}";
-    case DType::bf16:
-      return "{4, 16, 1}";
-    case DType::e4m3:
-      return "{10, 8, 1}";
-    case DType::e5m2:
-      return "{12, 8, 1}";
-    case DType::i64:
-      return "{0, 64, 1}";
-    case DType::i32:
-      return "{0, 32, 1}";
-    case DType::i16:
-      return "{0, 16, 1}";
-    case DType::i8:
-      return "{0, 8, 1}";
-    case DType::u8:
-      return "{1, 8, 1}";
-    case DType::boolean:
-      return "{6, 8, 1}";
-  }
-  check_failed("a known dtype", __FILE__, __LINE__);
+  return fmt::format("{{{}, {}, 1}}", element_names(dtype).dlpack, 8 * dtype_bytes(dtype));
 }
 
 std::string scalar(const ScalarSpec& spec) {
-  switch (spec.dtype) {
-    case DType::boolean:
-      return fmt::format("    {{apo_ffi::kBoolean, 0, {{.integer = {}}}}},\n", spec.value != 0 ? 1 : 0);
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u8:
-      return fmt::format("    {{apo_ffi::kInteger, 0, {{.integer = {}}}}},\n", static_cast<std::int64_t>(spec.value));
-    default:
-      return fmt::format("    {{apo_ffi::kNumber, 0, {{.number = {:a}}}}},\n", spec.value);
+  if (is_float(spec.dtype)) {
+    return fmt::format("    {{apo_ffi::kNumber, 0, {{.number = {:a}}}}},\n", spec.value);
   }
+  const bool boolean = spec.dtype == DType::boolean;
+  return fmt::format("    {{apo_ffi::{}, 0, {{.integer = {}}}}},\n", boolean ? "kBoolean" : "kInteger",
+                     boolean ? std::int64_t{spec.value != 0} : static_cast<std::int64_t>(spec.value));
 }
 
 class CallText {
@@ -85,16 +53,14 @@ class CallText {
     add_tensors(family, true);
   }
   std::string text(const std::string& function) const {
-    return fmt::format(fmt::runtime(kCall), fmt::arg("declaration", declaration(function)),
+    return fmt::format(fmt::runtime(kCall),
+                       fmt::arg("declaration", "extern \"C\" apo_ffi::Function " + function + ";\n"),
                        fmt::arg("device", cuda_ ? "apo_ffi::current_gpu()" : "0"), fmt::arg("tensors", tensors_),
                        fmt::arg("arguments", arguments_), fmt::arg("function", function), fmt::arg("count", count_),
                        fmt::arg("stream", cuda_ ? "  apo_ffi::set_stream(device, call->stream);\n" : ""));
   }
 
  private:
-  static std::string declaration(const std::string& function) {
-    return "extern \"C\" apo_ffi::Function " + function + ";\n";
-  }
   void add_tensors(const Family& family, bool outputs) {
     for (const TensorSpec& tensor : family.tensors) {
       if ((tensor.role == Role::output) != outputs) {
