@@ -47,12 +47,12 @@ constexpr Equivalent kEquivalents[] = {
     {"cp.async.wait_group #;", "cp_async_wait_for"},
     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
      "{%0, %1, %2, %3};",
-     "mma_m16n8k8_tf32"},
+     "mma<1>"},
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
      "{%0, %1, %2, %3};",
-     "mma_m16n8k16_bf16"},
-    {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4"},
-    {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4_trans"},
+     "mma<2>"},
+    {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4<false>"},
+    {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4<true>"},
 };
 
 bool is_decimal(char c) {
