@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
@@ -15,7 +18,8 @@ namespace {
 constexpr const char* kStubs = "stub";
 
 constexpr std::string_view kCall =
-    R"({declaration}extern "C" __attribute__((visibility("default"))) uint32_t apo_abi(void) {{ return APO_ABI_VERSION; }}
+    R"(extern "C" apo_ffi::Function {function};
+extern "C" __attribute__((visibility("default"))) uint32_t apo_abi(void) {{ return APO_ABI_VERSION; }}
 extern "C" __attribute__((visibility("default"))) int apo_launch(const apo_call* call) {{
   void* const* pointers = static_cast<void* const*>(call->arguments);
   const int32_t device = {device};
@@ -40,48 +44,31 @@ std::string scalar(const ScalarSpec& spec) {
                      boolean ? std::int64_t{spec.value != 0} : static_cast<std::int64_t>(spec.value));
 }
 
-class CallText {
- public:
-  CallText(const Variant& variant, const Axes& axes) : cuda_(variant.target == Target::cuda), axes_(axes) {}
-
-  void add(const Family& family) {
-    add_tensors(family, false);
-    for (const ScalarSpec& spec : family.scalars) {
-      arguments_ += scalar(spec);
-      ++count_;
-    }
-    add_tensors(family, true);
-  }
-  std::string text(const std::string& function) const {
-    return fmt::format(fmt::runtime(kCall),
-                       fmt::arg("declaration", "extern \"C\" apo_ffi::Function " + function + ";\n"),
-                       fmt::arg("device", cuda_ ? "apo_ffi::current_gpu()" : "0"), fmt::arg("tensors", tensors_),
-                       fmt::arg("arguments", arguments_), fmt::arg("function", function), fmt::arg("count", count_),
-                       fmt::arg("stream", cuda_ ? "  apo_ffi::set_stream(device, call->stream);\n" : ""));
-  }
-
- private:
-  void add_tensors(const Family& family, bool outputs) {
+// The text that calls `function` with the inputs, the scalars and the outputs, in this order.
+std::string call_of(const std::string& function, const Family& family, const Variant& variant, const Axes& axes) {
+  const bool cuda = variant.target == Target::cuda;
+  std::string tensors;
+  std::vector<std::string> arguments;
+  int pointer = 0;
+  const auto add_tensors = [&](bool outputs) {
     for (const TensorSpec& tensor : family.tensors) {
-      if ((tensor.role == Role::output) != outputs) {
-        continue;
+      if ((tensor.role == Role::output) == outputs) {
+        const std::vector<std::int64_t> shape = tensor.shape(axes);
+        tensors += fmt::format("  apo_ffi::DenseTensor<{}> t{} = {{{{{}}}}};\n", shape.size(), tensor.name,
+                               fmt::join(shape, ", "));
+        arguments.push_back(fmt::format("    t{}.argument(pointers[{}], {}, device, {}),\n", tensor.name, pointer++,
+                                        cuda ? "apo_ffi::kCuda" : "apo_ffi::kHost", element(tensor.dtype)));
       }
-      const std::vector<std::int64_t> shape = tensor.shape(axes_);
-      tensors_ += fmt::format("  apo_ffi::DenseTensor<{}> {} = {{{{{}}}}};\n", shape.size(), "t" + tensor.name,
-                              fmt::join(shape, ", "));
-      arguments_ += fmt::format("    {}.argument(pointers[{}], {}, device, {}),\n", "t" + tensor.name, pointer_++,
-                                cuda_ ? "apo_ffi::kCuda" : "apo_ffi::kHost", element(tensor.dtype));
-      ++count_;
     }
-  }
-
-  bool cuda_;
-  const Axes& axes_;
-  std::string tensors_;
-  std::string arguments_;
-  int pointer_ = 0;
-  int count_ = 0;
-};
+  };
+  add_tensors(false);
+  std::ranges::transform(family.scalars, std::back_inserter(arguments), scalar);
+  add_tensors(true);
+  return fmt::format(fmt::runtime(kCall), fmt::arg("function", function),
+                     fmt::arg("device", cuda ? "apo_ffi::current_gpu()" : "0"), fmt::arg("tensors", tensors),
+                     fmt::arg("arguments", join(arguments, "")), fmt::arg("count", arguments.size()),
+                     fmt::arg("stream", cuda ? "  apo_ffi::set_stream(device, call->stream);\n" : ""));
+}
 
 std::string object_name(const Variant& variant) {
   return "apo_" + sha256(object_of(variant).text).substr(0, 32) + ".so";
@@ -91,12 +78,10 @@ std::string object_name(const Variant& variant) {
 
 std::vector<SourceFile> ffi_sources(const Family& family, const Variant& variant, const Axes& axes) {
   const std::string function = std::string(kFfiPrefix) + variant.function;
-  CallText call(variant, axes);
-  call.add(family);
   return {
       {.name = kFfiCall,
        .text = fmt::format("// {} - calls {} of {}.\n#include \"kernels/abi.h\"\n#include \"kernels/tvm_ffi.h\"\n{}",
-                           kFfiCall, function, variant.object, call.text(function)),
+                           kFfiCall, function, variant.object, call_of(function, family, variant, axes)),
        .path = ""},
       {.name = kFfiStub,
        .text = fmt::format("// {} - stands for {} when {} is linked.\nextern \"C\" int {}() {{ return 0; }}\n",
