@@ -204,17 +204,21 @@ TEST_F(CatalogueTest, AVariantIsRegisteredWithItsHeadersBesideIt) {
   EXPECT_EQ(again.get("copy/one").source_hash, first.variant->source_hash);
 }
 
-TEST_F(CatalogueTest, AParentThatIsNobodyIsAProblemOfAVariantThatStays) {
-  write(root() / "a" / "one.cpp", source("register_owned"));
-  write(root() / "a" / "two.cpp", source("two", "// apo:parent register_ownd\n"));
-  Catalogue catalogue = loaded();
-  EXPECT_EQ(catalogue.ids().size(), 2u);
-  ASSERT_EQ(catalogue.problems().size(), 1u);
-  EXPECT_FALSE(catalogue.problems()[0].left_out);
-  expect_contains(catalogue.problems()[0].what, "'copy/register_ownd', is no variant");
-  expect_contains(catalogue.problems()[0].hint, "did you mean 'copy/register_owned'?");
-  const fs::path third = write(root() / "in" / "three.cpp", source("three", "// apo:parent register_ownd\n"));
-  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
+TEST_F(CatalogueTest, AParentOrAPredictionOverNobodyIsAProblemOfAVariantThatStays) {
+  for (const auto& [line, problem] :
+       {std::pair{"// apo:parent register_ownd\n", "'copy/register_ownd', is no variant"},
+        std::pair{"// apo:predict 1.1x..1.2x over register_ownd: so\n", "is over 'copy/register_ownd', which is no"}}) {
+    write(root() / "a" / "one.cpp", source("register_owned"));
+    write(root() / "a" / "two.cpp", source("two", line));
+    Catalogue catalogue = loaded();
+    EXPECT_EQ(catalogue.ids().size(), 2u);
+    ASSERT_EQ(catalogue.problems().size(), 1u);
+    EXPECT_FALSE(catalogue.problems()[0].left_out);
+    expect_contains(catalogue.problems()[0].what, problem);
+    expect_contains(catalogue.problems()[0].hint, "did you mean 'copy/register_owned'?");
+    const fs::path third = write(root() / "in" / "three.cpp", source("three", line));
+    expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
+  }
 }
 
 TEST_F(CatalogueTest, AnUnknownParentIsNotTakenForTheVariantItself) {
@@ -233,19 +237,6 @@ TEST_F(CatalogueTest, ChildrenAreThoseWhoseFilesNameTheParent) {
   EXPECT_EQ(catalogue.get("copy/silent").parent, "copy/base") << "by default";
   EXPECT_EQ(catalogue.registered_children("copy/base"), std::vector<std::string>{"copy/named"});
   EXPECT_TRUE(catalogue.registered_children("copy/named").empty());
-}
-
-TEST_F(CatalogueTest, APredictionOverNobodyIsAProblemOfAVariantThatStays) {
-  write(root() / "a" / "one.cpp", source("register_owned"));
-  write(root() / "a" / "two.cpp", source("two", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
-  Catalogue catalogue = loaded();
-  EXPECT_EQ(catalogue.ids().size(), 2u);
-  ASSERT_EQ(catalogue.problems().size(), 1u);
-  EXPECT_FALSE(catalogue.problems()[0].left_out);
-  expect_contains(catalogue.problems()[0].what, "is over 'copy/register_ownd', which is no variant");
-  const fs::path third =
-      write(root() / "in" / "three.cpp", source("three", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
-  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
 }
 
 TEST(ShippedVariants, AllOfThemAreValid) {
