@@ -87,7 +87,8 @@ class Reader {
     if (python_ && line_begins_) {
       const std::size_t begin = source_.rfind('\n', at_) == std::string_view::npos ? 0 : source_.rfind('\n', at_) + 1;
       bare_ += source_.substr(begin, at_ - begin);
-    } else if (blank_ && !bare_.empty() && bare_.back() != '\n' && is_letter_of_word(bare_.back()) == is_letter_of_word(c)) {
+    } else if (blank_ && !bare_.empty() && bare_.back() != '\n' &&
+               is_letter_of_word(bare_.back()) == is_letter_of_word(c)) {
       bare_ += ' ';  // "return x", "a + +b"
     }
     line_begins_ = false;

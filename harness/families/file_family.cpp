@@ -180,13 +180,6 @@ std::function<Work(const Axes&)> counted(Program program) {
   };
 }
 
-TensorMap honest(const OracleProgram& program, const Axes& axes, const TensorMap& inputs,
-                 const std::vector<std::int64_t>& units, int threads) {
-  return rounded_inputs(
-      program.file(),
-      program.ask({.mode = Mode::honest, .axes = axes, .units = units, .values = &inputs, .threads = threads}).outputs);
-}
-
 void add_program(Family& family, const Program& program) {
   family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
     return fill(*program, axes, seed, regime, threads);
@@ -195,13 +188,17 @@ void add_program(Family& family, const Program& program) {
     return derive(*program, axes, inputs, threads);
   };
   family.work = counted(program);
-  family.reference = [program](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
-                               int threads) {
-    return program->ask({.mode = Mode::reference, .axes = axes, .units = units, .values = &inputs, .threads = threads})
-        .outputs;
+  const auto answers = [program](Mode mode) {
+    return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
+                           int threads) {
+      return program->ask({.mode = mode, .axes = axes, .units = units, .values = &inputs, .threads = threads}).outputs;
+    };
   };
-  family.honest = [program](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
-                            int threads) { return honest(*program, axes, inputs, units, threads); };
+  family.reference = answers(Mode::reference);
+  family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
+                                                            const std::vector<std::int64_t>& units, int threads) {
+    return rounded_inputs(program->file(), honest(axes, inputs, units, threads));
+  };
   family.noise = [program](const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
                            const std::vector<std::int64_t>& units, int threads) {
     return program

@@ -266,7 +266,6 @@ const Build& OracleProgram::main_object() const {
   BuildRecipe recipe{.key = {},
                      .files = {{.name = kMainSource, .text = "#include \"kernels/oracle/program.h\"\n", .path = ""}},
                      .object = kMainObject,
-                     .more = {},
                      .built_for = "families",
                      .known = {}};
   return main_object_.emplace(build(command, std::move(recipe)));
@@ -294,8 +293,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
     throw EnvironmentError("what all families share does not compile: " + shared.evidence,
                            "'apo doctor' tries the compiler");
   }
-  BuildRecipe recipe{
-      .key = {}, .files = file_.headers, .object = kProgram, .more = {}, .built_for = file_.name, .known = {}};
+  BuildRecipe recipe{.key = {}, .files = file_.headers, .object = kProgram, .built_for = file_.name, .known = {}};
   recipe.files.push_back({.name = kSource, .text = oracle_source(file_), .path = ""});
   const Build own =
       build(joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()},

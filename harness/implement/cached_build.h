@@ -46,7 +46,7 @@ struct BuildRecipe {
   Words key;                      // what the result depends on besides `files`
   std::vector<SourceFile> files;  // put into the draft, and kept
   std::string object;             // the file that Build::object_path names
-  Words more;                     // other files of the draft that are kept
+  Words more = {};                // other files of the draft that are kept
   std::string built_for;          // for readers of the cache
   Build known;                    // the fields that are known before compiling: toolchain, flags
 };

@@ -198,7 +198,6 @@ Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
                                    include_folders_),
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kCubin,
-                     .more = {},
                      .built_for = variant.id(),
                      .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
   if (!others.all().empty()) {

@@ -246,7 +246,6 @@ Built build_checked(const BuildOptions& options, const Toolchain& compiler, cons
                     flags),
       .files = compose(family, variant, header),
       .object = kLibrary,
-      .more = {},
       .built_for = variant.id(),
       .known = {.flags = flags, .toolchain = compiler}};
   Built built = cached_build(cache, recipe, [&](const fs::path& folder, Built& in_the_making) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <functional>
 
 #include "harness/core/error.h"
 #include "harness/core/pattern.h"
@@ -260,17 +259,23 @@ void read_variant_lines(Variant& variant, const std::vector<BlockLine>& block, c
   read_lines(variant, {others.begin(), others.end()}, keys);
 }
 
-// The block is read by then.
-using HeadersOf = std::function<std::vector<SourceFile>(const Variant& variant)>;
+struct Read {
+  std::vector<BlockLine> block;
+  Variant variant;  // without headers so far
+};
 
-Variant parse(std::string_view source, const std::string& path, const HeadersOf& headers_of,
-              const FileIdentity& otherwise) {
-  const std::vector<BlockLine> block = read_block(source, path);
-  Variant variant{.family = otherwise.family, .name = otherwise.name, .target = otherwise.target};
-  read_variant_lines(variant, block, path);
-  variant.path = path;
-  variant.source = source;
-  variant.headers = headers_of(variant);
+Read read_source(std::string_view source, const std::string& path, const FileIdentity& otherwise) {
+  Read read{.block = read_block(source, path),
+            .variant = {.family = otherwise.family, .name = otherwise.name, .target = otherwise.target}};
+  read_variant_lines(read.variant, read.block, path);
+  read.variant.path = path;
+  read.variant.source = source;
+  return read;
+}
+
+Variant with_headers(Read read, std::vector<SourceFile> headers) {
+  Variant& variant = read.variant;
+  variant.headers = std::move(headers);
   if (!variant.object.empty()) {  // whose symbols tell
     const SourceFile& object = object_of(variant);
     variant.function =
@@ -279,7 +284,7 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
   const Family& family = *find_family(variant.family);
   variant.contract = family.contract;
   variant.source_hash = source_identity(variant);
-  check_metadata(variant, family, block, path);
+  check_metadata(variant, family, read.block, variant.path);
   return variant;
 }
 
@@ -323,13 +328,9 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise) {
-  return parse(
-      source, path,
-      [&](const Variant& variant) {
-        check_headers(headers, path, variant.family);
-        return headers;
-      },
-      otherwise);
+  Read read = read_source(source, path, otherwise);
+  check_headers(headers, path, read.variant.family);
+  return with_headers(std::move(read), headers);
 }
 
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers) {
@@ -354,18 +355,14 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;
-  const auto files_of = [&](const Variant& its) {
-    std::vector<SourceFile> files;
-    if (!is_python(source)) {
-      files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
-    }
-    if (!its.object.empty()) {
-      files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
-      std::ranges::sort(files, {}, &SourceFile::name);
-    }
-    return files;
-  };
-  Variant variant = parse(source, absolute, files_of, identity);
+  Read read = read_source(source, absolute, identity);
+  const Variant& its = read.variant;
+  std::vector<SourceFile> files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
+  if (!its.object.empty()) {
+    files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
+    std::ranges::sort(files, {}, &SourceFile::name);
+  }
+  Variant variant = with_headers(std::move(read), std::move(files));
   if (!family.empty() && variant.family != family) {
     throw UserError("'" + path + "' is " + variant.id() + ", and not of family " + family,
                     "name its own family, or change its apo:variant line");
