@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
@@ -53,17 +54,8 @@ FamilyFile load_family_file(const std::string& path) {
 }
 
 bool is_family_file(std::string_view text) {
-  for (const std::string& line : split(text, '\n')) {
-    const std::string trimmed = trim(line);
-    if (!trimmed.empty() && !trimmed.starts_with("//")) {
-      return false;
-    }
-    const std::string comment = trimmed.empty() ? "" : trim(std::string_view(trimmed).substr(2));
-    if (comment.starts_with("apo:")) {
-      return comment.starts_with("apo:family ") || comment.starts_with("apo:family\t");
-    }
-  }
-  return false;
+  const std::string line = first_block_line(text, "//");
+  return line.starts_with("apo:family ") || line.starts_with("apo:family\t");
 }
 
 std::string contract_text(const FamilyFile& file) {

@@ -247,6 +247,19 @@ void add_units(Family& family, const FamilyFile& file) {
   };
 }
 
+// The noise of a legal implementation with a margin.
+Tolerance derived_tolerance(DType dtype, std::int64_t row) {
+  if (!is_float(dtype)) {
+    return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
+  }
+  return {.output_rounding = unit_roundoff(dtype),
+          .output_spacing = facts_of(dtype).smallest,
+          .element_sigmas = kElementSigmas,
+          .rms_factor = kRmsFactor,
+          .rms_spread = kRmsSpread,
+          .group = group_of(row)};
+}
+
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
   family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
@@ -270,18 +283,6 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
 }
 
 }  // namespace
-
-Tolerance derived_tolerance(DType dtype, std::int64_t row) {
-  if (!is_float(dtype)) {
-    return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
-  }
-  return {.output_rounding = unit_roundoff(dtype),
-          .output_spacing = facts_of(dtype).smallest,
-          .element_sigmas = kElementSigmas,
-          .rms_factor = kRmsFactor,
-          .rms_spread = kRmsSpread,
-          .group = group_of(row)};
-}
 
 Family family_of(const FamilyFile& file, const OracleOptions& options) {
   Family family{.name = file.name, .summary = file.idea, .axes = file.axes};

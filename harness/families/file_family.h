@@ -10,7 +10,4 @@ namespace apo {
 // The functions of the family share the program, which is built when one of them is first called.
 Family family_of(const FamilyFile& file, const OracleOptions& options);
 
-// Returns the tolerance of an output of this dtype: the noise of a legal implementation with a margin.
-Tolerance derived_tolerance(DType dtype, std::int64_t row);
-
 }  // namespace apo

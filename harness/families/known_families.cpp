@@ -18,19 +18,6 @@ std::map<std::string, FamilyFile, std::less<>>& known_files() {
   return files;
 }
 
-// Lists the files of the folder and of its subfolders.
-std::vector<fs::path> headers_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error) && entry.path().extension() == ".h") {
-      found.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
 std::vector<fs::path> registered_files(const fs::path& registered) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -56,7 +43,8 @@ void add(FamilyFile file, const OracleOptions& options) {
 }  // namespace
 
 std::vector<FamilyProblem> add_known_families(const fs::path& registered, const OracleOptions& options) {
-  std::vector<fs::path> paths = headers_in(options.home / "kernels");
+  std::vector<fs::path> paths = files_below(options.home / "kernels");
+  std::erase_if(paths, [](const fs::path& path) { return path.extension() != ".h"; });
   std::ranges::copy(registered_files(registered), std::back_inserter(paths));
   std::vector<FamilyProblem> problems;
   for (const fs::path& path : paths) {

@@ -198,15 +198,8 @@ std::string check_launches(const Build& build) {
 }
 
 std::string device_headers(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
   std::string text;
-  for (const fs::path& file : files) {
+  for (const fs::path& file : files_below(folder)) {
     text += file.lexically_relative(folder).string() + "\n" + read_file(file);
   }
   return text;

@@ -26,9 +26,9 @@ std::string without_blanks(std::string text) {
 // The lines of all texts in the draft, without blanks: a compiler shows tabs as blanks.
 std::set<std::string> lines_in(const fs::path& draft) {
   std::set<std::string> lines;
-  for (const auto& entry : fs::recursive_directory_iterator(draft)) {
-    if (entry.is_regular_file() && entry.file_size() <= kLongestCandidate) {
-      for (const std::string& line : split(read_file(entry.path()), '\n')) {
+  for (const fs::path& file : files_below(draft)) {
+    if (fs::file_size(file) <= kLongestCandidate) {
+      for (const std::string& line : split(read_file(file), '\n')) {
         lines.insert(without_blanks(line));
       }
     }

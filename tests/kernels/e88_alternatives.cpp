@@ -154,8 +154,7 @@ class Head {
     std::vector<float> next(S.size());
     for (std::size_t i = 0; i < z_.N; ++i) {
       for (std::size_t j = 0; j < z_.V; ++j) {
-        const float value = tanh(a * S[i * z_.V + j] + k[i] * d[j]);
-        next[i * z_.V + j] = how_.bf16_state ? rounded(value) : value;
+        next[i * z_.V + j] = tanh(a * S[i * z_.V + j] + k[i] * d[j]);
       }
     }
     return next;

@@ -31,7 +31,6 @@ struct Alternative {
   bool fresh_trajectory = false;  // the forward again from s0, instead of the bf16 checkpoints
   Tanh tanh = Tanh::library;
   // Defects.
-  bool bf16_state = false;
   bool bf16_sums = false;         // accumulates r and y in bf16
   bool drops_delta_term = false;  // of dk
   bool drops_dd_term = false;     // of dk
