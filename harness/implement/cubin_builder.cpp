@@ -161,22 +161,23 @@ CudaBuilder::~CudaBuilder() = default;
 
 CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others,
                                    const std::string& arch, const fs::path& folder) const {
-  NvrtcRequest request{.files = files, .options = nvrtc_flags(arch), .folder = folder, .timeout_s = timeout_s_};
+  std::vector<SourceFile> given = files;
+  Words options = nvrtc_flags(arch);
   // NVRTC takes the names of given headers as they are written, and an #include in "mine/a.h" is relative to mine/.
   const auto below = [](const SourceFile& file) { return file.name.find('/') != std::string::npos; };
   if (std::ranges::any_of(files, below)) {
-    std::erase_if(request.files, below);
-    request.options.push_back("--include-path=" + folder.string());
+    std::erase_if(given, below);
+    options.push_back("--include-path=" + folder.string());
   }
-  request.files.push_back({.name = kPreludeName, .text = kPrelude, .path = ""});
-  request.options.push_back(std::string("--pre-include=") + kPreludeName);
+  given.push_back({.name = kPreludeName, .text = kPrelude, .path = ""});
+  options.push_back(std::string("--pre-include=") + kPreludeName);
   for (const std::string& include : include_folders_) {
-    request.options.push_back("--include-path=" + include);
+    options.push_back("--include-path=" + include);
   }
   for (const fs::path& include : others.all()) {
-    request.options.push_back("--include-path=" + include.string());
+    options.push_back("--include-path=" + include.string());
   }
-  CompileStep step = nvrtc_->compile(request);
+  CompileStep step = nvrtc_->compile(given, options, folder, timeout_s_);
   if (!step.ok && step.evidence.empty()) {
     step.evidence = first_cuda_error(step.log);
   }

@@ -81,21 +81,22 @@ std::string text_of(void* program, int (*size_of)(void*, std::size_t*), int (*re
 }
 
 // Runs in the forked process; its exit code says whether there is a cubin.
-int compile_here(const NvrtcFunctions& nvrtc, const NvrtcRequest& request) {
+int compile_here(const NvrtcFunctions& nvrtc, const std::vector<SourceFile>& files, const Words& flags,
+                 const fs::path& folder) {
   const auto own = static_cast<rlim_t>(address_space(getpid()));  // terabytes where a CUDA context is open
   const rlimit memory{.rlim_cur = own + kCompilerMemory, .rlim_max = own + kCompilerMemory};
   setrlimit(RLIMIT_AS, &memory);  // may fail under a lower limit of our own, which holds as well
   std::vector<const char*> options;
-  for (const std::string& option : request.options) {
+  for (const std::string& option : flags) {
     options.push_back(option.c_str());
   }
   std::vector<const char*> headers;
   std::vector<const char*> names;
-  for (std::size_t i = 1; i < request.files.size(); ++i) {
-    headers.push_back(request.files[i].text.c_str());
-    names.push_back(request.files[i].name.c_str());
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    headers.push_back(files[i].text.c_str());
+    names.push_back(files[i].name.c_str());
   }
-  const SourceFile& source = request.files.front();
+  const SourceFile& source = files.front();
   void* program = nullptr;
   if (nvrtc.create(&program, source.text.c_str(), source.name.c_str(), static_cast<int>(headers.size()), headers.data(),
                    names.data()) != 0) {
@@ -104,12 +105,12 @@ int compile_here(const NvrtcFunctions& nvrtc, const NvrtcRequest& request) {
   const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
   std::string log = text_of(program, nvrtc.log_size, nvrtc.log);
   log.resize(std::strlen(log.c_str()));  // it counts its final zero
-  write_file_atomically(request.folder / kNvrtcLog, log);
+  write_file_atomically(folder / kNvrtcLog, log);
   if (result != 0) {
     return 1;
   }
   const std::string cubin = text_of(program, nvrtc.cubin_size, nvrtc.cubin);
-  write_file_atomically(request.folder / kCubin, cubin);
+  write_file_atomically(folder / kCubin, cubin);
   return cubin.empty() ? 1 : 0;
 }
 
@@ -140,7 +141,8 @@ Nvrtc::Nvrtc(std::string path, const NvrtcFunctions& functions)
   version_ = fmt::format("NVRTC {}.{}", major, minor);
 }
 
-CompileStep Nvrtc::compile(const NvrtcRequest& request) const {
+CompileStep Nvrtc::compile(const std::vector<SourceFile>& files, const Words& options, const fs::path& folder,
+                           double timeout_s) const {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) {
@@ -150,21 +152,21 @@ CompileStep Nvrtc::compile(const NvrtcRequest& request) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int code = 1;
     try {
-      code = getppid() == parent ? compile_here(*functions_, request) : 1;
+      code = getppid() == parent ? compile_here(*functions_, files, options, folder) : 1;
     } catch (const std::exception&) {
       code = 1;  // out of memory or of disk: the parent reports the missing cubin
     }
     _exit(code);
   }
   int status = 0;
-  const bool in_time = wait_for(pid, request.timeout_s, status);
+  const bool in_time = wait_for(pid, timeout_s, status);
   ProcessResult end = ended_with(status);
   end.timed_out = !in_time;
   CompileStep step{.ok = end.ok()};
-  if (fs::exists(request.folder / kNvrtcLog)) {
-    step.log = read_file(request.folder / kNvrtcLog);
+  if (fs::exists(folder / kNvrtcLog)) {
+    step.log = read_file(folder / kNvrtcLog);
   }
-  const std::string sudden = sudden_end(end, request.timeout_s);
+  const std::string sudden = sudden_end(end, timeout_s);
   step.evidence = sudden.empty() ? "" : "the compiler " + sudden;
   return step;
 }

@@ -10,13 +10,6 @@
 
 namespace apo {
 
-struct NvrtcRequest {
-  std::vector<SourceFile> files;  // the source, then the headers that it includes; by their names in messages
-  std::vector<std::string> options;
-  std::filesystem::path folder;  // for the results of the compiling process
-  double timeout_s = 120;
-};
-
 struct NvrtcFunctions;
 
 class Nvrtc {
@@ -26,9 +19,11 @@ class Nvrtc {
   Nvrtc(std::string path, const NvrtcFunctions& functions);
   const std::string& path() const { return path_; }        // of the library
   const std::string& version() const { return version_; }  // "NVRTC 13.0"
-  // Compiles in a process of its own with limited memory, because a hostile source may crash or hang the compiler.
-  // Leaves kCubin in the folder. The evidence says how the process ended, when it did not end by itself.
-  CompileStep compile(const NvrtcRequest& request) const;
+  // Compiles the first of the files, which includes the others by their names, in a process of its own with limited
+  // memory, because a hostile source may crash or hang the compiler. Leaves kCubin in the folder. The evidence says how
+  // the process ended, when it did not end by itself.
+  CompileStep compile(const std::vector<SourceFile>& files, const Words& options, const std::filesystem::path& folder,
+                      double timeout_s) const;
 
  private:
   std::string path_;
