@@ -11,7 +11,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/exchange/conversion.h"
 #include "harness/families/family_file.h"
-#include "harness/families/file_family.h"
+#include "harness/families/known_families.h"
 #include "harness/runtime/tensor_data.h"
 
 namespace apo {

@@ -1,6 +1,4 @@
 // harness/families/command_reference.cpp - one temporary folder for each request to the program.
-#include "harness/families/command_reference.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -1,6 +1,4 @@
 // harness/families/file_family.cpp - reference, honest version, noise, tolerance and work, all from one program.
-#include "harness/families/file_family.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +10,9 @@
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
-#include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
+#include "harness/families/known_families.h"
 #include "kernels/random.h"
 
 namespace apo {

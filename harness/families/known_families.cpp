@@ -7,7 +7,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/families/file_family.h"
 
 namespace apo {
 namespace fs = std::filesystem;

@@ -23,7 +23,6 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/plain_call.h"
-#include "harness/implement/read_files.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/include_folders.h"

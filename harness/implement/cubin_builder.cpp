@@ -13,7 +13,6 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/cubin.h"
-#include "harness/implement/read_files.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/include_folders.h"

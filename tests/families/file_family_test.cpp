@@ -1,6 +1,4 @@
 // tests/families/file_family_test.cpp - what is derived from a reference, and how its faults end.
-#include "harness/families/file_family.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
 #include "harness/runtime/input_store.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"

@@ -11,7 +11,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
-#include "harness/families/command_reference.h"
+#include "harness/families/known_families.h"
 #include "harness/loop/contract/mutants.h"
 #include "harness/loop/contract/reference_checks.h"
 #include "kernels/random.h"

@@ -9,7 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/families/file_family.h"
+#include "harness/families/known_families.h"
 #include "harness/loop/contract/mutants.h"
 #include "harness/loop/contract/reference_checks.h"
 #include "kernels/random.h"
