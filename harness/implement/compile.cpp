@@ -22,11 +22,6 @@ constexpr const char* kCompilerMemoryKib = "8388608";
 // tebibyte with one value in it must not fill the disk.
 constexpr const char* kCompilerFileBlocks = "524288";
 
-bool names_an_error(const std::string& line) {
-  const bool error = line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos;
-  return error && !line.starts_with("collect2:");
-}
-
 std::string evidence_of(const ProcessResult& result, const std::string& log, double timeout_s) {
   if (const std::string sudden = sudden_end(result, timeout_s); !sudden.empty()) {
     return "the compiler " + sudden;
@@ -111,13 +106,14 @@ Words joined(Words left, const Words& right) {
   return left;
 }
 
-std::string first_error(const std::string& log) {
-  for (const std::string& line : split(log, '\n')) {
-    if (names_an_error(line)) {
-      return trim(line).substr(0, 500);
-    }
-  }
-  return trim(split(log, '\n').front()).substr(0, 500);
+std::string first_error(const std::string& log, const std::vector<std::string_view>& words) {
+  const std::vector<std::string> lines = split(log, '\n');
+  const auto is_error = [&](const std::string& line) {
+    return !line.starts_with("collect2:") &&
+           std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string::npos; });
+  };
+  const auto found = std::ranges::find_if(lines, is_error);
+  return trim(found == lines.end() ? lines.front() : *found).substr(0, 500);
 }
 
 CompileStep run_step(const Words& command, const fs::path& folder, double timeout_s, const std::stop_token& stop) {

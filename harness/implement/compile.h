@@ -57,7 +57,9 @@ std::string without_foreign_text(const std::string& log, const std::filesystem::
 // Replaces the name of the variant's file, or of its header, at the begin of the sentence by the whole path.
 std::string in_users_words(std::string evidence, const Variant& variant);
 
-// Returns the first line of a compiler's output that is an error, else its first line.
-std::string first_error(const std::string& log);
+// Returns the first line of a compiler's output that is an error, else its first line. The linker names the symbol that
+// it lacks before the compiler reports that linking failed. `words` are those of an error.
+std::string first_error(const std::string& log,
+                        const std::vector<std::string_view>& words = {"error:", "undefined reference"});
 
 }  // namespace apo

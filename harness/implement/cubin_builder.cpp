@@ -62,18 +62,10 @@ std::string arch_number(const std::string& arch) {
   return number.substr(0, number.find_first_not_of("0123456789"));
 }
 
-// The linker names the missing symbol before the compiler reports that linking failed.
 std::string first_cuda_error(const std::string& log) {
-  const std::vector<std::string> lines = split(log, '\n');
-  for (const std::vector<std::string_view>& words :
-       {std::vector<std::string_view>{"undefined reference"}, std::vector<std::string_view>{"error", "fatal"}}) {
-    for (const std::string& line : lines) {
-      if (std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string::npos; })) {
-        return trim(line).substr(0, 500);
-      }
-    }
-  }
-  return trim(lines.front()).substr(0, 500);
+  const bool unlinked = log.find("undefined reference") != std::string::npos;
+  return first_error(log, unlinked ? std::vector<std::string_view>{"undefined reference"}
+                                   : std::vector<std::string_view>{"error", "fatal"});
 }
 
 }  // namespace
