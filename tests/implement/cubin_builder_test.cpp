@@ -21,15 +21,11 @@ std::string body(const std::string& statement) {
          " }\n}\n";
 }
 
-DeviceFacts hopper() {
-  return {.name = "none", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232'448};
-}
-
 class CudaBuild : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", hopper(), 60);
+      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", h200(), 60);
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
@@ -176,7 +172,7 @@ TEST_F(CudaBuild, AHeaderThatOnlyNvccHasIsBuiltByNvcc) {
 }
 
 TEST_F(CudaBuild, ACompilerThatNeverEndsIsStopped) {
-  const CudaBuilder hasty(folder_.path() / "other", hopper(), 0.001);
+  const CudaBuilder hasty(folder_.path() / "other", h200(), 0.001);
   const Build stopped = hasty.build(*find_family("copy"), device_variant(body("a.y[i] = a.x[i];")), {{"n", 8}}, {});
   EXPECT_EQ(stopped.outcome, Outcome::build_failed);
   expect_contains(stopped.evidence, "did not finish");

@@ -52,6 +52,10 @@ inline std::filesystem::path write(const std::filesystem::path& path, std::strin
   return path;
 }
 
+inline DeviceFacts h200() {
+  return {.name = "NVIDIA H200", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232448};
+}
+
 inline std::string message(const UserError& error) {
   return std::string(error.what()) + " | " + error.hint();
 }
