@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
+#include "kernels/family.h"
 
 namespace apo {
+
+// A family as JSON: what `apo list FAMILY --json` prints and the conversions read. With what only the file of a family
+// says (how inputs are drawn, where it came from), null or "" for one without a file.
+nlohmann::ordered_json to_document(const Family& family);
 
 struct Converted {
   std::vector<NamedText> files;   // by their path within the conversion's folder

@@ -12,7 +12,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/exchange/conversion.h"
-#include "harness/exchange/family_document.h"
 #include "harness/families/family_file.h"
 #include "harness/families/known_families.h"
 

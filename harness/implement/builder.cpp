@@ -25,7 +25,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/implement/variant/shared_object.h"
 #include "kernels/abi.h"

@@ -10,7 +10,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 
 namespace apo {
 namespace fs = std::filesystem;

@@ -15,7 +15,7 @@
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/launch_plan.h"
 
 namespace apo {

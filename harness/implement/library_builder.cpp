@@ -13,7 +13,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 
 namespace apo {
 namespace fs = std::filesystem;

@@ -17,7 +17,6 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/exchange/conversion.h"
-#include "harness/exchange/family_document.h"
 #include "harness/exchange/torch_op.h"
 #include "harness/exchange/traces.h"
 #include "harness/families/known_families.h"

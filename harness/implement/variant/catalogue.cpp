@@ -13,7 +13,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/metadata_block.h"
 

@@ -1,7 +1,5 @@
 // harness/implement/variant/metadata_checks.cpp - clashing names, expressions, launches and the size of the settings
 // space.
-#include "harness/implement/variant/metadata_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

@@ -13,7 +13,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
-#include "harness/implement/variant/metadata_checks.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/journal.h"
