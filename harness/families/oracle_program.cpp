@@ -17,7 +17,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_cache.h"
+#include "harness/implement/cached_build.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/includes.h"
 

@@ -12,7 +12,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/nvrtc.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/headers.h"

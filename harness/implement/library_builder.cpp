@@ -8,7 +8,6 @@
 #include "harness/implement/cached_build.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/includes.h"
-#include "harness/implement/object/cubin.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"

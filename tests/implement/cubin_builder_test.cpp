@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/implement/nvrtc.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
