@@ -14,9 +14,8 @@
 
 #include "harness/executor/device/interface.h"
 #include "harness/executor/finding.h"
-#include "harness/executor/global_memory.h"
+#include "harness/executor/memory.h"
 #include "harness/executor/order.h"
-#include "harness/executor/shared_memory.h"
 
 namespace apo::executor {
 

@@ -11,7 +11,7 @@
 
 #include "harness/executor/block.h"
 #include "harness/executor/finding.h"
-#include "harness/executor/global_memory.h"
+#include "harness/executor/memory.h"
 
 namespace apo::executor {
 
