@@ -1,12 +1,11 @@
 // harness/exchange/conversion.cpp - hands the document over and collects the files.
-#include "harness/exchange/conversion.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/exchange/exchange.h"
 
 namespace apo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "harness/core/json/values.h"
 #include "harness/core/words.h"
-#include "harness/exchange/conversion.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
 
 namespace apo {

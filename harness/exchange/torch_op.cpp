@@ -1,7 +1,5 @@
 // harness/exchange/torch_op.cpp - gives torch_op.py the families and how sources are compiled; adds what is called and
 // the cases of the test.
-#include "harness/exchange/torch_op.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,7 +7,7 @@
 #include "harness/core/json/values.h"
 #include "harness/core/npy.h"
 #include "harness/core/sources.h"
-#include "harness/exchange/conversion.h"
+#include "harness/exchange/exchange.h"
 #include "harness/implement/plain_call.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/loop/export/dispatch_sources.h"

@@ -1,10 +1,9 @@
 // tests/exchange/import_definition_test.cpp - references of definitions that hang, crash or give no number.
-#include "harness/exchange/import_definition.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
 #include "harness/core/system/process.h"
+#include "harness/exchange/exchange.h"
 #include "tests/families/family_text.h"
 
 namespace apo {

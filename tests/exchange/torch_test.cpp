@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/system/process.h"
-#include "harness/exchange/torch_op.h"
+#include "harness/exchange/exchange.h"
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "tests/loop/export/dispatch_fixture.h"

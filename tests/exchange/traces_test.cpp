@@ -1,12 +1,11 @@
 // tests/exchange/traces_test.cpp - every outcome has its status, and nothing is invented.
-#include "harness/exchange/traces.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
 #include "tests/families/family_text.h"
 #include "tests/loop/export/dispatch_fixture.h"
