@@ -107,18 +107,15 @@ TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {
 TEST(LinkLines, AreForHostCodeOnCudaAndForLibrariesOfTheToolkit) {
   EXPECT_EQ(parse_variant(cuda_source("// apo:link cublas\n// apo:link cublasLt\n", kLibraryBody), "a.cu").libraries,
             (std::vector<std::string>{"cublas", "cublasLt"}));
-  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link cublast\n", kLibraryBody), "a.cu"); }),
-                  "did you mean");
-  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link crypto\n", kLibraryBody), "a.cu"); }),
-                  "one of cublas, cublasLt, cudart");
-  expect_contains(
-      error_of([] { parse_variant(cuda_source("// apo:link cublas\n// apo:link cublas\n", kLibraryBody), "a.cu"); }),
-      "repeated");
-  expect_contains(error_of([] { parse_variant(source("plain", "// apo:link cublas\n"), "a.cpp"); }),
-                  "only host code on target cuda");
-  expect_contains(
-      error_of([] { parse_variant(cuda_source("// apo:launch k grid=1 block=1\n// apo:link cublas\n"), "a.cu"); }),
-      "only host code on target cuda");
+  const std::string both = "// apo:launch k grid=1 block=1\n// apo:link cublas\n";
+  for (const auto& [text, mistake] :
+       {std::pair{cuda_source("// apo:link cublast\n", kLibraryBody), "did you mean"},
+        std::pair{cuda_source("// apo:link crypto\n", kLibraryBody), "one of cublas, cublasLt, cudart"},
+        std::pair{cuda_source("// apo:link cublas\n// apo:link cublas\n", kLibraryBody), "repeated"},
+        std::pair{source("plain", "// apo:link cublas\n"), "only host code on target cuda"},
+        std::pair{cuda_source(both), "only host code on target cuda"}}) {
+    expect_contains(error_of([&] { parse_variant(text, "a.cu"); }), mistake);
+  }
 }
 
 }  // namespace
