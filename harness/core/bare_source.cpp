@@ -1,16 +1,10 @@
 // harness/core/bare_source.cpp - makes one pass over the letters, aware of strings and comments.
 #include "harness/core/bare_source.h"
 
-#include <cctype>
-
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -93,7 +87,8 @@ class Reader {
     if (python_ && line_begins_) {
       const std::size_t begin = source_.rfind('\n', at_) == std::string_view::npos ? 0 : source_.rfind('\n', at_) + 1;
       bare_ += source_.substr(begin, at_ - begin);
-    } else if (blank_ && !bare_.empty() && bare_.back() != '\n' && is_word(bare_.back()) == is_word(c)) {
+    } else if (blank_ && !bare_.empty() && bare_.back() != '\n' &&
+               is_letter_of_word(bare_.back()) == is_letter_of_word(c)) {
       bare_ += ' ';  // "return x", "a + +b"
     }
     line_begins_ = false;

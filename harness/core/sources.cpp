@@ -211,19 +211,32 @@ std::string source_name(const Variant& variant) {
   return path.extension() == extension && is_plain_name(name) ? name : variant.name + extension;
 }
 
-bool is_python(std::string_view source) {
+std::string first_block_line(std::string_view source, std::string_view sign) {
   for (std::size_t at = 0; at < source.size();) {
     const std::size_t end = std::min(source.find('\n', at), source.size());
     const std::string line = trim(source.substr(at, end - at));
     at = end + 1;
-    if (line.starts_with('#') && trim(std::string_view(line).substr(1)).starts_with("apo:")) {
-      return true;
+    if (!line.empty() && !line.starts_with(sign)) {
+      break;
     }
-    if (!line.empty() && !line.starts_with('#')) {
-      return false;
+    if (const std::string comment = trim(line.substr(std::min(line.size(), sign.size())));
+        comment.starts_with("apo:")) {
+      return comment;
     }
   }
-  return false;
+  return "";
+}
+
+bool is_python(std::string_view source) {
+  return !first_block_line(source, "#").empty();
+}
+
+bool is_device_variant(const Variant& variant) {
+  return variant.target == Target::cuda && !variant.launches.empty();
+}
+
+bool is_triton(const Variant& variant) {
+  return is_python(variant.source);
 }
 
 bool is_binary(std::string_view text) {

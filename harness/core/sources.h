@@ -38,6 +38,11 @@ bool is_source_extension(std::string_view extension);  // one of these three
 std::string source_name(const Variant& variant);
 // Returns whether it is Python, whose metadata block has '#' in place of '//', by the first line of that block.
 bool is_python(std::string_view source);
+// Returns "apo:family f" of the first comment like that before any code; "" if there is none. `sign` begins comments.
+std::string first_block_line(std::string_view source, std::string_view sign);
+// Returns whether the harness launches the kernels itself, by apo:launch lines; else the variant's host code does.
+bool is_device_variant(const Variant& variant);
+bool is_triton(const Variant& variant);  // a device variant in Python, which Triton compiles
 bool is_binary(std::string_view text);
 // Returns the text of a file for people; of a binary one its size and hash.
 std::string readable_text(const SourceFile& file);

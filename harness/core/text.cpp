@@ -209,11 +209,23 @@ std::string as_quotation(std::string_view text) {
   return quotation;
 }
 
+bool is_letter_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
 bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  return !text.empty() && letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, is_letter_of_word);
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_word = [&](std::size_t at) { return at < text.size() && is_letter_of_word(text[at]); };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (!in_word(at - 1) && !in_word(at + word.size())) {  // before the first letter: past the end
+      return true;
+    }
+  }
+  return false;
 }
 
 std::optional<std::int64_t> parse_int(std::string_view text) {

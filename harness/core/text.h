@@ -31,6 +31,9 @@ std::string clean_lines(std::string_view text);
 // Indents each line of a text by two blanks, so that a candidate's words are not taken for ours.
 std::string as_quotation(std::string_view text);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
+bool is_letter_of_word(char c);             // [A-Za-z0-9_]
+// Returns whether the identifier is a whole word of the text.
+bool has_word(std::string_view text, std::string_view word);
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign
 std::optional<double> parse_double(std::string_view text);     // the whole text, finite

@@ -1,12 +1,11 @@
 // harness/exchange/conversion.cpp - hands the document over and collects the files.
-#include "harness/exchange/conversion.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/exchange/exchange.h"
 
 namespace apo {
 namespace {
@@ -25,17 +24,6 @@ std::string require_python() {
   return *found;
 }
 
-std::vector<NamedText> files_below(const fs::path& folder) {
-  std::vector<NamedText> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) {
-      files.push_back({entry.path().lexically_relative(folder), read_file(entry.path())});
-    }
-  }
-  std::ranges::sort(files, {}, &NamedText::path);
-  return files;
-}
-
 }  // namespace
 
 Converted convert(const fs::path& home, const std::string& script, const Document& document) {
@@ -51,7 +39,11 @@ Converted convert(const fs::path& home, const std::string& script, const Documen
   if (!ran.ok()) {
     throw EnvironmentError(path.string() + " failed: " + trim(ran.error));
   }
-  return {.files = files_below(folder.path()), .report = Document::parse(ran.output)};
+  std::vector<NamedText> files;
+  for (const fs::path& file : files_below(folder.path())) {
+    files.push_back({file.lexically_relative(folder.path()), read_file(file)});
+  }
+  return {.files = std::move(files), .report = Document::parse(ran.output)};
 }
 
 }  // namespace apo

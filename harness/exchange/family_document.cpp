@@ -1,10 +1,9 @@
 // harness/exchange/family_document.cpp - writes axes, tensors, scalars and workloads one after the other.
-#include "harness/exchange/family_document.h"
-
 #include <algorithm>
 
 #include "harness/core/json/values.h"
 #include "harness/core/words.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
 
 namespace apo {

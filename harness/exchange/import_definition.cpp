@@ -1,6 +1,4 @@
 // harness/exchange/import_definition.cpp - tries the precisions from the widest on.
-#include "harness/exchange/import_definition.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +7,9 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/exchange/conversion.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/family_file.h"
-#include "harness/families/file_family.h"
+#include "harness/families/known_families.h"
 #include "harness/runtime/tensor_data.h"
 
 namespace apo {

@@ -1,18 +1,15 @@
 // harness/exchange/torch_op.cpp - gives torch_op.py the families and how sources are compiled; adds what is called and
 // the cases of the test.
-#include "harness/exchange/torch_op.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/core/json/values.h"
 #include "harness/core/npy.h"
-#include "harness/exchange/conversion.h"
-#include "harness/exchange/family_document.h"
+#include "harness/core/sources.h"
+#include "harness/exchange/exchange.h"
 #include "harness/implement/plain_call.h"
-#include "harness/implement/variant/form.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
@@ -57,53 +54,45 @@ Axes axes_of(const Family& family, const Axes& all) {
   return axes;
 }
 
-// Writes a workload's files into its folder.
-class CaseFiles {
- public:
-  CaseFiles(fs::path folder, int threads, std::vector<NamedText>& files)
-      : folder_(std::move(folder)), threads_(threads), files_(files) {}
+NamedText tensor_file(const fs::path& folder, const std::string& name, std::string contents) {
+  return {folder / (name + ".npy"), std::move(contents)};
+}
 
-  // The family's inputs but those of the names in `but`.
-  void add_inputs(const Family& family, const InputSet& inputs, const TensorMap& but) {
-    for (const TensorSpec& tensor : family.tensors) {
-      if (tensor.role != Role::output && !but.contains(tensor.name)) {
-        add(tensor.name, npy_text(tensor.shape(inputs.axes), inputs.values.at(tensor.name), tensor.dtype));
-      }
+// Adds the family's inputs but those of the names in `but`.
+void add_inputs(const Family& family, const InputSet& inputs, const TensorMap& but, const fs::path& folder,
+                std::vector<NamedText>& files) {
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role != Role::output && !but.contains(tensor.name)) {
+      files.push_back(tensor_file(folder, tensor.name,
+                                  npy_text(tensor.shape(inputs.axes), inputs.values.at(tensor.name), tensor.dtype)));
     }
   }
+}
 
-  // In fp64, with the scale of its error at each element. Returns the tolerances.
-  Document add_expected(const Family& family, const InputSet& inputs) {
-    const Axes& axes = inputs.axes;
-    const TensorMap expected = family.reference(axes, inputs.values, {}, threads_);
-    const TensorMap noise = family.noise(axes, inputs.values, expected, {}, threads_);
-    Document tolerances;
-    for (const TensorSpec& tensor : family.tensors) {
-      if (tensor.role == Role::output) {
-        const std::string& name = tensor.name;
-        const std::vector<std::int64_t> shape = tensor.shape(axes);
-        add(name + ".expected", npy_text(shape, expected.at(name)));
-        add(name + ".scale", npy_text(shape, scales_of(family, axes, name, noise.at(name))));
-        const Tolerance tolerance = family.tolerance(name, axes);
-        tolerances[name] = {{"output_rounding", tolerance.output_rounding},
-                            {"output_spacing", tolerance.output_spacing},
-                            {"element_sigmas", tolerance.element_sigmas},
-                            {"rms_factor", tolerance.rms_factor},
-                            {"rms_spread", tolerance.rms_spread}};
-      }
+// Adds what is expected in fp64, with the scale of its error at each element. Returns the tolerances.
+Document add_expected(const Family& family, const InputSet& inputs, int threads, const fs::path& folder,
+                      std::vector<NamedText>& files) {
+  const Axes& axes = inputs.axes;
+  const TensorMap expected = family.reference(axes, inputs.values, {}, threads);
+  const TensorMap noise = family.noise(axes, inputs.values, expected, {}, threads);
+  Document tolerances;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      const std::string& name = tensor.name;
+      const std::vector<std::int64_t> shape = tensor.shape(axes);
+      files.push_back(tensor_file(folder, name + ".expected", npy_text(shape, expected.at(name))));
+      files.push_back(
+          tensor_file(folder, name + ".scale", npy_text(shape, scales_of(family, axes, name, noise.at(name)))));
+      const Tolerance tolerance = family.tolerance(name, axes);
+      tolerances[name] = {{"output_rounding", tolerance.output_rounding},
+                          {"output_spacing", tolerance.output_spacing},
+                          {"element_sigmas", tolerance.element_sigmas},
+                          {"rms_factor", tolerance.rms_factor},
+                          {"rms_spread", tolerance.rms_spread}};
     }
-    return tolerances;
   }
-
- private:
-  void add(const std::string& name, std::string contents) {
-    files_.push_back({folder_ / (name + ".npy"), std::move(contents)});
-  }
-
-  fs::path folder_;
-  int threads_;
-  std::vector<NamedText>& files_;
-};
+  return tolerances;
+}
 
 // <family>_cases/cases.json, and for each small or ragged workload a folder with NAME.npy of each input, and
 // NAME.expected.npy (fp64) and NAME.scale.npy (scale_i of struct Tolerance) of each output. Where `gradient`
@@ -116,10 +105,10 @@ std::vector<NamedText> torch_cases(const Family& family, const Family* gradient,
     if (!is_small(workload)) {
       continue;
     }
-    CaseFiles of_case(folder / workload.name, threads, files);
+    const fs::path place = folder / workload.name;
     const InputSet inputs = make_inputs(family, workload.axes, kCaseSeed, family.regimes.front(), threads);
-    of_case.add_inputs(family, inputs, {});
-    Document tolerances = of_case.add_expected(family, inputs);
+    add_inputs(family, inputs, {}, place, files);
+    Document tolerances = add_expected(family, inputs, threads, place, files);
     const Axes axes = gradient == nullptr ? Axes() : axes_of(*gradient, workload.axes);
     const bool differentiable = gradient != nullptr && gradient->invalid(axes).empty();
     if (differentiable) {
@@ -134,8 +123,8 @@ std::vector<NamedText> torch_cases(const Family& family, const Family* gradient,
         }
       }
       const InputSet of_gradient = inputs_from(*gradient, axes, std::move(values), threads);
-      of_case.add_inputs(*gradient, of_gradient, known);
-      tolerances.update(of_case.add_expected(*gradient, of_gradient));
+      add_inputs(*gradient, of_gradient, known, place, files);
+      tolerances.update(add_expected(*gradient, of_gradient, threads, place, files));
     }
     cases.push_back({{"name", workload.name},
                      {"axes", workload.axes},

@@ -1,7 +1,5 @@
 // harness/exchange/traces.cpp - gives traces.py what it needs of each experiment, times as medians of the judged
 // rounds.
-#include "harness/exchange/traces.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +9,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/exchange/conversion.h"
-#include "harness/exchange/family_document.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/family_file.h"
 #include "harness/families/known_families.h"
 

@@ -2,16 +2,20 @@
 #include "harness/executor/block.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace apo::executor {
 
 namespace context = boost::context::detail;
 using apo_cpu::Access;
+using apo_cpu::Address;
+using apo_cpu::kStackBytes;
 using apo_cpu::kWarp;
 using apo_cpu::Triple;
 
@@ -26,6 +30,23 @@ unsigned count_of(const Triple& t) {
 }
 
 }  // namespace
+
+// One mapping, of which only touched pages use memory.
+Stacks::Stacks(unsigned count) : bytes_((count + std::size_t{1}) * kStackBytes), count_(count) {
+  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory_ == MAP_FAILED) {
+    throw std::bad_alloc();
+  }
+  begin_ = (reinterpret_cast<std::uintptr_t>(memory_) + kStackBytes - 1) / kStackBytes * kStackBytes;
+  for (unsigned i = 0; i < count; ++i) {
+    // Fails only when the system runs out of mappings; then an overflow is not caught.
+    mprotect(reinterpret_cast<void*>(begin_ + i * kStackBytes), 4096, PROT_NONE);
+  }
+}
+
+Stacks::~Stacks() {
+  munmap(memory_, bytes_);
+}
 
 Block*& Block::current() {
   static thread_local Block* block = nullptr;
@@ -259,72 +280,55 @@ void Block::wait_copies(unsigned left) {
 }
 
 // The table of calls for the object under check.
-struct Calls {
-  static Block& block() { return *Block::current(); }
-  static const void* pointer(apo_cpu::Address address) { return reinterpret_cast<const void*>(address); }
-
-  static void access(apo_cpu::Address address, apo_cpu::Size bytes, Access kind, bool aligned, const void* code) {
-    block().access(address, bytes, kind, aligned, code);
-  }
-  static void barrier(apo_cpu::Barrier* barrier) {
-    block().settle();
-    block().barrier(*barrier);
-  }
-  static void collective(apo_cpu::Collective* collective) {
-    block().settle();
-    block().collective(*collective);
-  }
-  static void yield() {
-    block().settle();
-    block().yield();
-  }
-  static void start_copy(apo_cpu::Address to, apo_cpu::Address from, apo_cpu::Size bytes, apo_cpu::Size zeros,
-                         const void* code) {
-    block().start_copy({.to = to, .from = from, .bytes = bytes, .zeros = zeros, .code = code});
-  }
-  static void commit_copies() {
-    Block::Fiber& fiber = block().fibers_[block().running_];
-    fiber.groups.push_back(std::exchange(fiber.started, {}));
-  }
-  static void wait_copies(unsigned left) { block().wait_copies(left); }
-  static void fail(const char* kind, const char* what, apo_cpu::Line line) {
-    block().give_up(kind, what, name_of(line));
-  }
-  static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, apo_cpu::Line line) {
-    block().give_up("misaligned access",
-                    fmt::format("it uses a {}, which is aligned to {} bytes, at an address that is {} beyond a "
-                                "multiple of that",
-                                type, alignment, address % alignment),
-                    name_of(line));
-  }
-  static void bad_index(const char* array, apo_cpu::Address index, apo_cpu::Line line) {
-    block().give_up("out-of-bounds access", fmt::format("it uses index {} of {}", static_cast<long long>(index), array),
-                    name_of(line));
-  }
-  static apo_cpu::Address shared_offset(const void* address) {
-    return reinterpret_cast<apo_cpu::Address>(address) - block().place_.begin;
-  }
-  static void* shared_address(apo_cpu::Address offset) {
-    return reinterpret_cast<void*>(block().place_.begin + offset);
-  }
-  static apo_cpu::Address clock() { return ++block().steps_; }
-};
-
 const apo_cpu::Runtime& Block::runtime() {
+  using apo_cpu::Line;
+  using apo_cpu::Size;
   static constexpr apo_cpu::Runtime kRuntime{
-      .access = Calls::access,
-      .barrier = Calls::barrier,
-      .collective = Calls::collective,
-      .yield = Calls::yield,
-      .start_copy = Calls::start_copy,
-      .commit_copies = Calls::commit_copies,
-      .wait_copies = Calls::wait_copies,
-      .bad_pointer = Calls::bad_pointer,
-      .bad_index = Calls::bad_index,
-      .fail = Calls::fail,
-      .shared_offset = Calls::shared_offset,
-      .shared_address = Calls::shared_address,
-      .clock = Calls::clock,
+      .access = [](Address address, Size bytes, Access kind, bool aligned,
+                   const void* code) { current()->access(address, bytes, kind, aligned, code); },
+      .barrier =
+          [](apo_cpu::Barrier* barrier) {
+            current()->settle();
+            current()->barrier(*barrier);
+          },
+      .collective =
+          [](apo_cpu::Collective* collective) {
+            current()->settle();
+            current()->collective(*collective);
+          },
+      .yield =
+          [] {
+            current()->settle();
+            current()->yield();
+          },
+      .start_copy =
+          [](Address to, Address from, Size bytes, Size zeros, const void* code) {
+            current()->start_copy({to, from, bytes, zeros, code});
+          },
+      .commit_copies =
+          [] {
+            Fiber& fiber = current()->fibers_[current()->running_];
+            fiber.groups.push_back(std::exchange(fiber.started, {}));
+          },
+      .wait_copies = [](unsigned left) { current()->wait_copies(left); },
+      .bad_pointer =
+          [](const char* type, unsigned alignment, Address address, Line line) {
+            current()->give_up("misaligned access",
+                               fmt::format("it uses a {}, which is aligned to {} bytes, at an address that is {} "
+                                           "beyond a multiple of that",
+                                           type, alignment, address % alignment),
+                               name_of(line));
+          },
+      .bad_index =
+          [](const char* array, Address index, Line line) {
+            current()->give_up("out-of-bounds access",
+                               fmt::format("it uses index {} of {}", static_cast<long long>(index), array),
+                               name_of(line));
+          },
+      .fail = [](const char* kind, const char* what, Line line) { current()->give_up(kind, what, name_of(line)); },
+      .shared_offset = [](const void* address) { return reinterpret_cast<Address>(address) - current()->place_.begin; },
+      .shared_address = [](Address offset) { return reinterpret_cast<void*>(current()->place_.begin + offset); },
+      .clock = []() -> Address { return ++current()->steps_; },
   };
   return kRuntime;
 }

@@ -14,10 +14,8 @@
 
 #include "harness/executor/device/interface.h"
 #include "harness/executor/finding.h"
-#include "harness/executor/global_memory.h"
+#include "harness/executor/memory.h"
 #include "harness/executor/order.h"
-#include "harness/executor/shared_memory.h"
-#include "harness/executor/stacks.h"
 
 namespace apo::executor {
 
@@ -35,6 +33,30 @@ struct KernelCall {
 struct ModulePlace {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
+};
+
+// The stacks of emulated threads: aligned to their size, each with a guard page.
+class Stacks {
+ public:
+  // Throws std::bad_alloc.
+  explicit Stacks(unsigned count);
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks();
+
+  apo_cpu::Thread& thread(unsigned index) const {
+    return *(reinterpret_cast<apo_cpu::Thread*>(begin_ + (index + 1) * apo_cpu::kStackBytes) - 1);
+  }
+  // The begin of a thread's stack, which grows down.
+  void* top(unsigned index) const { return &thread(index); }
+  static constexpr std::size_t kUsable = apo_cpu::kStackBytes - 4096 - sizeof(apo_cpu::Thread);
+  bool holds(std::uintptr_t address) const { return address - begin_ < count_ * apo_cpu::kStackBytes; }
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+  std::uintptr_t begin_ = 0;
+  unsigned count_;
 };
 
 class Block {
@@ -85,6 +107,7 @@ class Block {
   void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
   void barrier(apo_cpu::Barrier& barrier);
   void release(std::vector<unsigned>& members, bool all);
+  void resume(unsigned number);
   void collective(apo_cpu::Collective& collective);
   bool complete_warp(unsigned warp, unsigned mask);
   void lanes_left(unsigned warp);
@@ -96,7 +119,6 @@ class Block {
   unsigned draw(unsigned below);
 
   static Block*& current();
-  friend struct Calls;
 
   const KernelCall& call_;
   ModulePlace module_;

@@ -101,12 +101,16 @@ void Block::release(std::vector<unsigned>& members, bool all) {
     order_.sync_threads(members);
   }
   for (const unsigned member : members) {
-    fibers_[member].state = State::ready;
-    if (member != running_) {
-      ready_.push_back(member);
-    }
+    resume(member);
   }
   members.clear();
+}
+
+void Block::resume(unsigned number) {
+  fibers_[number].state = State::ready;
+  if (number != running_) {
+    ready_.push_back(number);
+  }
 }
 
 void Block::collective(Collective& collective) {
@@ -164,12 +168,8 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   finishing_ = false;
   in_warp_[warp] &= ~present;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
-    const unsigned number = warp * kWarp + lane;
     if ((present >> lane & 1) != 0) {
-      fibers_[number].state = State::ready;
-      if (number != running_) {
-        ready_.push_back(number);
-      }
+      resume(warp * kWarp + lane);
     }
   }
   return true;

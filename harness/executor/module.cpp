@@ -37,6 +37,14 @@ int look(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
+Place place_of(void* library) {
+  link_map* map = nullptr;
+  dlinfo(library, RTLD_DI_LINKMAP, &map);
+  Place place{.base = map->l_addr, .code = {}, .shared = 0};
+  dl_iterate_phdr(look, &place);
+  return place;
+}
+
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -105,25 +113,14 @@ bool Module::has_kernel(const std::string& kernel) const {
   return find<void*>("apo_cpu_run_" + kernel) != nullptr;
 }
 
-ModulePlace Module::place() const {
-  link_map* map = nullptr;
-  dlinfo(library_, RTLD_DI_LINKMAP, &map);
-  Place place{.base = map->l_addr, .code = {}, .shared = 0};
-  dl_iterate_phdr(look, &place);
-  return place.code;
-}
-
 SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
   // The first access to a thread-local variable allocates all of this thread's.
   const auto static_end = find<std::uintptr_t>("apo_cpu_static_end");
   const auto dynamic = find<std::uintptr_t>("apo_cpu_dynamic_shared");
   const auto end = find<std::uintptr_t>("apo_cpu_shared_end");
-  link_map* map = nullptr;
-  dlinfo(library_, RTLD_DI_LINKMAP, &map);
-  Place place{.base = map->l_addr, .code = {}, .shared = 0};
-  dl_iterate_phdr(look, &place);
-  return {.begin = place.shared,
-          .static_bytes = static_end - place.shared,
+  const std::uintptr_t begin = place_of(library_).shared;
+  return {.begin = begin,
+          .static_bytes = static_end - begin,
           .dynamic = dynamic,
           .dynamic_bytes = dynamic_bytes,
           .end = end};
@@ -132,7 +129,7 @@ SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
 std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const {
   call.entry = find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
   call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
-  const ModulePlace code = place();
+  const ModulePlace code = place_of(library_).code;
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
   Queue queue(blocks);
   const auto work = [&] {

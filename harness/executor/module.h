@@ -11,7 +11,7 @@
 
 #include "harness/executor/block.h"
 #include "harness/executor/finding.h"
-#include "harness/executor/global_memory.h"
+#include "harness/executor/memory.h"
 
 namespace apo::executor {
 
@@ -40,7 +40,6 @@ class Module {
   explicit Module(void* library) : library_(library) {}
   template <class Type>
   Type find(const std::string& name) const;
-  ModulePlace place() const;
   SharedPlace shared_place(std::size_t dynamic_bytes) const;
 
   void* library_;

@@ -1,6 +1,4 @@
 // harness/families/command_reference.cpp - one temporary folder for each request to the program.
-#include "harness/families/command_reference.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -48,11 +47,6 @@ struct CommandReference {
                   "docs/families.md");
 }
 
-std::string last_line(const std::string& text) {
-  const std::vector<std::string> lines = split(trim(text), '\n');
-  return trim(lines.back()).substr(0, 300);
-}
-
 OrderedJson describe(const CommandReference& self, const Axes& axes) {
   OrderedJson scalars = OrderedJson::object();
   for (const ScalarSpec& scalar : self.file.scalars) {
@@ -79,15 +73,8 @@ void ask(const CommandReference& self, const fs::path& folder, const OrderedJson
     use = {
         .requests = use.requests + 1, .starts = self.process->starts(), .seconds = use.seconds + seconds_since(start)};
   }
-  if (result.timed_out) {
-    throw_failure(self.file, "did not finish in " + format_seconds(self.options.timeout_s));
-  }
-  if (result.signal != 0) {
-    throw_failure(self.file, "crashed with " + signal_name(result.signal));
-  }
-  if (result.exit_code != 0) {
-    const std::string said = last_line(result.error.empty() ? result.output : result.error);
-    throw_failure(self.file, fmt::format("ended with exit code {}: {}", result.exit_code, said));
+  if (const std::string failure = failure_of(result, self.options.timeout_s); !failure.empty()) {
+    throw_failure(self.file, failure);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/families/family_record.h"
+#include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
 
@@ -13,6 +14,13 @@ namespace apo {
 FamilyFile parse_family(std::string_view text, const std::string& path);
 // The same from a regular file; its path becomes absolute.
 FamilyFile load_family_file(const std::string& path);
+
+// The steps of parse_family(). Reads the lines into `file`, whose path names the place of an error. Throws UserError
+// for an unknown or repeated key, and for a value that does not fit its form or the lines before it.
+void read_family_lines(FamilyFile& file, const std::vector<BlockLine>& block);
+// Puts the tensors in the order inputs, derived inputs, outputs, and gives each workload its class. Throws UserError
+// for a block that lacks a line, and for shapes, units and conditions that do not fit the axes or the workloads.
+void check_family_file(FamilyFile& file);
 
 // Returns whether the block of the file begins a family, else it begins a variant.
 bool is_family_file(std::string_view text);
@@ -25,6 +33,16 @@ std::string unit_line(const std::vector<FileUnitAxis>& units);
 // The file with that line in its block. `units` are of all outputs, and the file has none.
 FamilyFile with_units(const FamilyFile& file, const std::vector<FileUnitAxis>& units);
 
-std::string_view to_string(ReferencePrecision precision);
+std::vector<std::string> axis_names(const FamilyFile& file);
+
+// The axis that an extent is the whole of at these sizes, "" if none. An extent that is an expression in an axis of
+// apo:unit, `kept ? n : 1`, is that axis where it has its value.
+std::string axis_of_extent(const FamilyFile& file, const std::string& extent, const Axes& axes);
+
+// The outputs with units of their own, or "" alone where the units are those of all outputs.
+std::vector<std::string> unit_groups(const FamilyFile& file);
+
+// The axes of apo:unit that split the work at these sizes: each is a whole extent of every output that is split.
+std::vector<FileUnitAxis> units_at(const FamilyFile& file, const Axes& axes);
 
 }  // namespace apo

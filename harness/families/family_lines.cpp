@@ -1,36 +1,26 @@
 // harness/families/family_lines.cpp - reads each key of a family's block.
-#include "harness/families/family_lines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
+#include <array>
 #include <map>
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/pattern.h"
 #include "harness/core/text.h"
+#include "harness/core/words.h"
 #include "harness/families/draw_inputs.h"
-#include "harness/families/family_file_checks.h"
-#include "harness/implement/variant/cpp_keywords.h"
+#include "harness/families/family_file.h"
+#include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
 namespace {
 
 constexpr std::int64_t kLargestAxis = std::int64_t{1} << 40;
 
-struct Line {
-  const std::string& path;
-  const BlockLine& text;
-  [[noreturn]] void fail(const std::string& what, const std::string& hint) const {
-    block_error(path, text.number, what, hint);
-  }
-};
-
 // A name that C++ and the generated header accept, and that nothing else of the file has.
-void check_name(const FamilyFile& file, const Line& line, const std::string& name, const char* what) {
-  if (!is_identifier(name) || name.size() > 64) {
+void check_name(const FamilyFile& file, const BlockLine& line, const std::string& name, const char* what) {
+  if (!is_short_name(name)) {
     line.fail(fmt::format("the {} '{}' is not an identifier of at most 64 characters", what, name),
               "use letters, digits and '_'");
   }
@@ -43,7 +33,7 @@ void check_name(const FamilyFile& file, const Line& line, const std::string& nam
   }
 }
 
-DType read_dtype(const Line& line, const std::string& text) {
+DType read_dtype(const BlockLine& line, const std::string& text) {
   const auto dtype = find_dtype(text);
   if (!dtype) {
     std::vector<std::string> known;
@@ -55,24 +45,24 @@ DType read_dtype(const Line& line, const std::string& text) {
   return *dtype;
 }
 
-void read_name(FamilyFile& file, const Line& line) {
-  if (!is_identifier(line.text.value) || line.text.value.size() > 64) {
-    line.fail(fmt::format("the name '{}' is not an identifier of at most 64 characters", line.text.value),
+void read_name(FamilyFile& file, const BlockLine& line) {
+  if (!is_short_name(line.value)) {
+    line.fail(fmt::format("the name '{}' is not an identifier of at most 64 characters", line.value),
               "e.g. '// apo:family row_softmax'");
   }
-  file.name = line.text.value;
+  file.name = line.value;
 }
 
-void read_idea(FamilyFile& file, const Line& line) {
-  file.idea = line.text.value;
+void read_idea(FamilyFile& file, const BlockLine& line) {
+  file.idea = line.value;
 }
 
-void read_axis(FamilyFile& file, const Line& line) {
+void read_axis(FamilyFile& file, const BlockLine& line) {
   static const Pattern kForm(
       R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(?:\s+default\s+(\d{1,15}))?(\s+specialised)?(?:\s+(.*))?)");
-  const auto found = kForm.match(line.text.value);
+  const auto found = kForm.match(line.value);
   if (!found) {
-    line.fail(fmt::format("the axis '{}' cannot be read", line.text.value),
+    line.fail(fmt::format("the axis '{}' cannot be read", line.value),
               "write 'NAME MIN..MAX', e.g. '// apo:axis rows 1..65536'");
   }
   const PatternMatch& match = *found;
@@ -94,11 +84,11 @@ void read_axis(FamilyFile& file, const Line& line) {
   file.axes.push_back({.name = match[1], .meaning = match[6], .min = low, .max = high, .specialised = match.has(5)});
 }
 
-void read_scalar(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
+void read_scalar(FamilyFile& file, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
   const auto value = words.size() >= 3 ? parse_double(words[2]) : std::nullopt;
   if (!value) {
-    line.fail(fmt::format("the scalar '{}' cannot be read", line.text.value),
+    line.fail(fmt::format("the scalar '{}' cannot be read", line.value),
               "write 'NAME DTYPE VALUE', e.g. '// apo:scalar eps f32 1e-6'");
   }
   check_name(file, line, words[0], "scalar");
@@ -109,20 +99,20 @@ void read_scalar(FamilyFile& file, const Line& line) {
   file.scalars.push_back({.name = words[0], .dtype = dtype, .value = round_to(dtype, *value), .meaning = ""});
 }
 
-Distribution read_distribution(const Line& line, const std::string& text) {
-  static const std::map<std::string, Distribution, std::less<>> kPlain = {
-      {"normal", {.kind = DistributionKind::normal, .first = 0, .second = 1, .largest = ""}},
-      {"positive", {.kind = DistributionKind::positive, .first = 0, .second = 1, .largest = ""}},
-      {"probability", {.kind = DistributionKind::probability, .first = 0, .second = 1, .largest = ""}},
-      {"mask", {.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}},
-      {"fill", {.kind = DistributionKind::function, .first = 0, .second = 1, .largest = ""}}};
+Distribution read_distribution(const BlockLine& line, const std::string& text) {
+  static const std::map<std::string, DistributionKind, std::less<>> kPlain = {
+      {"normal", DistributionKind::normal},
+      {"positive", DistributionKind::positive},
+      {"probability", DistributionKind::probability},
+      {"mask", DistributionKind::mask},
+      {"fill", DistributionKind::function}};
   if (const auto plain = kPlain.find(text); plain != kPlain.end()) {
-    return plain->second;
+    return {.kind = plain->second, .largest = ""};
   }
   static const Pattern kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
   static const Pattern kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*\))");
   if (const auto match = kIndex.match(text)) {
-    return {.kind = DistributionKind::index, .first = 0, .second = 1, .largest = (*match)[1]};
+    return {.kind = DistributionKind::index, .largest = (*match)[1]};
   }
   const auto match = kTwo.match(text);
   const auto first = match ? parse_double((*match)[2]) : std::nullopt;
@@ -142,21 +132,21 @@ Distribution default_distribution(DType dtype) {
   if (is_float(dtype)) {
     return {};
   }
-  return dtype == DType::boolean
-             ? Distribution{.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}
-             : Distribution{.kind = DistributionKind::uniform, .first = 0, .second = 100, .largest = ""};
+  return dtype == DType::boolean ? Distribution{.kind = DistributionKind::mask, .largest = ""}
+                                 : Distribution{.kind = DistributionKind::uniform, .second = 100, .largest = ""};
 }
 
-void read_tensor(FamilyFile& file, const Line& line, Role role) {
+template <Role role>
+void read_tensor(FamilyFile& file, const BlockLine& line) {
   static const Pattern kForm(R"((\S+)\s+([A-Za-z0-9]+)\s*\[([^\]]*)\]\s*(.*))");
-  const auto found = kForm.match(line.text.value);
+  const auto found = kForm.match(line.value);
   if (!found) {
-    line.fail(fmt::format("the tensor '{}' cannot be read", line.text.value),
+    line.fail(fmt::format("the tensor '{}' cannot be read", line.value),
               "write 'NAME DTYPE[AXIS,...]', e.g. '// apo:input x f32[rows,cols] normal'");
   }
   const PatternMatch& match = *found;
   FileTensor tensor{
-      .line = line.text.number, .name = match[1], .dtype = DType::f32, .role = role, .extents = {}, .distribution = {}};
+      .line = line.number, .name = match[1], .dtype = DType::f32, .role = role, .extents = {}, .distribution = {}};
   check_name(file, line, tensor.name, "tensor");
   tensor.dtype = read_dtype(line, match[2]);
   if (!trim(match[3]).empty()) {
@@ -171,11 +161,11 @@ void read_tensor(FamilyFile& file, const Line& line, Role role) {
   file.tensors.push_back(std::move(tensor));
 }
 
-void read_unit(FamilyFile& file, const Line& line) {
+void read_unit(FamilyFile& file, const BlockLine& line) {
   static const Pattern kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
-  const std::size_t colon = line.text.value.find(':');
-  const std::string output = colon == std::string::npos ? "" : trim(line.text.value.substr(0, colon));
-  const std::string along = colon == std::string::npos ? line.text.value : line.text.value.substr(colon + 1);
+  const std::size_t colon = line.value.find(':');
+  const std::string output = colon == std::string::npos ? "" : trim(line.value.substr(0, colon));
+  const std::string along = colon == std::string::npos ? line.value : line.value.substr(colon + 1);
   for (const FileUnitAxis& unit : file.units) {
     if (unit.output == output || unit.output.empty() || output.empty()) {
       line.fail("apo:unit is repeated", "keep one, or write one for each output: '// apo:unit y: rows'");
@@ -192,9 +182,9 @@ void read_unit(FamilyFile& file, const Line& line) {
   }
 }
 
-void read_regimes(FamilyFile& file, const Line& line) {
+void read_regimes(FamilyFile& file, const BlockLine& line) {
   file.regimes = {"typical"};
-  for (const std::string& word : split_words(line.text.value)) {
+  for (const std::string& word : split_words(line.value)) {
     const std::string name = trim(word.ends_with(',') ? word.substr(0, word.size() - 1) : word);
     if (std::ranges::find(known_regimes(), name) == known_regimes().end()) {
       line.fail(fmt::format("unknown regime '{}'", name), "known: " + join(known_regimes(), " "));
@@ -205,27 +195,18 @@ void read_regimes(FamilyFile& file, const Line& line) {
   }
 }
 
-bool is_workload_name(const std::string& word) {
-  return !word.empty() && word.size() <= 64 &&
-         std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-void read_workload(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
+void read_workload(FamilyFile& file, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
   const char* form =
       "write 'NAME small|ragged|production|extreme AXIS=VALUE...', e.g. '// apo:workload r7 ragged rows=7 cols=1000'";
-  if (words.size() < 2 || !is_workload_name(words[0])) {
-    line.fail(fmt::format("the workload '{}' cannot be read", line.text.value), form);
+  if (words.size() < 2 || words[0].size() > 64 || !std::ranges::all_of(words[0], is_letter_of_word)) {
+    line.fail(fmt::format("the workload '{}' cannot be read", line.value), form);
   }
-  static const std::map<std::string, WorkloadKind, std::less<>> kKinds = {{"small", WorkloadKind::small},
-                                                                          {"ragged", WorkloadKind::ragged},
-                                                                          {"production", WorkloadKind::production},
-                                                                          {"extreme", WorkloadKind::extreme}};
-  if (!kKinds.contains(words[1])) {
+  const auto kind = value_named<WorkloadKind>(words[1]);
+  if (!kind) {
     line.fail(fmt::format("unknown kind of workload '{}'", words[1]), form);
   }
-  Workload workload{
-      .name = words[0], .axes = file.axis_defaults, .kind = kKinds.find(words[1])->second, .workload_class = "any"};
+  Workload workload{.name = words[0], .axes = file.axis_defaults, .kind = *kind, .workload_class = "any"};
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(words[i].substr(equals + 1));
@@ -257,119 +238,97 @@ void read_workload(FamilyFile& file, const Line& line) {
   file.workloads.push_back(std::move(workload));
 }
 
-void read_class(FamilyFile& file, const Line& line) {
-  const std::size_t space = line.text.value.find_first_of(" \t");
-  const std::string condition = space == std::string::npos ? "" : trim(line.text.value.substr(space));
+void read_class(FamilyFile& file, const BlockLine& line) {
+  const std::size_t space = line.value.find_first_of(" \t");
+  const std::string condition = space == std::string::npos ? "" : trim(line.value.substr(space));
   const std::string why = condition.empty() ? "it has no condition" : check_expression(condition, axis_names(file));
   if (!why.empty()) {
-    line.fail(fmt::format("the class '{}' cannot be read: {}", line.text.value, why),
+    line.fail(fmt::format("the class '{}' cannot be read: {}", line.value, why),
               "write 'NAME CONDITION', e.g. '// apo:class narrow cols <= 1024'");
   }
-  file.classes.push_back({.name = line.text.value.substr(0, space), .condition = condition});
+  file.classes.push_back({.name = line.value.substr(0, space), .condition = condition});
 }
 
-void read_requires(FamilyFile& file, const Line& line) {
-  const std::string why = check_expression(line.text.value, axis_names(file));
+void read_requires(FamilyFile& file, const BlockLine& line) {
+  const std::string why = check_expression(line.value, axis_names(file));
   if (!why.empty()) {
     line.fail(fmt::format("apo:requires: {}", why), "an expression over the axes, which stand before it");
   }
-  file.legal = line.text.value;
+  file.legal = line.value;
 }
 
-void read_reference(FamilyFile& file, const Line& line) {
-  file.reference_command = split_words(line.text.value);
+void read_reference(FamilyFile& file, const BlockLine& line) {
+  file.reference_command = split_words(line.value);
 }
 
-void read_precision(FamilyFile& file, const Line& line) {
-  static const std::map<std::string, ReferencePrecision, std::less<>> kKnown = {
-      {"float64", ReferencePrecision::float64},
-      {"float32", ReferencePrecision::float32},
-      {"declared", ReferencePrecision::declared}};
-  const std::vector<std::string> words = split_words(line.text.value);
-  if (words.size() != 2 || !kKnown.contains(words[0]) || !kKnown.contains(words[1]) || words[1] == "float64") {
-    line.fail(fmt::format("the precision '{}' cannot be read", line.text.value),
+void read_precision(FamilyFile& file, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
+  const auto widest = words.size() == 2 ? precision_from(words[0]) : std::nullopt;
+  const auto honest = widest ? precision_from(words[1]) : std::nullopt;
+  if (!honest || honest == ReferencePrecision::float64) {
+    line.fail(fmt::format("the precision '{}' cannot be read", line.value),
               "write what the reference and its honest version compute in, e.g. 'float64 declared'; known: float64 "
               "float32 declared");
   }
-  file.widest = kKnown.at(words[0]);
-  file.honest = kKnown.at(words[1]);
+  file.widest = *widest;
+  file.honest = *honest;
 }
 
 // "NAME": the family's; "WORKLOAD NAME": a workload's.
-void read_origin(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
+void read_origin(FamilyFile& file, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
   if (words.size() == 1) {
     file.origin = words[0];
     return;
   }
   if (words.size() != 2 || std::ranges::find(file.workloads, words[0], &Workload::name) == file.workloads.end()) {
-    line.fail(fmt::format("the origin '{}' cannot be read", line.text.value),
+    line.fail(fmt::format("the origin '{}' cannot be read", line.value),
               "write the family's name elsewhere, or 'WORKLOAD NAME' behind the line of that workload");
   }
   file.workload_origins[words[0]] = words[1];
 }
 
-void read_tolerance(FamilyFile& file, const Line& line) {
+void read_tolerance(FamilyFile& file, const BlockLine& line) {
   static const Pattern kForm(R"(rtol=(\S+)\s+atol=(\S+))");
-  const auto match = kForm.match(line.text.value);
+  const auto match = kForm.match(line.value);
   const auto relative = match ? parse_double((*match)[1]) : std::nullopt;
   const auto absolute = match ? parse_double((*match)[2]) : std::nullopt;
   if (!relative || !absolute || *relative < 0 || *absolute < 0) {
-    line.fail(fmt::format("the tolerance '{}' cannot be read", line.text.value),
+    line.fail(fmt::format("the tolerance '{}' cannot be read", line.value),
               "write 'rtol=1e-5 atol=1e-6', or leave the line out: the tolerance is derived");
   }
   file.tolerance = FileTolerance{.relative = *relative, .absolute = *absolute};
 }
 
-void read_repeatable(FamilyFile& file, const Line& line) {
-  if (line.text.value != "yes" && line.text.value != "no") {
+void read_repeatable(FamilyFile& file, const BlockLine& line) {
+  if (line.value != "yes" && line.value != "no") {
     line.fail("apo:repeatable is neither yes nor no", "yes: the same inputs have to give the same bits");
   }
-  file.repeatable = line.text.value == "yes";
+  file.repeatable = line.value == "yes";
 }
 
-using LineReader = std::function<void(FamilyFile&, const Line&)>;
-
-const std::map<std::string, LineReader, std::less<>>& readers() {
-  static const std::map<std::string, LineReader, std::less<>> kReaders = {
-      {"family", read_name},
-      {"idea", read_idea},
-      {"axis", read_axis},
-      {"scalar", read_scalar},
-      {"input", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::input); }},
-      {"derive", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::derived_input); }},
-      {"output", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::output); }},
-      {"unit", read_unit},
-      {"regimes", read_regimes},
-      {"workload", read_workload},
-      {"class", read_class},
-      {"requires", read_requires},
-      {"reference", read_reference},
-      {"precision", read_precision},
-      {"origin", read_origin},
-      {"tolerance", read_tolerance},
-      {"repeatable", read_repeatable}};
-  return kReaders;
-}
-
-std::vector<std::string> keys() {
-  std::vector<std::string> names;
-  for (const auto& [name, reader] : readers()) {
-    names.push_back(name);
-  }
-  return names;
-}
+constexpr std::array<BlockKey<FamilyFile>, 17> kKeys = {{{"family", false, read_name},
+                                                         {"idea", false, read_idea},
+                                                         {"axis", true, read_axis},
+                                                         {"scalar", true, read_scalar},
+                                                         {"input", true, read_tensor<Role::input>},
+                                                         {"derive", true, read_tensor<Role::derived_input>},
+                                                         {"output", true, read_tensor<Role::output>},
+                                                         {"unit", true, read_unit},
+                                                         {"regimes", false, read_regimes},
+                                                         {"workload", true, read_workload},
+                                                         {"class", true, read_class},
+                                                         {"requires", false, read_requires},
+                                                         {"reference", false, read_reference},
+                                                         {"precision", false, read_precision},
+                                                         {"origin", true, read_origin},
+                                                         {"tolerance", false, read_tolerance},
+                                                         {"repeatable", false, read_repeatable}}};
 
 }  // namespace
 
-void read_family_line(FamilyFile& file, const BlockLine& text) {
-  const Line line{.path = file.path, .text = text};
-  const auto reader = readers().find(text.key);
-  if (reader == readers().end()) {
-    line.fail(fmt::format("unknown key apo:{}", text.key),
-              did_you_mean(text.key, keys()) + "  known: " + join(keys(), " "));
-  }
-  reader->second(file, line);
+void read_family_lines(FamilyFile& file, const std::vector<BlockLine>& block) {
+  read_lines(file, block, std::span<const BlockKey<FamilyFile>>(kKeys));
 }
 
 }  // namespace apo

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/records/variant.h"
+#include "harness/core/words.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -48,6 +48,7 @@ struct FileTolerance {
 
 // The precision in which a reference in another language computes; `declared`: the dtypes of the contract.
 enum class ReferencePrecision : std::uint8_t { float64, float32, declared };
+APO_WORDS(ReferencePrecision, precision_from, float64, float32, declared)
 
 struct FamilyFile {
   std::string path;

@@ -1,34 +1,336 @@
-// harness/families/known_families.cpp - finds family files and remembers them by name.
+// harness/families/known_families.cpp - reference, honest version, noise, tolerance and work of a family, all from one
+// program; finds family files and remembers them by name.
 #include "harness/families/known_families.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <stdexcept>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
-#include "harness/families/file_family.h"
+#include "harness/core/text.h"
+#include "harness/families/draw_inputs.h"
+#include "harness/families/family_file.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
+using Program = std::shared_ptr<const OracleProgram>;
+using oracle::Mode;
+
+// Legal implementations stay within 5 sigma of Monte-Carlo arithmetic with 16 samples, and wrong ones are beyond a
+// thousand (docs/families.md has the table); what lies between is room for orders of summation that the author did not
+// think of.
+constexpr double kElementSigmas = 16;
+
+// The rms of n elements is off by 1/sqrt(2n).
+constexpr double kRmsFactor = 2.2;
+constexpr double kRmsSpread = 3;
+
+// Magnitudes change from row to row, so that a group of several rows would hide a wrong one among larger ones. Rows
+// that are short share a group, and long ones have several.
+std::int64_t group_of(std::int64_t row) {
+  constexpr std::int64_t kFewest = 16;
+  constexpr std::int64_t kMost = 256;
+  constexpr std::int64_t kOfLongRows = 64;
+  return row > kMost ? kOfLongRows : std::max(row, kFewest);
+}
+
+std::vector<std::int64_t> extents_at(const FileTensor& tensor, const Axes& axes) {
+  std::vector<std::int64_t> extents;
+  for (const std::string& extent : tensor.extents) {
+    extents.push_back(evaluate_size(extent, axes));
+  }
+  return extents;
+}
+
+TensorSpec spec_of(const FileTensor& tensor) {
+  return {.name = tensor.name,
+          .dtype = tensor.dtype,
+          .role = tensor.role,
+          .shape_text = "[" + join(tensor.extents, ",") + "]",
+          .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
+          .meaning = ""};
+}
+
+TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+               int threads) {
+  TensorMap drawn;
+  for (const FileTensor& tensor : program.file().tensors) {
+    const bool by_function = tensor.distribution.kind == DistributionKind::function;
+    if (tensor.role != Role::input || (by_function && !program.file().reference_command.empty())) {
+      continue;  // what a command draws is drawn by all of it at once
+    }
+    const std::uint64_t own_seed = derive_seed(seed, tensor.name);
+    if (by_function) {
+      drawn.merge(
+          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
+      continue;
+    }
+    const std::int64_t largest = tensor.distribution.largest.empty()
+                                     ? 0
+                                     : std::max<std::int64_t>(0, evaluate(tensor.distribution.largest, axes));
+    drawn[tensor.name] =
+        draw_input(tensor.distribution, tensor.dtype, extents_at(tensor, axes), largest, own_seed, regime, threads);
+  }
+  return drawn;
+}
+
+// The units of one group do all of the work; those of another repeat it for another output.
+std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes) {
+  std::vector<FileUnitAxis> units = units_at(file, axes);
+  std::erase_if(units, [&](const FileUnitAxis& unit) { return unit.output != unit_groups(file).front(); });
+  return units;
+}
+
+// Returns the sizes of units: a whole block and the remainder of each unit axis.
+Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
+    std::int64_t& extent = axes.at(unit.axis);
+    extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
+  }
+  return axes;
+}
+
+// Counts the units of `axes` that have the size of this entry of axes_of_each_size().
+double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
+  double count = 1;
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
+    const auto axis =
+        static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
+    const std::int64_t whole = axes.at(unit.axis) / unit.block;
+    count *= part.count[axis] == unit.block ? static_cast<double>(whole) : 1;
+  }
+  return count;
+}
+
+double compulsory_bytes(const FamilyFile& file, const Axes& axes) {
+  double bytes = 0;
+  for (const FileTensor& tensor : file.tensors) {
+    double elements = 1;
+    for (const std::int64_t extent : extents_at(tensor, axes)) {
+      elements *= static_cast<double>(extent);
+    }
+    bytes += elements * static_cast<double>(dtype_bytes(tensor.dtype));
+  }
+  return bytes;
+}
+
+TensorMap rounded_inputs(const FamilyFile& file, TensorMap values) {
+  for (const FileTensor& tensor : file.tensors) {
+    if (const auto found = values.find(tensor.name); found != values.end()) {
+      std::ranges::transform(found->second, found->second.begin(),
+                             [&](double value) { return round_to(tensor.dtype, value); });
+    }
+  }
+  return values;
+}
+
+TensorMap derive(const OracleProgram& program, const Axes& axes, const TensorMap& inputs, int threads) {
+  const auto derives = [](const FileTensor& tensor) { return tensor.role == Role::derived_input; };
+  if (std::ranges::none_of(program.file().tensors, derives)) {
+    return {};
+  }
+  return program.ask({.mode = Mode::derive, .axes = axes, .units = {}, .values = &inputs, .threads = threads}).outputs;
+}
+
+Work count(const OracleProgram& program, const Axes& axes) {
+  const FamilyFile& file = program.file();
+  Work work{.bytes = compulsory_bytes(file, axes)};
+  if (!file.reference_command.empty()) {
+    return work;
+  }
+  const Axes small = axes_of_each_size(file, axes);
+  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
+  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
+  const oracle::Contract contract = contract_at(file, small);
+  std::map<std::string, double> special;
+  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
+    const double same = units_like(file, axes, oracle::part_of(contract, unit));
+    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
+    work.flops += same * answer.flops;
+    work.serial_special_functions = std::max(work.serial_special_functions, answer.special_chain);
+    for (const auto& [name, number] : answer.specials) {
+      special[name] += same * number;
+      work.special_functions += name == "division" ? 0 : same * number;
+    }
+  }
+  for (const auto& [name, number] : special) {
+    work.special_by_name.push_back({.name = name, .count = number});
+  }
+  work.serial_steps = work.serial_special_functions;
+  return work;
+}
+
+// Counted once for each size.
+std::function<Work(const Axes&)> counted(Program program) {
+  struct CountedWork {
+    std::mutex mutex;
+    std::map<Axes, Work> by_axes;
+  };
+  return [program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
+    const std::lock_guard lock(known->mutex);
+    const auto found = known->by_axes.find(axes);
+    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);
+  };
+}
+
+void add_program(Family& family, const Program& program) {
+  family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
+    return fill(*program, axes, seed, regime, threads);
+  };
+  family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
+    return derive(*program, axes, inputs, threads);
+  };
+  family.work = counted(program);
+  const auto answers = [program](Mode mode) {
+    return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
+                           int threads) {
+      return program->ask({.mode = mode, .axes = axes, .units = units, .values = &inputs, .threads = threads}).outputs;
+    };
+  };
+  family.reference = answers(Mode::reference);
+  family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
+                                                            const std::vector<std::int64_t>& units, int threads) {
+    return rounded_inputs(program->file(), honest(axes, inputs, units, threads));
+  };
+  family.noise = [program](const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
+                           const std::vector<std::int64_t>& units, int threads) {
+    return program
+        ->ask({.mode = Mode::noise,
+               .axes = axes,
+               .units = units,
+               .values = &inputs,
+               .more_values = &expected,
+               .threads = threads})
+        .outputs;
+  };
+}
+
+// The contract at some sizes, kept until other ones are asked for: a comparison asks for each unit.
+std::function<std::shared_ptr<const oracle::Contract>(const Axes&)> last_contract(const FamilyFile& file) {
+  struct Last {
+    std::mutex mutex;
+    Axes axes;
+    std::shared_ptr<const oracle::Contract> contract;
+  };
+  return [file, last = std::make_shared<Last>()](const Axes& axes) {
+    const std::lock_guard lock(last->mutex);
+    if (!last->contract || last->axes != axes) {
+      last->contract = std::make_shared<const oracle::Contract>(contract_at(file, axes));
+      last->axes = axes;
+    }
+    return last->contract;
+  };
+}
+
+void add_units(Family& family, const FamilyFile& file) {
+  family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
+  family.unit_elements = [file, at = last_contract(file)](const Axes& axes, std::string_view name, std::int64_t unit) {
+    const std::shared_ptr<const oracle::Contract> shared = at(axes);
+    const oracle::Contract& contract = *shared;
+    const auto tensor =
+        static_cast<std::size_t>(std::ranges::find(file.tensors, name, &FileTensor::name) - file.tensors.begin());
+    const oracle::Part part = oracle::part_of(contract, unit);
+    std::vector<ElementRun> runs;
+    if (oracle::belongs(contract.tensors.at(tensor), part)) {
+      oracle::for_each_run(contract.tensors.at(tensor), part, [&](std::int64_t offset, std::int64_t count) {
+        runs.push_back({.offset = offset, .count = count});
+      });
+    }
+    return runs;
+  };
+}
+
+// The noise of a legal implementation with a margin.
+Tolerance derived_tolerance(DType dtype, std::int64_t row) {
+  if (!is_float(dtype)) {
+    return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
+  }
+  return {.output_rounding = unit_roundoff(dtype),
+          .output_spacing = facts_of(dtype).smallest,
+          .element_sigmas = kElementSigmas,
+          .rms_factor = kRmsFactor,
+          .rms_spread = kRmsSpread,
+          .group = group_of(row)};
+}
+
+// The author's bound in place of the noise.
+void add_declared_tolerance(Family& family, const FileTolerance& declared) {
+  family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
+                            int) {
+    TensorMap bounds = expected;
+    for (auto& [name, values] : bounds) {
+      std::ranges::transform(values, values.begin(),
+                             [&](double value) { return declared.absolute + declared.relative * std::fabs(value); });
+    }
+    return bounds;
+  };
+  const auto derived = family.tolerance;
+  family.tolerance = [derived](std::string_view name, const Axes& axes) {
+    Tolerance tolerance = derived(name, axes);
+    tolerance.element_sigmas = 1;
+    tolerance.rms_factor = 1;
+    tolerance.rms_spread = 0;
+    tolerance.group = 1;
+    return tolerance;
+  };
+}
+
+}  // namespace
+
+Family family_of(const FamilyFile& file, const OracleOptions& options) {
+  Family family{.name = file.name, .summary = file.idea, .axes = file.axes};
+  for (const FileTensor& tensor : file.tensors) {
+    family.tensors.push_back(spec_of(tensor));
+  }
+  family.scalars = file.scalars;
+  family.regimes = file.regimes;
+  family.workloads = file.workloads;
+  std::stable_partition(family.workloads.begin(), family.workloads.end(),
+                        [](const Workload& workload) { return workload.kind == WorkloadKind::production; });
+  family.legal = file.legal;
+  family.classes = file.classes;
+  family.invalid = [file](const Axes& axes) {
+    try {
+      return evaluate(file.legal, axes) != 0 ? std::string() : fmt::format("{} needs {}", file.name, file.legal);
+    } catch (const ExpressionError& error) {  // sizes that are too large to compute with
+      return fmt::format("{} needs {}: {}", file.name, file.legal, error.what());
+    }
+  };
+  family.repeatable = file.repeatable;
+  family.tolerance = [file](std::string_view name, const Axes& axes) {
+    const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
+    const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);
+    return derived_tolerance(tensor.dtype, row);
+  };
+  add_units(family, file);
+  add_program(family, std::make_shared<const OracleProgram>(file, options));
+  if (!file.reference_command.empty()) {
+    add_command_reference(family, file, options);
+  }
+  if (file.tolerance) {
+    add_declared_tolerance(family, *file.tolerance);
+  }
+  family.contract = contract_text(file);
+  return family;
+}
+
+// ---------------------------------------------------------------- all of them
+
+namespace {
+
 std::map<std::string, FamilyFile, std::less<>>& known_files() {
   static std::map<std::string, FamilyFile, std::less<>> files;
   return files;
-}
-
-// Lists the files of the folder and of its subfolders.
-std::vector<fs::path> headers_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error) && entry.path().extension() == ".h") {
-      found.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
 }
 
 std::vector<fs::path> registered_files(const fs::path& registered) {
@@ -56,7 +358,8 @@ void add(FamilyFile file, const OracleOptions& options) {
 }  // namespace
 
 std::vector<FamilyProblem> add_known_families(const fs::path& registered, const OracleOptions& options) {
-  std::vector<fs::path> paths = headers_in(options.home / "kernels");
+  std::vector<fs::path> paths = files_below(options.home / "kernels");
+  std::erase_if(paths, [](const fs::path& path) { return path.extension() != ".h"; });
   std::ranges::copy(registered_files(registered), std::back_inserter(paths));
   std::vector<FamilyProblem> problems;
   for (const fs::path& path : paths) {

@@ -1,4 +1,5 @@
-// harness/families/known_families.h - adds the families of files to those that this program knows.
+// harness/families/known_families.h - makes kernel families of family files, and adds them to those that this program
+// knows.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +7,25 @@
 #include <vector>
 
 #include "harness/families/oracle_program.h"
+#include "kernels/family.h"
 
 namespace apo {
+
+// The functions of the family share the program, which is built when one of them is first called.
+Family family_of(const FamilyFile& file, const OracleOptions& options);
+
+// Replaces reference, honest, noise and derive, and adds to fill. The command of the file is run in the file's folder,
+// once a draw, with a folder as its last argument. It finds there NAME.npy of every input, of floats in float64 or, for
+// the honest version, float32, and axes.json: {"axes": {...}, "scalars": {...}, "precision": "float64" | "float32" |
+// "declared", "tensors": {NAME: {"dtype", "shape", "role"}}}. It writes NAME.npy of every output. With "fill":
+// [NAME...] and "seed" in axes.json there are no inputs, and it writes these instead. It may stay for the next folder
+// (KeptProcess). The noise is what float32 changes, what inputs moved within the rounding of float32 change, and what
+// the declared dtypes change beyond the rounding of the output. Errors are UserErrors with the last line that the
+// program printed.
+void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options);
+
+// Explains the origin of a family file's tolerance to people.
+std::string tolerance_source(const FamilyFile& file);
 
 // A file that is no valid family; the others are added.
 struct FamilyProblem {

@@ -7,20 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <future>
-#include <numeric>
 #include <set>
 
 #include "harness/core/error.h"
-#include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/families/family_file_checks.h"
-#include "harness/families/oracle_source.h"
-#include "harness/implement/build_cache.h"
+#include "harness/implement/cached_build.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/includes.h"
 
@@ -184,19 +181,6 @@ const char* word_for(Mode mode) {
       "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
 }
 
-void check_end(const FamilyFile& file, const OracleQuestion& question, const ProcessResult& result, double timeout_s) {
-  if (result.timed_out) {
-    throw_failure(file, question, "did not finish in " + format_seconds(timeout_s));
-  }
-  if (result.signal != 0) {
-    throw_failure(file, question, "crashed with " + signal_name(result.signal));
-  }
-  if (result.exit_code != 0) {
-    throw_failure(file, question,
-                  fmt::format("ended with exit code {}: {}", result.exit_code, trim(result.error).substr(0, 300)));
-  }
-}
-
 void check_answer(const FamilyFile& file, const OracleQuestion& question, const Contract& contract,
                   const Answer& answer) {
   const auto at = [&] {
@@ -238,44 +222,22 @@ std::string sanitizer_finding(const FamilyFile& file, const std::string& log) {
 
 }  // namespace
 
-Contract contract_at(const FamilyFile& file, const Axes& axes) {
-  Contract contract;
-  const auto axis_index = [&](const std::string& name) {
-    const auto found = std::ranges::find(file.axes, name, &AxisSpec::name);
-    return found == file.axes.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found - file.axes.begin());
-  };
-  for (const AxisSpec& axis : file.axes) {
-    contract.axes.push_back(axes.at(axis.name));
-  }
-  for (const ScalarSpec& scalar : file.scalars) {
-    contract.scalars.push_back(scalar.value);
-  }
-  for (const FileTensor& tensor : file.tensors) {
-    TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
-    for (const std::string& extent : tensor.extents) {
-      shape.extents.push_back(evaluate_size(extent, axes));
-      shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));
+Overdue long_wait(const OracleOptions& options, const std::string& what) {
+  const auto patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.patience_s));
+  return Overdue(patience, [options, what] {
+    if (options.on_wait != nullptr) {
+      options.on_wait(fmt::format("waiting for {}: it has been running for {} and is ended after {}", what,
+                                  format_seconds(options.patience_s), format_seconds(options.timeout_s)));
     }
-    contract.tensors.push_back(std::move(shape));
-  }
-  const std::vector<std::string> groups = unit_groups(file);
-  const auto group_of = [&](const std::string& output) {
-    return static_cast<std::int64_t>(std::ranges::find(groups, output) - groups.begin());
-  };
-  contract.groups = std::ssize(groups);
-  for (const FileUnitAxis& unit : units_at(file, axes)) {
-    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block, .group = group_of(unit.output)});
-  }
-  for (std::size_t t = 0; t < file.tensors.size() && groups.front() != ""; ++t) {
-    contract.tensors[t].group = file.tensors[t].role == Role::output ? group_of(file.tensors[t].name) : -1;
-  }
-  return contract;
+  });
 }
 
-std::vector<std::int64_t> all_units(const Contract& contract) {
-  std::vector<std::int64_t> units(static_cast<std::size_t>(oracle::unit_count(contract)));
-  std::iota(units.begin(), units.end(), std::int64_t{0});
-  return units;
+std::string failure_of(const ProcessResult& result, double timeout_s) {
+  const std::string sudden = sudden_end(result, timeout_s);
+  return !sudden.empty()         ? sudden
+         : result.exit_code == 0 ? ""
+                                 : fmt::format("ended with exit code {}: {}", result.exit_code,
+                                               trim(split(trim(result.printed()), '\n').back()).substr(0, 300));
 }
 
 OracleProgram::OracleProgram(FamilyFile file, OracleOptions options)
@@ -304,7 +266,6 @@ const Build& OracleProgram::main_object() const {
   BuildRecipe recipe{.key = {},
                      .files = {{.name = kMainSource, .text = "#include \"kernels/oracle/program.h\"\n", .path = ""}},
                      .object = kMainObject,
-                     .more = {},
                      .built_for = "families",
                      .known = {}};
   return main_object_.emplace(build(command, std::move(recipe)));
@@ -332,8 +293,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
     throw EnvironmentError("what all families share does not compile: " + shared.evidence,
                            "'apo doctor' tries the compiler");
   }
-  BuildRecipe recipe{
-      .key = {}, .files = file_.headers, .object = kProgram, .more = {}, .built_for = file_.name, .known = {}};
+  BuildRecipe recipe{.key = {}, .files = file_.headers, .object = kProgram, .built_for = file_.name, .known = {}};
   recipe.files.push_back({.name = kSource, .text = oracle_source(file_), .path = ""});
   const Build own =
       build(joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()},
@@ -375,12 +335,14 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                                                              .working_folder = "",
                                                              .environment = {"ASAN_OPTIONS=detect_leaks=0"},
                                                              .input = ""});
-  result.error = in_familys_words(std::move(result.error), file_);
+  result.error = in_familys_words(result.error, file_);
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");
   }
-  check_end(file_, question, result, options_.timeout_s);
+  if (const std::string failure = failure_of(result, options_.timeout_s); !failure.empty()) {
+    throw_failure(file_, question, failure);
+  }
   std::memcpy(&header, shared.data(), sizeof header);
   check_answer(file_, question, contract, header.answer);
   OracleAnswer answer{

@@ -5,18 +5,53 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/core/system/overdue.h"
+#include "harness/core/system/process.h"
 #include "harness/families/family_file.h"
-#include "harness/families/oracle_options.h"
 #include "harness/implement/cached_build.h"
 #include "kernels/oracle/request.h"
 
 namespace apo {
+
+// Counts the requests to a reference in another language, and the starts of its program.
+struct CommandUse {
+  int requests = 0;
+  int starts = 0;
+  double seconds = 0;
+};
+
+struct OracleOptions {
+  std::filesystem::path cache;  // folder of built programs
+  std::filesystem::path home;   // holds kernels/oracle
+  std::string compiler = "g++";
+  double timeout_s = 300;  // of one run
+  double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
+  std::function<void(const std::string&)> on_wait = nullptr;
+  std::shared_ptr<CommandUse> command_use = nullptr;  // filled on request
+};
+
+// Calls `options.on_wait` where the result still lives after `options.patience_s`. `what`: "the reference of family
+// softmax (rows=2)".
+Overdue long_wait(const OracleOptions& options, const std::string& what);
+
+// What follows "the reference": "did not finish in 5 min 00 s", "was ended by SIGSEGV (...)", "ended with exit code 3"
+// and the last line that it printed; "" where nothing is wrong.
+std::string failure_of(const ProcessResult& result, double timeout_s);
+
+// The source of a family's program: the file, and how it is called.
+std::string oracle_source(const FamilyFile& file);
+// The source does not know the folder of the family's file, so that a copy of it elsewhere is the same program. Returns
+// messages of a compiler, a sanitizer or the program with the file's own path.
+std::string in_familys_words(const std::string& said, const FamilyFile& file);
 
 // The contract at these axes, with no units yet.
 oracle::Contract contract_at(const FamilyFile& file, const Axes& axes);

@@ -1,12 +1,13 @@
-// harness/families/oracle_source.cpp - calls reference(axes..., scalars..., tensors...) in the order of the contract.
-#include "harness/families/oracle_source.h"
-
+// harness/families/oracle_source.cpp - the contract as numbers, and calls of reference(axes..., scalars..., tensors...)
+// in its order.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <numeric>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
+#include "harness/families/oracle_program.h"
 
 namespace apo {
 namespace {
@@ -97,12 +98,48 @@ std::string oracle_source(const FamilyFile& file) {
          "apo::oracle::program_of<Functions>();\n";
 }
 
-std::string in_familys_words(std::string said, const FamilyFile& file) {
-  const std::string name = name_in_source(file);
-  for (std::size_t at = said.find(name); at != std::string::npos; at = said.find(name, at + file.path.size())) {
-    said.replace(at, name.size(), file.path);
+std::string in_familys_words(const std::string& said, const FamilyFile& file) {
+  return replace_all(said, name_in_source(file), file.path);
+}
+
+oracle::Contract contract_at(const FamilyFile& file, const Axes& axes) {
+  oracle::Contract contract;
+  const auto axis_index = [&](const std::string& name) {
+    const auto found = std::ranges::find(file.axes, name, &AxisSpec::name);
+    return found == file.axes.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found - file.axes.begin());
+  };
+  for (const AxisSpec& axis : file.axes) {
+    contract.axes.push_back(axes.at(axis.name));
   }
-  return said;
+  for (const ScalarSpec& scalar : file.scalars) {
+    contract.scalars.push_back(scalar.value);
+  }
+  for (const FileTensor& tensor : file.tensors) {
+    oracle::TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
+    for (const std::string& extent : tensor.extents) {
+      shape.extents.push_back(evaluate_size(extent, axes));
+      shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));
+    }
+    contract.tensors.push_back(std::move(shape));
+  }
+  const std::vector<std::string> groups = unit_groups(file);
+  const auto group_of = [&](const std::string& output) {
+    return static_cast<std::int64_t>(std::ranges::find(groups, output) - groups.begin());
+  };
+  contract.groups = std::ssize(groups);
+  for (const FileUnitAxis& unit : units_at(file, axes)) {
+    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block, .group = group_of(unit.output)});
+  }
+  for (std::size_t t = 0; t < file.tensors.size() && groups.front() != ""; ++t) {
+    contract.tensors[t].group = file.tensors[t].role == Role::output ? group_of(file.tensors[t].name) : -1;
+  }
+  return contract;
+}
+
+std::vector<std::int64_t> all_units(const oracle::Contract& contract) {
+  std::vector<std::int64_t> units(static_cast<std::size_t>(oracle::unit_count(contract)));
+  std::iota(units.begin(), units.end(), std::int64_t{0});
+  return units;
 }
 
 }  // namespace apo

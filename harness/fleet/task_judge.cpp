@@ -10,7 +10,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/families/known_families.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/workspace/known.h"
 

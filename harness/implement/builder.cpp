@@ -21,16 +21,11 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/includes.h"
-#include "harness/implement/library_builder.h"
 #include "harness/implement/object/elf.h"
-#include "harness/implement/object/layout.h"
 #include "harness/implement/plain_call.h"
-#include "harness/implement/read_files.h"
-#include "harness/implement/triton_builder.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/form.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/implement/variant/shared_object.h"
 #include "kernels/abi.h"
@@ -147,33 +142,20 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
     throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   const Variant variant = as_set(whole, settings);
-  if (!variant.object.empty()) {
-    return build_object(family, variant, axes, settings);
+  if (variant.target == Target::host || !variant.object.empty()) {
+    const Build base = build_object(family, variant, axes, settings);
+    const bool moves = variant.object.empty() && options_.layout_seed != 0;
+    return base.outcome == Outcome::valid && moves ? with_layout(base) : base;
   }
-  if (variant.target == Target::cuda) {
-    if (!is_device_variant(variant)) {
-      return cuda_library().build(family, variant, axes, settings);
-    }
-    if (is_triton(variant)) {
-      return options_.executor
-                 ? not_checkable("a Triton kernel")
-                 : build_triton({.home = options_.home, .device = options_.device, .timeout_s = options_.timeout_s},
-                                cache_, family, variant, axes, settings);
-    }
-    if (options_.executor) {
-      return build_for_executor({.home = options_.home,
-                                 .compiler = toolchain_.compiler,
-                                 .compiler_version = toolchain_.version,
-                                 .sanitize = options_.sanitize,
-                                 .debugger = options_.debugger,
-                                 .timeout_s = options_.timeout_s,
-                                 .stop = options_.stop},
-                                cache_, family, variant, axes, settings);
-    }
-    return cuda().build(family, variant, axes, settings);
+  if (!is_device_variant(variant)) {
+    return build_library(options_, cache_, family, variant, axes, settings);
   }
-  const Build base = build_object(family, variant, axes, settings);
-  return base.outcome == Outcome::valid && options_.layout_seed != 0 ? with_layout(base) : base;
+  if (options_.executor) {
+    return is_triton(variant) ? not_checkable("a Triton kernel")
+                              : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
+  }
+  return is_triton(variant) ? build_triton(options_, cache_, family, variant, axes, settings)
+                            : cuda().build(family, variant, axes, settings);
 }
 
 const CudaBuilder& Builder::cuda() const {
@@ -185,40 +167,24 @@ const CudaBuilder& Builder::cuda() const {
   return *cuda_;
 }
 
-const CudaLibraryBuilder& Builder::cuda_library() const {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (!cuda_library_) {
-    cuda_library_ =
-        std::make_shared<const CudaLibraryBuilder>(options_.cache, options_.home, options_.device, options_.timeout_s);
-  }
-  return *cuda_library_;
-}
-
-std::vector<SourceFile> Builder::files_of(const Family& family, const Variant& variant, const Axes& axes,
-                                          const Settings& settings) {
-  if (!variant.object.empty()) {
-    return ffi_sources(family, variant, axes);
-  }
-  std::vector<SourceFile> files = files_to_build(family, variant, args_header(family, variant, axes, settings));
-  files.push_back(plain_source(family, variant));
-  return files;
-}
-
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
   const bool ffi = !variant.object.empty();
   BuildRecipe recipe{.key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION),
                              toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
-                     .files = files_of(family, variant, axes, settings),
+                     .files = ffi ? ffi_sources(family, variant, axes)
+                                  : files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kLibrary,
                      .more = {kObject},
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
                                .toolchain = toolchain_}};
+  if (!ffi) {
+    recipe.files.push_back(plain_source(family, variant));
+  }
   const IncludeFolders others = include_folders(variant);
   if (!others.missing.empty()) {
-    return failed_build(recipe.known, others.missing);
+    return not_built(Outcome::build_failed, others.missing, recipe.known);
   }
   const Words included = included_files(recipe.files, options_.home, others.own);
   recipe.key = joined(recipe.key, include_flags(others));

@@ -1,37 +1,17 @@
 // harness/implement/builder.h - builds a variant once per content: a shared object, or on cuda a cubin.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/implement/build_cache.h"
-#include "harness/implement/compile.h"
+#include "harness/implement/cached_build.h"
 
 namespace apo {
 
 class CudaBuilder;
-class CudaLibraryBuilder;
-struct IncludeFolders;
-
-struct BuildOptions {
-  std::filesystem::path cache;    // folder of built variants
-  std::filesystem::path home;     // include folder that holds kernels/abi.h, usually home_folder()
-  std::string compiler = "g++";   // a name in PATH or a path
-  bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
-  std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout.h
-  double timeout_s = 120;         // of one compilation
-  // Target cuda: the device to build and to plan launches for.
-  std::optional<DeviceFacts> device = std::nullopt;
-  bool executor = false;      // build device variants for the CPU executor instead
-  bool debugger = false;      // with `executor`: for a debugger, which asks where variables are
-  std::stop_token stop = {};  // with `executor`: ends the compiler, and build() throws Cancelled
-};
 
 // Asks the compiler for its version and the meaning of -march=native once for many builds.
 class Builder {
@@ -43,9 +23,9 @@ class Builder {
   // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
   Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
 
-  // The object of `base` linked in the order that `seed` draws (layout.h), into `folder` and never into the cache, so
-  // that every round can have a layout of its own: a few hundredths of a second. Only for what build() made for target
-  // host. Throws EnvironmentError when it does not link, as what was linked before always does.
+  // The object of `base` linked in the order that `seed` draws (layout_script()), into `folder` and never into the
+  // cache, so that every round can have a layout of its own: a few hundredths of a second. Only for what build() made
+  // for target host. Throws EnvironmentError when it does not link, as what was linked before always does.
   Build relink(const Build& base, std::uint64_t seed, const std::filesystem::path& folder) const;
 
   const Toolchain& toolchain() const { return toolchain_; }  // for target host
@@ -53,11 +33,8 @@ class Builder {
   std::string sanitizer_runtime() const;
 
  private:
-  static std::vector<SourceFile> files_of(const Family& family, const Variant& variant, const Axes& axes,
-                                          const Settings& settings);
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
-  const CudaLibraryBuilder& cuda_library() const;
   CompileStep compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
                                const Words& included, const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
@@ -71,8 +48,7 @@ class Builder {
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
   std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
-  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: these look for NVIDIA's compilers
-  mutable std::shared_ptr<const CudaLibraryBuilder> cuda_library_;
+  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: it looks for NVIDIA's compilers
 };
 
 }  // namespace apo

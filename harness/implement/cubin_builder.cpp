@@ -12,11 +12,10 @@
 #include "harness/core/text.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/nvrtc.h"
-#include "harness/implement/object/cubin.h"
-#include "harness/implement/read_files.h"
+#include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/launch_plan.h"
 
 namespace apo {
@@ -63,18 +62,10 @@ std::string arch_number(const std::string& arch) {
   return number.substr(0, number.find_first_not_of("0123456789"));
 }
 
-// The linker names the missing symbol before the compiler reports that linking failed.
 std::string first_cuda_error(const std::string& log) {
-  const std::vector<std::string> lines = split(log, '\n');
-  for (const std::vector<std::string_view>& words :
-       {std::vector<std::string_view>{"undefined reference"}, std::vector<std::string_view>{"error", "fatal"}}) {
-    for (const std::string& line : lines) {
-      if (std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string::npos; })) {
-        return trim(line).substr(0, 500);
-      }
-    }
-  }
-  return trim(lines.front()).substr(0, 500);
+  const bool unlinked = log.find("undefined reference") != std::string::npos;
+  return first_error(log, unlinked ? std::vector<std::string_view>{"undefined reference"}
+                                   : std::vector<std::string_view>{"error", "fatal"});
 }
 
 }  // namespace
@@ -89,8 +80,7 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
                    .evidence = "",
                    .timed_out = result.timed_out};
   if (!step.ok) {
-    step.evidence =
-        result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);
+    step.evidence = result.timed_out ? "nvcc " + sudden_end(result, timeout_s) : first_cuda_error(step.log);
   }
   return step;
 }
@@ -105,22 +95,27 @@ std::int64_t spill_bytes(const std::string& log) {
 }
 
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal) {
-  const std::string asked = variant.arch.empty() ? "" : variant.arch;
-  if (!device) {
-    const bool newer = !asked.empty() && parse_int(arch_number(asked)) > parse_int(arch_number(kDefaultArch));
-    const bool special = !asked.empty() && asked.back() > '9';
-    return newer || special ? asked : kDefaultArch;
-  }
+  const std::string& asked = variant.arch;
   if (asked.empty()) {
-    return device->arch();
+    return device ? device->arch() : kDefaultArch;
   }
   const auto needed = parse_int(arch_number(asked)).value_or(0);
-  const auto here = device->major * 10 + device->minor;
   const bool special = asked.back() > '9';  // sm_90a runs on compute capability 9.0 and nowhere else
+  if (!device) {
+    return needed > parse_int(arch_number(kDefaultArch)) || special ? asked : kDefaultArch;
+  }
+  const auto here = device->major * 10 + device->minor;
   if (needed > here || (special && needed != here)) {
     refusal = variant.id() + " is for " + asked + ", and this device is " + device->arch();
   }
   return special ? asked : device->arch();
+}
+
+void use_cubin(Built& built, const fs::path& folder) {
+  CubinFacts facts = read_cubin(read_file(folder / kCubin));
+  built.build.code_hash = facts.code_hash;
+  built.build.resources = facts.resources;
+  built.kernels = std::move(facts.kernels);
 }
 
 void use_plan(Build& build, const PlannedLaunches& planned) {
@@ -157,29 +152,27 @@ CudaBuilder::~CudaBuilder() = default;
 
 CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others,
                                    const std::string& arch, const fs::path& folder) const {
-  NvrtcRequest request{.files = files, .options = nvrtc_flags(arch), .folder = folder, .timeout_s = timeout_s_};
+  std::vector<SourceFile> given = files;
+  Words options = nvrtc_flags(arch);
   // NVRTC takes the names of given headers as they are written, and an #include in "mine/a.h" is relative to mine/.
   const auto below = [](const SourceFile& file) { return file.name.find('/') != std::string::npos; };
   if (std::ranges::any_of(files, below)) {
-    std::erase_if(request.files, below);
-    request.options.push_back("--include-path=" + folder.string());
+    std::erase_if(given, below);
+    options.push_back("--include-path=" + folder.string());
   }
-  request.files.push_back({.name = kPreludeName, .text = kPrelude, .path = ""});
-  request.options.push_back(std::string("--pre-include=") + kPreludeName);
+  given.push_back({.name = kPreludeName, .text = kPrelude, .path = ""});
+  options.push_back(std::string("--pre-include=") + kPreludeName);
   for (const std::string& include : include_folders_) {
-    request.options.push_back("--include-path=" + include);
+    options.push_back("--include-path=" + include);
   }
   for (const fs::path& include : others.all()) {
-    request.options.push_back("--include-path=" + include.string());
+    options.push_back("--include-path=" + include.string());
   }
-  const NvrtcResult result = nvrtc_->compile(request);
-  if (!result.cubin.empty()) {
-    write_file_atomically(folder / kCubin, result.cubin);
-    return {.ok = true, .log = result.log, .evidence = ""};
+  CompileStep step = nvrtc_->compile(given, options, folder, timeout_s_);
+  if (!step.ok && step.evidence.empty()) {
+    step.evidence = first_cuda_error(step.log);
   }
-  return {.ok = false,
-          .log = result.log,
-          .evidence = result.evidence.empty() ? first_cuda_error(result.log) : result.evidence};
+  return step;
 }
 
 CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
@@ -197,7 +190,6 @@ Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
                                    include_folders_),
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kCubin,
-                     .more = {},
                      .built_for = variant.id(),
                      .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
   if (!others.all().empty()) {
@@ -218,11 +210,8 @@ Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
       step.evidence = in_users_words(step.evidence, variant);
       return step;
     }
-    CubinFacts facts = read_cubin(read_file(folder / kCubin));
-    built.build.code_hash = facts.code_hash;
-    built.build.resources = facts.resources;
+    use_cubin(built, folder);
     built.build.resources["spill_bytes"] = spill_bytes(step.log);
-    built.kernels = std::move(facts.kernels);
     return step;
   });
 }
@@ -232,15 +221,11 @@ Build CudaBuilder::build(const Family& family, const Variant& variant, const Axe
   std::string refusal;
   const std::string arch = choose_arch(variant, device_, refusal);
   if (!refusal.empty()) {
-    Build build;
-    build.toolchain = toolchain_;
-    build.outcome = Outcome::refused;
-    build.evidence = refusal;
-    return build;
+    return not_built(Outcome::refused, refusal, {.toolchain = toolchain_});
   }
   const IncludeFolders others = include_folders(variant);
   if (!others.missing.empty()) {
-    return failed_build({.toolchain = toolchain_}, others.missing);
+    return not_built(Outcome::build_failed, others.missing, {.toolchain = toolchain_});
   }
   auto [build, kernels] = build_cubin(family, variant, axes, settings, others, arch);
   if (build.outcome != Outcome::valid || !device_) {

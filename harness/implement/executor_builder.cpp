@@ -32,7 +32,7 @@ constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared 
 // ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Where
 // variables are costs a quarter of the time, and only a debugger asks. Exceptions, errno and traps are none of a
 // kernel's.
-Words checked_compile_flags(const ExecutorBuildOptions& options) {
+Words checked_compile_flags(const BuildOptions& options) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
@@ -198,27 +198,20 @@ std::string check_launches(const Build& build) {
 }
 
 std::string device_headers(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
   std::string text;
-  for (const fs::path& file : files) {
+  for (const fs::path& file : files_below(folder)) {
     text += file.lexically_relative(folder).string() + "\n" + read_file(file);
   }
   return text;
 }
 
 // Compiles, gives shared memory its place, links.
-CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& variant, const std::string& source,
-                            const fs::path& folder, Built& built) {
+CompileStep compile_checked(const BuildOptions& options, const std::string& compiler, const Variant& variant,
+                            const std::string& source, const fs::path& folder, Built& built) {
   const fs::path headers = options.home / "harness" / "executor" / "device";
   // The flags say that it is C++, so they stand before the name that does not.
   CompileStep step = run_step(
-      joined(joined({options.compiler}, checked_compile_flags(options)),
+      joined(joined({compiler}, checked_compile_flags(options)),
              {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
       folder, options.timeout_s, options.stop);
   if (step.ok) {
@@ -226,8 +219,8 @@ CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& 
     built.kernels = kernel_facts(variant, shared);
     write_file_atomically(folder / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
     const std::string log = step.log;
-    step = run_step(joined({options.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)),
-                    folder, options.timeout_s, options.stop);
+    step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)), folder,
+                    options.timeout_s, options.stop);
     step.log = log + step.log;
   }
   if (step.ok) {
@@ -237,20 +230,19 @@ CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& 
   return step;
 }
 
-Built build_checked(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
-                    const Variant& variant, const std::string& header) {
+Built build_checked(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
+                    const Family& family, const Variant& variant, const std::string& header) {
   const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize));
   const BuildRecipe recipe{
-      .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), options.compiler, options.compiler_version,
+      .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), compiler.compiler, compiler.version,
                      device_headers(options.home / "harness" / "executor" / "device")},
                     flags),
       .files = compose(family, variant, header),
       .object = kLibrary,
-      .more = {},
       .built_for = variant.id(),
-      .known = {.flags = flags, .toolchain = {.compiler = options.compiler, .version = options.compiler_version}}};
+      .known = {.flags = flags, .toolchain = compiler}};
   Built built = cached_build(cache, recipe, [&](const fs::path& folder, Built& in_the_making) {
-    return compile_checked(options, variant, recipe.files.front().name, folder, in_the_making);
+    return compile_checked(options, compiler.compiler, variant, recipe.files.front().name, folder, in_the_making);
   });
   if (built.build.outcome != Outcome::valid) {
     classify(built.build, variant);
@@ -281,15 +273,13 @@ DeviceFacts executor_device() {
 }
 
 Build not_checkable(const std::string& what) {
-  Build build;
-  build.outcome = Outcome::not_checkable;
-  build.evidence = kNotCheckable + what;
-  return build;
+  return not_built(Outcome::not_checkable, kNotCheckable + what);
 }
 
-Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
-                         const Variant& variant, const Axes& axes, const Settings& settings) {
-  auto [build, kernels] = build_checked(options, cache, family, variant, args_header(family, variant, axes, settings));
+Build build_for_executor(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
+                         const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) {
+  auto [build, kernels] =
+      build_checked(options, compiler, cache, family, variant, args_header(family, variant, axes, settings));
   if (build.outcome != Outcome::valid) {
     return build;
   }

@@ -1,6 +1,4 @@
 // harness/implement/library_builder.cpp - runs nvcc for the object with the cubin in it, and for the shared object.
-#include "harness/implement/library_builder.h"
-
 #include <fmt/format.h>
 
 #include "harness/core/error.h"
@@ -10,12 +8,11 @@
 #include "harness/implement/cached_build.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/includes.h"
-#include "harness/implement/object/cubin.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -89,67 +86,53 @@ CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, co
   return all;
 }
 
-}  // namespace
-
-CudaLibraryBuilder::CudaLibraryBuilder(fs::path cache, fs::path home, std::optional<DeviceFacts> device,
-                                       double timeout_s)
-    : cache_(std::move(cache)),
-      home_(std::move(home)),
-      device_(std::move(device)),
-      timeout_s_(timeout_s),
-      nvcc_(find_toolkit_program("nvcc")) {
-  if (!nvcc_.empty()) {
-    toolchain_ = {.compiler = nvcc_, .version = nvcc_version(nvcc_) + ", " + describe_compiler("g++").version};
-  }
-}
-
-fs::path CudaLibraryBuilder::toolkit() const {
-  return fs::weakly_canonical(nvcc_).parent_path().parent_path();
-}
-
-std::string CudaLibraryBuilder::missing_for(const Variant& variant) const {
-  if (nvcc_.empty()) {
+// A sentence about what this machine lacks; "" when it has all.
+std::string missing_for(const Variant& variant, const fs::path& toolkit) {
+  if (toolkit.empty()) {
     return variant.id() + " has host code, which needs nvcc, and there is none here: install CUDA Toolkit 13 and put " +
            "its bin folder in PATH, or set CUDA_HOME";
   }
   for (const std::string& library : variant.libraries) {
-    if (folder_of(library, toolkit()).empty()) {
-      return variant.id() + " links " + library + ", and '" + toolkit().string() + "' has no lib" + library +
+    if (folder_of(library, toolkit).empty()) {
+      return variant.id() + " links " + library + ", and '" + toolkit.string() + "' has no lib" + library +
              ".so: install " + (library == "cudart" ? "cuda-cudart-dev-13-0" : "libcublas-dev-13-0");
     }
   }
   return "";
 }
 
-Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, const Axes& axes,
-                                const Settings& settings) const {
-  Build refused;
-  refused.toolchain = toolchain_;
-  refused.evidence = missing_for(variant);
-  const std::string arch = refused.evidence.empty() ? choose_arch(variant, device_, refused.evidence) : "";
-  if (!refused.evidence.empty()) {
-    refused.outcome = Outcome::refused;
-    return refused;
+}  // namespace
+
+Build build_library(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
+                    const Axes& axes, const Settings& settings) {
+  const std::string nvcc = find_toolkit_program("nvcc");
+  const fs::path toolkit = nvcc.empty() ? fs::path() : fs::weakly_canonical(nvcc).parent_path().parent_path();
+  Toolchain toolchain;
+  if (!nvcc.empty()) {
+    toolchain = {.compiler = nvcc, .version = nvcc_version(nvcc) + ", " + describe_compiler("g++").version};
   }
+  std::string refusal = missing_for(variant, toolkit);
+  const std::string arch = refusal.empty() ? choose_arch(variant, options.device, refusal) : "";
   const IncludeFolders others = include_folders(variant);
-  if (!others.missing.empty()) {
-    return failed_build({.toolchain = toolchain_}, others.missing);
+  if (!refusal.empty() || !others.missing.empty()) {
+    return refusal.empty() ? not_built(Outcome::build_failed, others.missing, {.toolchain = toolchain})
+                           : not_built(Outcome::refused, refusal, {.toolchain = toolchain});
   }
   const Words compile = joined(nvcc_compile_flags(arch), include_flags(others));
-  const Words link = nvcc_link_flags(variant, toolkit());
-  BuildRecipe recipe{.key = {fmt::format("cuda library recipe {}", kLibraryRecipe), nvcc_, toolchain_.version},
+  const Words link = nvcc_link_flags(variant, toolkit);
+  BuildRecipe recipe{.key = {fmt::format("cuda library recipe {}", kLibraryRecipe), nvcc, toolchain.version},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kLibrary,
                      .more = {kObject, kCubin},
                      .built_for = variant.id(),
-                     .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
+                     .known = {.flags = joined(compile, link), .toolchain = toolchain}};
   recipe.files.push_back(plain_source(family, variant));
-  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_, others.own));
+  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, options.home, others.own));
   Build build =
-      cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
-        const auto nvcc = [&](const Words& words) { return run_nvcc(joined({nvcc_}, words), folder, timeout_s_); };
+      cached_build(cache, recipe, [&](const fs::path& folder, Built& built) {
+        const auto run = [&](const Words& words) { return run_nvcc(joined({nvcc}, words), folder, options.timeout_s); };
         CompileStep step =
-            compile_all(nvcc, family, variant, joined(compile, {"-I.", "-I" + home_.string()}), link, folder);
+            compile_all(run, family, variant, joined(compile, {"-I.", "-I" + options.home.string()}), link, folder);
         step.evidence = in_users_words(step.evidence, variant);
         if (step.ok) {
           add_facts(built.build, folder, variant, step.log);

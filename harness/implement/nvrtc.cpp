@@ -25,16 +25,9 @@
 
 namespace apo {
 namespace fs = std::filesystem;
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;  // beyond what the process has when it is forked
-constexpr const char* kNvrtcCubin = "nvrtc.cubin";
-constexpr const char* kNvrtcLog = "nvrtc.log";
 
 // The functions of <nvrtc.h> that are used, with C's types: nvrtcResult is an enum, nvrtcProgram a pointer.
-struct Functions {
+struct NvrtcFunctions {
   int (*version)(int* major, int* minor) = nullptr;
   int (*create)(void** program, const char* source, const char* name, int headers, const char* const* contents,
                 const char* const* names) = nullptr;
@@ -45,13 +38,20 @@ struct Functions {
   int (*cubin)(void* program, char* bytes) = nullptr;
 };
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;  // beyond what the process has when it is forked
+constexpr const char* kNvrtcLog = "nvrtc.log";
+
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
 }
 
-bool find_all(void* library, Functions& functions) {
+bool find_all(void* library, NvrtcFunctions& functions) {
   return find(library, "nvrtcVersion", functions.version) && find(library, "nvrtcCreateProgram", functions.create) &&
          find(library, "nvrtcCompileProgram", functions.compile) &&
          find(library, "nvrtcGetProgramLogSize", functions.log_size) &&
@@ -81,21 +81,22 @@ std::string text_of(void* program, int (*size_of)(void*, std::size_t*), int (*re
 }
 
 // Runs in the forked process; its exit code says whether there is a cubin.
-int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
+int compile_here(const NvrtcFunctions& nvrtc, const std::vector<SourceFile>& files, const Words& flags,
+                 const fs::path& folder) {
   const auto own = static_cast<rlim_t>(address_space(getpid()));  // terabytes where a CUDA context is open
   const rlimit memory{.rlim_cur = own + kCompilerMemory, .rlim_max = own + kCompilerMemory};
   setrlimit(RLIMIT_AS, &memory);  // may fail under a lower limit of our own, which holds as well
   std::vector<const char*> options;
-  for (const std::string& option : request.options) {
+  for (const std::string& option : flags) {
     options.push_back(option.c_str());
   }
   std::vector<const char*> headers;
   std::vector<const char*> names;
-  for (std::size_t i = 1; i < request.files.size(); ++i) {
-    headers.push_back(request.files[i].text.c_str());
-    names.push_back(request.files[i].name.c_str());
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    headers.push_back(files[i].text.c_str());
+    names.push_back(files[i].name.c_str());
   }
-  const SourceFile& source = request.files.front();
+  const SourceFile& source = files.front();
   void* program = nullptr;
   if (nvrtc.create(&program, source.text.c_str(), source.name.c_str(), static_cast<int>(headers.size()), headers.data(),
                    names.data()) != 0) {
@@ -104,12 +105,12 @@ int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
   const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
   std::string log = text_of(program, nvrtc.log_size, nvrtc.log);
   log.resize(std::strlen(log.c_str()));  // it counts its final zero
-  write_file_atomically(request.folder / kNvrtcLog, log);
+  write_file_atomically(folder / kNvrtcLog, log);
   if (result != 0) {
     return 1;
   }
   const std::string cubin = text_of(program, nvrtc.cubin_size, nvrtc.cubin);
-  write_file_atomically(request.folder / kNvrtcCubin, cubin);
+  write_file_atomically(folder / kCubin, cubin);
   return cubin.empty() ? 1 : 0;
 }
 
@@ -130,25 +131,18 @@ bool wait_for(pid_t pid, double timeout_s, int& status) {
   }
 }
 
-class LoadedNvrtc : public Nvrtc {
- public:
-  LoadedNvrtc(std::string path, const Functions& functions) : path_(std::move(path)), functions_(functions) {
-    int major = 0;
-    int minor = 0;
-    functions_.version(&major, &minor);  // cannot fail with two places to write to
-    version_ = fmt::format("NVRTC {}.{}", major, minor);
-  }
-  std::string path() const override { return path_; }
-  std::string version() const override { return version_; }
-  NvrtcResult compile(const NvrtcRequest& request) const override;
+}  // namespace
 
- private:
-  std::string path_;
-  std::string version_;
-  Functions functions_;
-};
+Nvrtc::Nvrtc(std::string path, const NvrtcFunctions& functions)
+    : path_(std::move(path)), functions_(std::make_shared<const NvrtcFunctions>(functions)) {
+  int major = 0;
+  int minor = 0;
+  functions.version(&major, &minor);  // cannot fail with two places to write to
+  version_ = fmt::format("NVRTC {}.{}", major, minor);
+}
 
-NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
+CompileStep Nvrtc::compile(const std::vector<SourceFile>& files, const Words& options, const fs::path& folder,
+                           double timeout_s) const {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) {
@@ -158,29 +152,24 @@ NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int code = 1;
     try {
-      code = getppid() == parent ? compile_here(functions_, request) : 1;
+      code = getppid() == parent ? compile_here(*functions_, files, options, folder) : 1;
     } catch (const std::exception&) {
       code = 1;  // out of memory or of disk: the parent reports the missing cubin
     }
     _exit(code);
   }
   int status = 0;
-  const bool in_time = wait_for(pid, request.timeout_s, status);
-  NvrtcResult result;
-  if (fs::exists(request.folder / kNvrtcLog)) {
-    result.log = read_file(request.folder / kNvrtcLog);
+  const bool in_time = wait_for(pid, timeout_s, status);
+  ProcessResult end = ended_with(status);
+  end.timed_out = !in_time;
+  CompileStep step{.ok = end.ok()};
+  if (fs::exists(folder / kNvrtcLog)) {
+    step.log = read_file(folder / kNvrtcLog);
   }
-  if (!in_time) {
-    result.evidence = "the compiler did not finish in " + format_seconds(request.timeout_s);
-  } else if (WIFSIGNALED(status)) {
-    result.evidence = "the compiler was ended by " + signal_name(WTERMSIG(status));
-  } else if (WEXITSTATUS(status) == 0) {
-    result.cubin = read_file(request.folder / kNvrtcCubin);
-  }
-  return result;
+  const std::string sudden = sudden_end(end, timeout_s);
+  step.evidence = sudden.empty() ? "" : "the compiler " + sudden;
+  return step;
 }
-
-}  // namespace
 
 std::unique_ptr<Nvrtc> Nvrtc::load() {
   for (const std::string& path : library_paths()) {
@@ -189,9 +178,9 @@ std::unique_ptr<Nvrtc> Nvrtc::load() {
     }
     // Never closed: the library keeps threads and state of its own.
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    Functions functions;
+    NvrtcFunctions functions;
     if (library != nullptr && find_all(library, functions)) {
-      return std::make_unique<LoadedNvrtc>(path, functions);
+      return std::make_unique<Nvrtc>(path, functions);
     }
   }
   return nullptr;

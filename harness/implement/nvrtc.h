@@ -6,32 +6,29 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/variant.h"
+#include "harness/implement/cached_build.h"
 
 namespace apo {
 
-struct NvrtcRequest {
-  std::vector<SourceFile> files;  // the source, then the headers that it includes; by their names in messages
-  std::vector<std::string> options;
-  std::filesystem::path folder;  // for the results of the compiling process
-  double timeout_s = 120;
-};
-
-struct NvrtcResult {
-  std::string cubin;     // empty when it failed
-  std::string log;       // the compiler's output
-  std::string evidence;  // how its process ended, when it did not end by itself
-};
+struct NvrtcFunctions;
 
 class Nvrtc {
  public:
   // Looks in the toolkit folders, then where the dynamic linker finds it. Returns nullptr when there is none.
   static std::unique_ptr<Nvrtc> load();
-  virtual ~Nvrtc() = default;
-  virtual std::string path() const = 0;     // of the library
-  virtual std::string version() const = 0;  // "NVRTC 13.0"
-  // Compiles in a process of its own with limited memory, because a hostile source may crash or hang the compiler.
-  virtual NvrtcResult compile(const NvrtcRequest& request) const = 0;
+  Nvrtc(std::string path, const NvrtcFunctions& functions);
+  const std::string& path() const { return path_; }        // of the library
+  const std::string& version() const { return version_; }  // "NVRTC 13.0"
+  // Compiles the first of the files, which includes the others by their names, in a process of its own with limited
+  // memory, because a hostile source may crash or hang the compiler. Leaves kCubin in the folder. The evidence says how
+  // the process ended, when it did not end by itself.
+  CompileStep compile(const std::vector<SourceFile>& files, const Words& options, const std::filesystem::path& folder,
+                      double timeout_s) const;
+
+ private:
+  std::string path_;
+  std::string version_;
+  std::shared_ptr<const NvrtcFunctions> functions_;
 };
 
 }  // namespace apo

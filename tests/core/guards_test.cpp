@@ -11,6 +11,7 @@
 
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "tests/zoo/says.h"
 
 namespace apo {
 namespace {
@@ -25,15 +26,6 @@ struct ZooFile {
   std::string exploit;
 };
 
-std::string says(const std::string& source, const std::string& mark) {
-  for (const std::string& line : split(source, '\n')) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
-    }
-  }
-  return "";
-}
-
 std::vector<ZooFile> zoo() {
   std::vector<ZooFile> files;
   for (const auto& entry : fs::recursive_directory_iterator(kZoo)) {
@@ -41,11 +33,11 @@ std::vector<ZooFile> zoo() {
       continue;
     }
     const std::string source = read_file(entry.path());
-    const std::string expected = says(source, "// zoo: expect ");
+    const std::string expected = testing::zoo_says(source, "expect");
     files.push_back({.name = fs::relative(entry.path(), kZoo).replace_extension().string(),
                      .honest = expected == "valid" || expected == "faster",
-                     .guard = says(source, "// zoo: guard "),
-                     .exploit = says(source, "// zoo: exploit ")});
+                     .guard = testing::zoo_says(source, "guard"),
+                     .exploit = testing::zoo_says(source, "exploit")});
   }
   std::ranges::sort(files, {}, &ZooFile::name);
   return files;

@@ -10,7 +10,7 @@
 #include "harness/core/system/files.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/implement/builder.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/catalogue.h"
 #include "harness/implement/variant/settings.h"

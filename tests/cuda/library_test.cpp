@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
-#include "harness/core/text.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/zoo/says.h"
 
 namespace apo {
 namespace {
@@ -68,11 +68,9 @@ TEST_F(CudaLibraries, OfTheZooGetTheirOutcomes) {
   for (const char* name : {"library_synchronises", "library_refuses", "library_runs_a_program",
                            "library_faults_on_the_gpu", "library_hangs"}) {
     const std::string id = std::string("copy/") + name;
-    const std::string& source = cuda_->variant(id).source;
-    const std::string mark = "// zoo: expect ";
-    const std::size_t at = source.find(mark) + mark.size();
     const CheckResult result = check(id, std::chrono::seconds(5));
-    EXPECT_EQ(to_string(result.outcome), source.substr(at, source.find('\n', at) - at)) << name << result.evidence;
+    EXPECT_EQ(to_string(result.outcome), testing::zoo_says(cuda_->variant(id).source, "expect"))
+        << name << result.evidence;
   }
 }
 

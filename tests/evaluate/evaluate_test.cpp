@@ -19,7 +19,7 @@
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
 #include "harness/evaluate/rounds/solo_runs.h"
-#include "harness/families/file_family.h"
+#include "harness/families/known_families.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/runtime_fixture.h"
 #include "tests/processes.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/system/process.h"
+#include "harness/exchange/exchange.h"
 #include "harness/exchange/torch_op.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "tests/loop/export/dispatch_fixture.h"
@@ -22,6 +23,11 @@ bool has_torch() {
 
 void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot: " << text;
+}
+
+void expect_said(const ProcessResult& ran, const std::string& part = "") {
+  EXPECT_TRUE(ran.ok()) << ran.output << ran.error;
+  expect_part(ran.output, part);
 }
 
 // A folder as `apo export --torch FAMILY` writes it, once or for several families.
@@ -81,14 +87,21 @@ DispatchTable host_fallback(const std::string& variant) {
   return journal.load({.family = family, .fallbacks = {variant}}).tables.at(0);
 }
 
+class BuiltTorchOp : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_torch()) {
+      GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+    }
+  }
+};
+
 // What needs no PyTorch: the Python files are Python, and the table is compiled, asked and called through ctypes.
 TEST(TorchOp, TheTableIsCalledThroughCtypesWithoutPyTorch) {
   const Exported exported(host_fallback("copy/simple"));
-  const ProcessResult python = exported.compile_python({"copy_op.py", "test_copy.py"});
-  EXPECT_TRUE(python.ok()) << python.error;
+  expect_said(exported.compile_python({"copy_op.py", "test_copy.py"}));
   const ProcessResult called = exported.run({APO_SOURCE_FOLDER "/tests/exchange/call_copy.py"});
-  EXPECT_TRUE(called.ok()) << called.output << called.error;
-  expect_part(called.output, "copied 1001 numbers");
+  expect_said(called, "copied 1001 numbers");
   expect_part(called.output, "refused: no kernel of copy is known for n=-1");
 }
 
@@ -105,52 +118,32 @@ TEST(TorchOp, TheFilesOfTheExampleArePython) {
 }
 
 // Both ops in one folder: the forward has a gradient, which is right, and a model learns with it.
-TEST(TorchOp, AnExportedPairIsDifferentiableAndTrainsTheExample) {
-  if (!has_torch()) {
-    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
-  }
+TEST_F(BuiltTorchOp, AnExportedPairIsDifferentiableAndTrainsTheExample) {
   const Exported exported(host_fallback("e88_forward/simple[COLUMN_VECTORISED=1]"));
   exported.add(host_fallback("e88_backward/column_vectorised"));
-  const ProcessResult tested = exported.run_test();
-  EXPECT_TRUE(tested.ok()) << tested.error;
-  expect_part(tested.output, "gradient of e88_forward on cpu: 12 cases right; not served: none");
+  expect_said(exported.run_test(), "gradient of e88_forward on cpu: 12 cases right; not served: none");
   const std::string folder = APO_SOURCE_FOLDER "/examples/pytorch_e88/";
-  const ProcessResult checked = exported.run({folder + "check.py", "."});
-  EXPECT_TRUE(checked.ok()) << checked.output << checked.error;
-  expect_part(checked.output, "cpu: wrong: none");
-  const ProcessResult trained = exported.run({folder + "train.py", "--steps", "3", "--length", "32"});
-  EXPECT_TRUE(trained.ok()) << trained.error;
-  expect_part(trained.output, "{\"apo_step\": 3, \"seconds\": ");
+  expect_said(exported.run({folder + "check.py", "."}), "cpu: wrong: none");
+  expect_said(exported.run({folder + "train.py", "--steps", "3", "--length", "32"}), "{\"apo_step\": 3, \"seconds\": ");
 }
 
 // Scalars, derived inputs, three dtypes, fallback rows.
-TEST(TorchOp, AFamilyOfAFileGivesTheValuesOfItsContract) {
-  if (!has_torch()) {
-    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
-  }
+TEST_F(BuiltTorchOp, AFamilyOfAFileGivesTheValuesOfItsContract) {
   DispatchJournal journal;
   journal.campaign(accept_here("lse_backward/blocked", "lse_backward/materialised", "heads", "h2_s128_d64"));
   const Dispatch dispatch = journal.load({.family = "lse_backward", .fallbacks = {"lse_backward/blocked"}});
   const Exported exported(dispatch.tables.at(0));
-  const ProcessResult tested = exported.run_test();
-  EXPECT_TRUE(tested.ok()) << tested.error;
-  expect_part(tested.output, "lse_backward on cpu: 8 cases right; not served: none");
-  const ProcessResult autograd = exported.run({APO_SOURCE_FOLDER "/examples/torch_gradients.py", "."});
-  EXPECT_TRUE(autograd.ok()) << autograd.output << autograd.error;
-  expect_part(autograd.output, "lse_backward: 4 cases as autograd in float64; wrong: none; not served: none");
+  expect_said(exported.run_test(), "lse_backward on cpu: 8 cases right; not served: none");
+  expect_said(exported.run({APO_SOURCE_FOLDER "/examples/torch_gradients.py", "."}),
+              "lse_backward: 4 cases as autograd in float64; wrong: none; not served: none");
 }
 
 // Axes that a build knows, and classes without a row.
-TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
-  if (!has_torch()) {
-    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
-  }
+TEST_F(BuiltTorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
   DispatchJournal journal;
   journal.accept(accept_here("e88_forward/simple[COLUMN_VECTORISED=1]", "e88_forward/simple", "n16", "b2_t32_h2_n16"));
   const Exported exported(journal.load().tables.at(0));
-  const ProcessResult tested = exported.run_test();
-  EXPECT_TRUE(tested.ok()) << tested.error;
-  expect_part(tested.output, "e88_forward on cpu: 4 cases right; not served: b1_t32_h2_n32, ");
+  expect_said(exported.run_test(), "e88_forward on cpu: 4 cases right; not served: b1_t32_h2_n32, ");
 }
 
 TEST(TorchOp, HasTheSourcesOfBothAnswersOfAClass) {
@@ -166,10 +159,7 @@ TEST(TorchOp, HasTheSourcesOfBothAnswersOfAClass) {
   }
 }
 
-TEST(TorchOp, AWrongKernelFailsTheTestAndOneThatDoesNotCompileSaysWhy) {
-  if (!has_torch()) {
-    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
-  }
+TEST_F(BuiltTorchOp, AWrongKernelFailsTheTestAndOneThatDoesNotCompileSaysWhy) {
   DispatchJournal journal;
   journal.accept(accept_here("copy/simple", "copy/memcpy", find_family("copy")->workloads[0].workload_class,
                              find_family("copy")->workloads[0].name));

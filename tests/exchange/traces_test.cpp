@@ -1,12 +1,11 @@
 // tests/exchange/traces_test.cpp - every outcome has its status, and nothing is invented.
-#include "harness/exchange/traces.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
+#include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
 #include "tests/families/family_text.h"
 #include "tests/loop/export/dispatch_fixture.h"
@@ -39,6 +38,14 @@ class Traced : public ::testing::Test {
     }
     experiment.rounds = std::move(rounds);
     fixture_.journal().finish_experiment(experiment);
+  }
+  // The family of a block, as if it were registered; its variant is judged next.
+  void add_family(const std::string& name, const std::string& block, const std::string& workload) {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.path() / (name + ".h"), block);
+    add_family_file((folder.path() / (name + ".h")).string(), {});
+    family_ = name;
+    workload_ = workload;
   }
   nlohmann::json last() {
     const std::string lines = traces(fixture_.journal(), "", APO_SOURCE_FOLDER).lines;
@@ -126,17 +133,14 @@ TEST_F(Traced, TimesAreMediansOfRoundsThatCount) {
 }
 
 TEST_F(Traced, AnImportedFamilyHasTheNamesOfWhereItCameFrom) {
-  const TemporaryFolder folder;
-  write_file_atomically(folder.path() / "traced.h",
-                        "// apo:family traced\n// apo:origin traced-v1.0\n// apo:axis n 1..9\n// apo:axis k 3..3 "
-                        "specialised\n// apo:scalar eps f32 1e-5\n// apo:input x f32[n]\n// apo:output y f32[n]\n// "
-                        "apo:workload w_1234 small n=3 k=3\n// apo:origin w_1234 1234-abcd\n");
-  add_family_file((folder.path() / "traced.h").string(), {});
+  add_family("traced",
+             "// apo:family traced\n// apo:origin traced-v1.0\n// apo:axis n 1..9\n// apo:axis k 3..3 "
+             "specialised\n// apo:scalar eps f32 1e-5\n// apo:input x f32[n]\n// apo:output y f32[n]\n// "
+             "apo:workload w_1234 small n=3 k=3\n// apo:origin w_1234 1234-abcd\n",
+             "w_1234");
   Variant variant = test::shipped_variants().get("copy/simple");
   variant.family = "traced";
   fixture_.journal().add_variant(variant);
-  family_ = "traced";
-  workload_ = "w_1234";
   judge(Outcome::valid, Reason::regression);
   const nlohmann::json line = last();
   EXPECT_EQ(line["definition"], "traced-v1.0");
@@ -146,20 +150,16 @@ TEST_F(Traced, AnImportedFamilyHasTheNamesOfWhereItCameFrom) {
 }
 
 TEST_F(Traced, ResultsOfOtherTensorsThanTheDefinitionHasAreCounted) {
-  const TemporaryFolder folder;
   const std::string text =
       "// apo:family retyped\n// apo:axis n 1..9\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
       "// apo:workload w small n=3\n";
-  write_file_atomically(folder.path() / "retyped.h", text);
-  add_family_file((folder.path() / "retyped.h").string(), {});
+  add_family("retyped", text, "w");
   const auto judge_with = [&](const std::string& contract) {
     Variant variant = test::shipped_variants().get("copy/simple");
     variant.family = "retyped";
     variant.contract = contract;
     variant.source_hash = source_identity(variant);
     fixture_.journal().add_variant(variant);
-    family_ = "retyped";
-    workload_ = "w";
     source_hash_ = variant.source_hash;
     judge(Outcome::valid, Reason::regression);
     return traces(fixture_.journal(), "retyped", APO_SOURCE_FOLDER).of_other_tensors;

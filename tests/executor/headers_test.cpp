@@ -32,11 +32,6 @@ std::string kernel(const std::string& statement) {
          statement + "\n  if (i < a.n) a.y[i] = a.x[i];\n}\n";
 }
 
-TEST(ExecutorHeaders, AreBuiltWithTheVariant) {
-  const CheckResult result = check(kernel("wait_here();"));
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
 TEST(ExecutorHeaders, BarriersOnTheSameLineOfTwoFilesAreTwoBarriers) {
   const CheckResult result = check(kernel("if (threadIdx.x < 64) wait(); else wait_here();"));
   EXPECT_EQ(result.outcome, Outcome::incorrect);
@@ -46,59 +41,51 @@ TEST(ExecutorHeaders, BarriersOnTheSameLineOfTwoFilesAreTwoBarriers) {
 }
 
 // `includes` stand before the kernel, whose statement sees `value`, an element of x.
-CheckResult check_with(const std::string& includes, const std::string& statement) {
-  return check(includes + kernel("const float value = i < a.n ? a.x[i] : 0; if (!(" + statement + ")) __trap();"));
+std::string claims(const std::string& includes, const std::string& statement) {
+  return includes + kernel("const float value = i < a.n ? a.x[i] : 0; if (!(" + statement + ")) __trap();");
 }
 
-TEST(ExecutorHeaders, NamesOfCudaNeedNoHeader) {
-  const CheckResult result =
-      check_with("", "INFINITY > value && NAN != NAN && sizeof(int64_t) == 8 && uint32_t(-1) == 0xffffffffu");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
-TEST(ExecutorHeaders, FunctionsMayBeKeptFromInlining) {
-  const CheckResult result = check("__device__ __noinline__ float twice(float x) { return 2 * x; }\n" +
-                                   kernel("if (i < a.n && twice(a.x[i]) != a.x[i] + a.x[i]) __trap();"));
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
-TEST(ExecutorHeaders, StandardHeadersAreTheDevicesOwn) {
-  const CheckResult result = check_with(
-      "#include <cmath>\n#include <algorithm>\n#include <cstdint>\n#include <math_constants.h>\n#include <limits>\n",
-      "std::max(value, 2.0f) >= 2 && std::exp(0.0f) == 1 && std::isfinite(value) && M_PI > 3 && CUDART_INF_F > value &&"
-      " std::int64_t{3} == 3 && std::numeric_limits<float>::max() > value && sqrtf(4.0f) == 2");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
-TEST(ExecutorHeaders, LibcuxxIsTheHostsLibrary) {
-  const CheckResult result = check_with(
-      "#include <cuda/std/limits>\n#include <cuda/std/type_traits>\n#include <cuda/std/cmath>\n"
-      "#include <cuda/std/cstdint>\n#include <cuda/std/utility>\n#include <cuda/std/array>\n",
-      "cuda::std::numeric_limits<float>::infinity() > value && cuda::std::is_same_v<float, decltype(a.x[0] + 0)> &&"
-      " cuda::std::fabs(-1.0f) == 1 && cuda::std::int32_t{3} == 3 && cuda::std::array<int, 2>{1, 2}[1] == 2");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
-TEST(ExecutorHeaders, CooperativeGroupsOfABlockRun) {
-  const CheckResult result = check_with(
-      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;\n",
-      "[&] { const auto block = cg::this_thread_block(); const auto tile = cg::tiled_partition<8>(block); block.sync();"
-      " const int sum = cg::reduce(tile, static_cast<int>(tile.thread_rank()), cg::plus<int>()); tile.sync();"
-      " return sum == 28 && tile.shfl(static_cast<int>(tile.thread_rank()), 3) == 3 && tile.ballot(1) == 0xff &&"
-      " block.size() == 128 && block.thread_rank() == threadIdx.x && tile.meta_group_size() == 16; }()");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+TEST(ExecutorHeaders, GiveKernelsWhatTheyHaveOnAGpu) {
+  const std::pair<const char*, std::string> kernels[] = {
+      {"a header of the variant", kernel("wait_here();")},
+      {"names of CUDA without a header",
+       claims("", "INFINITY > value && NAN != NAN && sizeof(int64_t) == 8 && uint32_t(-1) == 0xffffffffu")},
+      {"a function that is not inlined", "__device__ __noinline__ float twice(float x) { return 2 * x; }\n" +
+                                             kernel("if (i < a.n && twice(a.x[i]) != a.x[i] + a.x[i]) __trap();")},
+      {"standard headers",
+       claims("#include <cmath>\n#include <algorithm>\n#include <cstdint>\n#include <math_constants.h>\n#include "
+              "<limits>\n",
+              "std::max(value, 2.0f) >= 2 && std::exp(0.0f) == 1 && std::isfinite(value) && M_PI > 3 &&"
+              " CUDART_INF_F > value && std::int64_t{3} == 3 && std::numeric_limits<float>::max() > value &&"
+              " sqrtf(4.0f) == 2")},
+      {"libcu++", claims("#include <cuda/std/limits>\n#include <cuda/std/type_traits>\n#include <cuda/std/cmath>\n"
+                         "#include <cuda/std/cstdint>\n#include <cuda/std/utility>\n#include <cuda/std/array>\n",
+                         "cuda::std::numeric_limits<float>::infinity() > value &&"
+                         " cuda::std::is_same_v<float, decltype(a.x[0] + 0)> && cuda::std::fabs(-1.0f) == 1 &&"
+                         " cuda::std::int32_t{3} == 3 && cuda::std::array<int, 2>{1, 2}[1] == 2")},
+      {"cooperative groups of a block",
+       claims("#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = "
+              "cooperative_groups;\n",
+              "[&] { const auto block = cg::this_thread_block(); const auto tile = cg::tiled_partition<8>(block);"
+              " block.sync(); const int rank = static_cast<int>(tile.thread_rank());"
+              " const int sum = cg::reduce(tile, rank, cg::plus<int>()); tile.sync();"
+              " return sum == 28 && tile.shfl(rank, 3) == 3 && tile.ballot(1) == 0xff && block.size() == 128 &&"
+              " block.thread_rank() == threadIdx.x && tile.meta_group_size() == 16; }()")}};
+  for (const auto& [what, code] : kernels) {
+    const CheckResult result = check(code);
+    EXPECT_EQ(result.outcome, Outcome::valid) << what << ": " << result.evidence;
+  }
 }
 
 TEST(ExecutorHeaders, WhatHasNoEquivalentIsNotCheckedAndNeverValid) {
-  for (const char* code :
-       {"cooperative_groups::this_grid().sync();", "cooperative_groups::coalesced_threads().sync();"}) {
-    const CheckResult result = check("#include <cooperative_groups.h>\n" + kernel(code));
+  const std::string groups = "#include <cooperative_groups.h>\n";
+  for (const std::string& code : {groups + kernel("cooperative_groups::this_grid().sync();"),
+                                  groups + kernel("cooperative_groups::coalesced_threads().sync();"),
+                                  kernel("asm volatile(\"wgmma.fence.sync.aligned;\");")}) {
+    const CheckResult result = check(code);
     EXPECT_EQ(result.outcome, Outcome::not_checkable) << code;
     EXPECT_NE(result.evidence.find("not checkable on the CPU"), std::string::npos) << result.evidence;
   }
-  const CheckResult ptx = check(kernel("asm volatile(\"wgmma.fence.sync.aligned;\");"));
-  EXPECT_EQ(ptx.outcome, Outcome::not_checkable);
-  EXPECT_NE(ptx.evidence.find("not checkable on the CPU"), std::string::npos) << ptx.evidence;
 }
 
 }  // namespace

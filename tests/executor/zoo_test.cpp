@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "harness/core/text.h"
+#include "harness/core/system/files.h"
 #include "tests/executor/cpu_runtime_fixture.h"
 #include "tests/processes.h"
+#include "tests/zoo/says.h"
 
 namespace apo::testing {
 namespace {
@@ -16,29 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "executor";
 
-struct Expectation {
-  std::string outcome;
-  std::vector<std::string> evidence;
-  int line = 0;  // that has the comment "found here"; 0 when none has
-};
-
-Expectation expectation_of(const fs::path& path) {
-  Expectation expectation;
-  std::ifstream stream(path);
-  std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
-    const auto after = [&](const std::string& prefix) {
-      return line.starts_with(prefix) ? trim(line.substr(prefix.size())) : "";
-    };
-    expectation.outcome += after("// zoo: expect ");
-    if (const std::string words = after("// zoo: evidence "); !words.empty()) {
-      for (const std::string& part : split(words, ',')) {
-        expectation.evidence.push_back(trim(part));
-      }
-    }
-    expectation.line = line.ends_with("// found here") ? number : expectation.line;
-  }
-  return expectation;
+// The line of the file that has the comment "found here"; 0 when none has.
+int found_here(const std::string& source) {
+  const std::size_t mark = source.find("// found here\n");
+  return mark == std::string::npos ? 0 : static_cast<int>(1 + std::ranges::count(source.substr(0, mark), '\n'));
 }
 
 std::vector<std::string> names() {
@@ -67,22 +48,23 @@ class ExecutorZoo : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ExecutorZoo, GetsItsOutcome) {
   const std::string file = GetParam() + ".cu";
-  const Expectation expectation = expectation_of(kZoo / file);
-  ASSERT_FALSE(expectation.outcome.empty()) << "the file has no line '// zoo: expect OUTCOME'";
+  const std::string source = read_file(kZoo / file);
+  const std::string outcome = zoo_says(source, "expect");
+  ASSERT_FALSE(outcome.empty()) << "the file has no line '// zoo: expect OUTCOME'";
   // One that never ends does not end in this time either, and what comes before its call does on any machine.
-  const std::chrono::milliseconds deadline = expectation.outcome == "timed_out" ? std::chrono::seconds(3) : kPatience;
+  const std::chrono::milliseconds deadline = outcome == "timed_out" ? std::chrono::seconds(3) : kPatience;
   // In every order of the threads.
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const CheckResult result = check(GetParam(), seed, false, deadline);
-    EXPECT_EQ(to_string(result.outcome), expectation.outcome) << result.evidence;
-    for (const std::string& words : expectation.evidence) {
+    EXPECT_EQ(to_string(result.outcome), outcome) << result.evidence;
+    for (const std::string& words : zoo_evidence(source)) {
       EXPECT_NE(result.evidence.find(words), std::string::npos) << "no '" << words << "' in: " << result.evidence;
     }
-    if (expectation.line > 0) {
-      const std::string place = file + ":" + std::to_string(expectation.line);
+    if (const int line = found_here(source); line > 0) {
+      const std::string place = file + ":" + std::to_string(line);
       EXPECT_NE(result.evidence.find(place), std::string::npos) << "no '" << place << "' in: " << result.evidence;
     }
-    if (expectation.outcome == "timed_out") {
+    if (outcome == "timed_out") {
       return;  // the same for every seed, and slow
     }
   }
@@ -94,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, ExecutorZoo, ::testing::ValuesIn(names()),
 TEST(ExecutorZooFolder, HasBrokenKernelsAndHonestLookAlikes) {
   const std::vector<std::string> all = names();
   const auto honest = std::count_if(all.begin(), all.end(), [](const std::string& name) {
-    return expectation_of(kZoo / (name + ".cu")).outcome == "valid";
+    return zoo_says(read_file(kZoo / (name + ".cu")), "expect") == "valid";
   });
   EXPECT_GE(honest, 10);
   EXPECT_GE(static_cast<std::ptrdiff_t>(all.size()) - honest, 15);

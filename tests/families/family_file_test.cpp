@@ -62,7 +62,7 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
       {"rows=7 cols=100", "rows=70000 cols=100", "f.h:9: rows=70000 is outside 1..65536"},
       {"rows=7 cols=100", "rows=7 cols=100 depth=2", "f.h:9: no axis 'depth'"},
       {"r7_c100 ragged", "r64_c256 ragged", "f.h:9: the workload 'r64_c256' is repeated"},
-      {"apo:unit ", "apo:units ", "f.h:7: unknown key apo:units"},
+      {"apo:unit ", "apo:units ", "f.h:7: unknown key 'apo:units'"},
       {"rows 1..65536", "rows 5..2", "f.h:3: the range 5..2 of axis rows is empty"},
       {"softmax\n", "soft max\n", "f.h:1: the name 'soft max' is not an identifier"},
   };

@@ -1,6 +1,4 @@
 // tests/families/file_family_test.cpp - what is derived from a reference, and how its faults end.
-#include "harness/families/file_family.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +8,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/families/oracle_source.h"
+#include "harness/families/known_families.h"
 #include "harness/runtime/input_store.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
@@ -162,7 +160,7 @@ TEST(FileFamily, AFaultyReferenceIsOneErrorThatNamesTheFile) {
     return "";
   };
   EXPECT_EQ(error_of(3, ProgramKind::plain), "");
-  EXPECT_NE(error_of(10, ProgramKind::plain).find("faults.h: the reference crashed with SIG"), std::string::npos);
+  EXPECT_NE(error_of(10, ProgramKind::plain).find("faults.h: the reference was ended by SIG"), std::string::npos);
   EXPECT_EQ(error_of(11, ProgramKind::plain), "faults.h: the reference did not finish in 500 ms (n=11)");
   EXPECT_NE(error_of(12, ProgramKind::plain).find("nan in y[5] (n=12)"), std::string::npos);
   EXPECT_EQ(error_of(13, ProgramKind::plain), "from/here/faults.h: the reference threw 'no thirteen' (n=13)");
@@ -211,64 +209,67 @@ TEST(FileFamily, ACopyInAnotherFolderIsTheSameProgram) {
             oracle_source(parse_family(kSoftmax, ".apo/families/softmax/copy.h")));
 }
 
-// Debian's Python has the NumPy that tests/run installs.
+// The family `text`, or the softmax, with this reference by Debian's Python, which has the NumPy that tests/run
+// installs.
+FamilyFile by_python(const TemporaryFolder& folder, const std::string& script, std::string text = "") {
+  write_file_atomically(folder.path() / "ref.py", script);
+  const std::string softmax = kSoftmax;
+  text = text.empty() ? replaced(softmax.substr(0, softmax.find("template")), "// apo:unit      rows\n", "") : text;
+  return parse_family(text + "// apo:reference /usr/bin/python3 ref.py\n", (folder.path() / "f.h").string());
+}
+
+void expect_same_softmax(const Family& family, const TensorMap& inputs) {
+  const TensorMap expected =
+      family_of(parse_family(kSoftmax, "softmax.h"), test_oracle()).reference(kAxes, inputs, {}, 1);
+  const TensorMap actual = family.reference(kAxes, inputs, {}, 1);
+  for (std::size_t i = 0; i < 700; ++i) {
+    ASSERT_NEAR(actual.at("y")[i], expected.at("y")[i], 1e-15);
+  }
+}
+
 TEST(CommandReference, NumPyIsAReference) {
   const TemporaryFolder folder;
-  write_file_atomically(folder.path() / "ref.py",
-                        "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
-                        "e = np.exp(x - x.max(axis=1, keepdims=True))\n"
-                        "np.save(sys.argv[1] + '/y.npy', e / e.sum(axis=1, keepdims=True))\n");
-  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
-  const FamilyFile file =
-      parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
-                   (folder.path() / "softmax.h").string());
+  const FamilyFile file = by_python(folder,
+                                    "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                                    "e = np.exp(x - x.max(axis=1, keepdims=True))\n"
+                                    "np.save(sys.argv[1] + '/y.npy', e / e.sum(axis=1, keepdims=True))\n");
   ASSERT_EQ(file.headers.size(), 1u) << "the script is part of the contract";
   EXPECT_EQ(std::ranges::count(file.regimes, "denormal"), 0) << "its error says nothing of hardware that flushes them";
   EXPECT_EQ(std::ranges::count(file.regimes, "zero_rows"), 1);
   const Family family = family_of(file, test_oracle());
   const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
-  const Expected by_numpy = expect(family, inputs, {}, 1);
-  const Family in_cpp = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
-  const TensorMap expected = in_cpp.reference(kAxes, inputs.values, {}, 1);
-  for (std::size_t i = 0; i < 700; ++i) {
-    ASSERT_NEAR(by_numpy.reference.at("y")[i], expected.at("y")[i], 1e-15);
-  }
-  EXPECT_GT(*std::ranges::max_element(by_numpy.noise.at("y")), 1e-10);
-  EXPECT_LT(*std::ranges::max_element(by_numpy.noise.at("y")), 1e-6);
+  expect_same_softmax(family, inputs.values);
+  const TensorMap noise = expect(family, inputs, {}, 1).noise;
+  EXPECT_GT(*std::ranges::max_element(noise.at("y")), 1e-10);
+  EXPECT_LT(*std::ranges::max_element(noise.at("y")), 1e-6);
 }
 
 TEST(CommandReference, ItsFaultsAreOneErrorEach) {
+  const std::string numpy = "import sys, numpy as np\n";
+  const std::pair<std::string, const char*> faults[] = {
+      {"import no_such_module\n", "No module named 'no_such_module'"},
+      {"pass\n", "wrote no y.npy"},
+      {"import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "was ended by SIGSEGV"},
+      {numpy + "np.save(sys.argv[1] + '/y.npy', np.zeros((2, 2)))\n", "wrote y.npy with shape [2,2], needed [7,100]"},
+      {numpy + "np.save(sys.argv[1] + '/y.npy', np.zeros((7, 100), np.float16))\n",
+       "wrote y.npy as f16, which rounds what is to be f32"}};
   const TemporaryFolder folder;
-  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
-  const auto error_of = [&](const std::string& script) -> std::string {
-    write_file_atomically(folder.path() / "ref.py", script);
-    const FamilyFile file =
-        parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
-                     (folder.path() / "s.h").string());
-    const Family family = family_of(file, test_oracle());
+  for (const auto& [script, fault] : faults) {
+    const Family family = family_of(by_python(folder, script), test_oracle());
     try {
       family.reference(kAxes, make_inputs(family, kAxes, 1, "typical", 1).values, {}, 1);
+      ADD_FAILURE() << "no error: " << script;
     } catch (const UserError& error) {
-      return error.what();
+      EXPECT_NE(std::string(error.what()).find(fault), std::string::npos) << error.what();
     }
-    return "";
-  };
-  EXPECT_NE(error_of("import no_such_module\n").find("No module named 'no_such_module'"), std::string::npos);
-  EXPECT_NE(error_of("pass\n").find("wrote no y.npy"), std::string::npos);
-  EXPECT_NE(error_of("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n").find("crashed with SIGSEGV"),
-            std::string::npos);
-  EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((2, 2)))\n")
-                .find("wrote y.npy with shape [2,2], needed [7,100]"),
-            std::string::npos);
-  EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((7, 100), np.float16))\n")
-                .find("wrote y.npy as f16, which rounds what is to be f32"),
-            std::string::npos);
+  }
 }
 
 // A program that stays answers every request of a draw; its inputs and its own dtypes are its own affair.
 TEST(CommandReference, AProgramMayStayDrawInputsAndComputeInTheDeclaredDtypes) {
   const TemporaryFolder folder;
-  write_file_atomically(folder.path() / "ref.py", R"(import json, os, sys
+  const FamilyFile file =
+      by_python(folder, R"(import json, os, sys
 import numpy as np
 folder = sys.argv[-1]
 while folder:
@@ -285,12 +286,9 @@ while folder:
         np.save(folder + '/y.npy', (x * x)[order].astype(np.float64))
     print('apo:next', flush=True)
     folder = sys.stdin.readline().strip()
-)");
-  const FamilyFile file = parse_family(
-      "// apo:family squares\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:input order i32[n] fill\n"
-      "// apo:output y f16[n]\n// apo:reference /usr/bin/python3 ref.py\n// apo:precision float64 declared\n"
-      "// apo:workload w small n=50\n",
-      (folder.path() / "squares.h").string());
+)",
+                "// apo:family squares\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:input order i32[n] fill\n"
+                "// apo:output y f16[n]\n// apo:precision float64 declared\n// apo:workload w small n=50\n");
   const Family family = family_of(file, test_oracle());
   const Axes axes = {{"n", 50}};
   const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
@@ -312,13 +310,12 @@ while folder:
 // A reference that rounds its result itself is off by its own rounding, which a legal implementation may not share.
 TEST(CommandReference, AReferenceThatRoundsItsResultLeavesRoomForThat) {
   const TemporaryFolder folder;
-  write_file_atomically(folder.path() / "ref.py",
-                        "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
-                        "np.save(sys.argv[1] + '/y.npy', (x / 3).astype(np.float16).astype(np.float64))\n");
-  const FamilyFile file = parse_family(
-      "// apo:family third\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:output y f16[n]\n"
-      "// apo:reference /usr/bin/python3 ref.py\n// apo:workload w small n=50\n",
-      (folder.path() / "third.h").string());
+  const FamilyFile file =
+      by_python(folder,
+                "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                "np.save(sys.argv[1] + '/y.npy', (x / 3).astype(np.float16).astype(np.float64))\n",
+                "// apo:family third\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:output y f16[n]\n"
+                "// apo:workload w small n=50\n");
   const Family family = family_of(file, test_oracle());
   const Expected expected = expect(family, make_inputs(family, Axes{{"n", 50}}, 1, "typical", 1), {}, 1);
   for (std::size_t i = 0; i < 50; ++i) {
@@ -332,8 +329,7 @@ TEST(CommandReference, PyTorchIsAReference) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
   }
   const TemporaryFolder folder;
-  write_file_atomically(folder.path() / "ref.py",
-                        R"(import sys
+  const Family family = family_of(by_python(folder, R"(import sys
 import numpy as np
 import torch
 
@@ -343,19 +339,9 @@ while folder:
     np.save(folder + "/y.npy", torch.softmax(x, dim=1).numpy())
     print("apo:next", flush=True)
     folder = sys.stdin.readline().strip()
-)");
-  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
-  const Family family =
-      family_of(parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
-                             (folder.path() / "softmax.h").string()),
-                test_oracle());
-  const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
-  const TensorMap expected =
-      family_of(parse_family(kSoftmax, "softmax.h"), test_oracle()).reference(kAxes, inputs.values, {}, 1);
-  const TensorMap by_torch = family.reference(kAxes, inputs.values, {}, 1);
-  for (std::size_t i = 0; i < 700; ++i) {
-    ASSERT_NEAR(by_torch.at("y")[i], expected.at("y")[i], 1e-15);
-  }
+)"),
+                                  test_oracle());
+  expect_same_softmax(family, make_inputs(family, kAxes, 1, "typical", 1).values);
 }
 
 }  // namespace

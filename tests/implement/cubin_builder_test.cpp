@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/implement/nvrtc.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -21,15 +21,11 @@ std::string body(const std::string& statement) {
          " }\n}\n";
 }
 
-DeviceFacts hopper() {
-  return {.name = "none", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232'448};
-}
-
 class CudaBuild : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", hopper(), 60);
+      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", h200(), 60);
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
@@ -147,15 +143,9 @@ TEST_F(CudaBuild, HeadersReachBothCompilersAndAreNamedInErrors) {
   }
 }
 
-TEST_F(CudaBuild, WritableGlobalsMarkAPlanThatKeepsState) {
-  const Build built = build("__device__ int calls;\n" + body("a.y[i] = a.x[i]; if (i == 0) ++calls;"));
-  ASSERT_EQ(built.outcome, Outcome::valid) << built.log;
-  EXPECT_EQ(built.resources.at("writable_bytes"), 4);
-  EXPECT_TRUE(built.plan.keeps_state);
-}
-
-TEST_F(CudaBuild, ConstantsAndTablesMarkAPlanThatKeepsStateBecauseAKernelCanStoreThere) {
-  for (const char* memory : {"__constant__", "__device__ const"}) {
+// A kernel can store to constants and tables too.
+TEST_F(CudaBuild, VariablesConstantsAndTablesMarkAPlanThatKeepsState) {
+  for (const char* memory : {"__device__", "__constant__", "__device__ const"}) {
     const std::string store =
         "const auto at = reinterpret_cast<unsigned long long>(kept) + (a.n < 0 ? 4 : 0);"
         "volatile int* to = reinterpret_cast<volatile int*>(at);"
@@ -176,7 +166,7 @@ TEST_F(CudaBuild, AHeaderThatOnlyNvccHasIsBuiltByNvcc) {
 }
 
 TEST_F(CudaBuild, ACompilerThatNeverEndsIsStopped) {
-  const CudaBuilder hasty(folder_.path() / "other", hopper(), 0.001);
+  const CudaBuilder hasty(folder_.path() / "other", h200(), 0.001);
   const Build stopped = hasty.build(*find_family("copy"), device_variant(body("a.y[i] = a.x[i];")), {{"n", 8}}, {});
   EXPECT_EQ(stopped.outcome, Outcome::build_failed);
   expect_contains(stopped.evidence, "did not finish");

@@ -6,16 +6,18 @@
 #include <algorithm>
 
 #include "harness/core/system/process.h"
-#include "harness/core/text.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
 #include "tests/implement/fixtures.h"
+#include "tests/zoo/says.h"
 
 namespace apo {
 namespace {
 
 using namespace test;
+using testing::zoo_evidence;
+using testing::zoo_says;
 namespace fs = std::filesystem;
 
 const fs::path kZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo";
@@ -41,41 +43,28 @@ std::vector<std::string> built_files() {
   return files;
 }
 
-// What stands behind "// zoo: KEY ".
-std::string says(const std::string& source, const std::string& key) {
-  const std::string mark = "// zoo: " + key + " ";
-  for (const std::string& line : split(source, '\n')) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
-    }
-  }
-  return "";
-}
-
 class CudaZoo : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CudaZoo, BuildsUnlessTheBuildIsWhereItFails) {
-  const DeviceFacts device{
-      .name = "none", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232'448};
   const Variant variant = load_variant((kZoo / GetParam()).string());
   EXPECT_EQ(variant.name, fs::path(GetParam()).stem());
-  const std::string expected = says(variant.source, "expect");
+  const std::string expected = zoo_says(variant.source, "expect");
   ASSERT_FALSE(expected.empty()) << "the file has no line '// zoo: expect OUTCOME'";
   Build built;
   try {
     const fs::path cache = fs::path(APO_BINARY_FOLDER) / "test-cache/builds";
-    const Builder builder({.cache = cache, .home = APO_SOURCE_FOLDER, .device = device});
+    const Builder builder({.cache = cache, .home = APO_SOURCE_FOLDER, .device = h200()});
     built = builder.build(*find_family("copy"), variant, {{"n", 4096}}, {});
   } catch (const EnvironmentError& error) {
     GTEST_SKIP() << error.what();
   }
-  if (says(variant.source, "needs") == "nvcc" && find_toolkit_program("nvcc").empty()) {
+  if (zoo_says(variant.source, "needs") == "nvcc" && find_toolkit_program("nvcc").empty()) {
     GTEST_SKIP() << built.evidence;
   }
-  const bool stopped = says(variant.source, "gate") == "build";
+  const bool stopped = zoo_says(variant.source, "gate") == "build";
   EXPECT_EQ(to_string(built.outcome), stopped ? expected : "valid") << built.evidence << built.log;
-  for (const std::string& words : split(stopped ? says(variant.source, "evidence") : "", ',')) {
-    expect_contains(built.evidence, trim(words));
+  for (const std::string& words : stopped ? zoo_evidence(variant.source) : std::vector<std::string>()) {
+    expect_contains(built.evidence, words);
   }
 }
 

@@ -1,16 +1,22 @@
 // tests/implement/fixtures.h - small variants of the family copy, as text, and helpers to put them into files.
 #pragma once
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/records/records.h"
 #include "harness/core/system/files.h"
 #include "harness/implement/variant/metadata.h"
+#include "kernels/abi.h"
 
 namespace apo::test {
 
@@ -46,6 +52,10 @@ inline std::filesystem::path write(const std::filesystem::path& path, std::strin
   return path;
 }
 
+inline DeviceFacts h200() {
+  return {.name = "NVIDIA H200", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232448};
+}
+
 inline std::string message(const UserError& error) {
   return std::string(error.what()) + " | " + error.hint();
 }
@@ -59,6 +69,27 @@ std::string error_of(Operation operation) {
     return message(error);
   }
   return "";
+}
+
+// Calls apo_launch of a shared object for family copy with four threads: its answer, and what it makes of {1, 2, 3}.
+// `scratch`: the numbers are a scratch buffer too.
+inline std::pair<int, std::vector<float>> call_copy(const std::string& object, bool scratch = false) {
+  void* library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw std::runtime_error(dlerror());
+  }
+  const auto launch = reinterpret_cast<int (*)(const apo_call*)>(dlsym(library, "apo_launch"));
+  std::vector<float> x = {1, 2, 3}, y(3);
+  std::vector<std::uintptr_t> arguments = {reinterpret_cast<std::uintptr_t>(x.data()),
+                                           reinterpret_cast<std::uintptr_t>(y.data())};
+  if (scratch) {
+    arguments.push_back(arguments.front());
+  }
+  arguments.push_back(x.size());
+  const apo_call call{APO_ABI_VERSION, sizeof(apo_call), arguments.data(), 4, 0, nullptr};
+  const int answer = launch(&call);
+  dlclose(library);
+  return {answer, y};
 }
 
 inline void expect_contains(const std::string& text, std::string_view part) {

@@ -1,8 +1,7 @@
 // tests/implement/library_builder_test.cpp - library variants for target cuda, built with nvcc; no GPU is needed.
-#include "harness/implement/library_builder.h"
-
 #include <gtest/gtest.h>
 
+#include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
 #include "tests/implement/fixtures.h"
 
@@ -33,8 +32,9 @@ class CudaLibrary : public ::testing::Test {
     }
   }
   Build build(const std::string& source) const {
-    const CudaLibraryBuilder builder(folder_.path() / "cache", APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
-    return builder.build(*find_family("copy"), parse_variant(source, "/somewhere/library.cu"), {{"n", 1000}}, {});
+    return build_library({.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}},
+                         BuildCache(folder_.path() / "cache"), *find_family("copy"),
+                         parse_variant(source, "/somewhere/library.cu"), {{"n", 1000}}, {});
   }
 
   TemporaryFolder folder_;
@@ -98,9 +98,8 @@ TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {
     GTEST_SKIP() << "this machine has nvcc where it is looked for last";
   }
   const TemporaryFolder folder;
-  const CudaLibraryBuilder builder(folder.path(), APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
-  const Build built =
-      builder.build(*find_family("copy"), parse_variant(cuda_source("", kLibraryBody), "a.cu"), {{"n", 8}}, {});
+  const Build built = build_library({.home = APO_SOURCE_FOLDER}, BuildCache(folder.path()), *find_family("copy"),
+                                    parse_variant(cuda_source("", kLibraryBody), "a.cu"), {{"n", 8}}, {});
   EXPECT_EQ(built.outcome, Outcome::refused);
   expect_contains(built.evidence, "needs nvcc");
 }
@@ -108,18 +107,15 @@ TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {
 TEST(LinkLines, AreForHostCodeOnCudaAndForLibrariesOfTheToolkit) {
   EXPECT_EQ(parse_variant(cuda_source("// apo:link cublas\n// apo:link cublasLt\n", kLibraryBody), "a.cu").libraries,
             (std::vector<std::string>{"cublas", "cublasLt"}));
-  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link cublast\n", kLibraryBody), "a.cu"); }),
-                  "did you mean");
-  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link crypto\n", kLibraryBody), "a.cu"); }),
-                  "one of cublas, cublasLt, cudart");
-  expect_contains(
-      error_of([] { parse_variant(cuda_source("// apo:link cublas\n// apo:link cublas\n", kLibraryBody), "a.cu"); }),
-      "repeated");
-  expect_contains(error_of([] { parse_variant(source("plain", "// apo:link cublas\n"), "a.cpp"); }),
-                  "only host code on target cuda");
-  expect_contains(
-      error_of([] { parse_variant(cuda_source("// apo:launch k grid=1 block=1\n// apo:link cublas\n"), "a.cu"); }),
-      "only host code on target cuda");
+  const std::string both = "// apo:launch k grid=1 block=1\n// apo:link cublas\n";
+  for (const auto& [text, mistake] :
+       {std::pair{cuda_source("// apo:link cublast\n", kLibraryBody), "did you mean"},
+        std::pair{cuda_source("// apo:link crypto\n", kLibraryBody), "one of cublas, cublasLt, cudart"},
+        std::pair{cuda_source("// apo:link cublas\n// apo:link cublas\n", kLibraryBody), "repeated"},
+        std::pair{source("plain", "// apo:link cublas\n"), "only host code on target cuda"},
+        std::pair{cuda_source(both), "only host code on target cuda"}}) {
+    expect_contains(error_of([&] { parse_variant(text, "a.cu"); }), mistake);
+  }
 }
 
 }  // namespace

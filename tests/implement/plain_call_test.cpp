@@ -1,13 +1,11 @@
 // tests/implement/plain_call_test.cpp - plain functions as host and library variants, built with the real compilers.
 #include "harness/implement/plain_call.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "harness/implement/builder.h"
-#include "harness/implement/library_builder.h"
+#include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
-#include "kernels/abi.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -22,34 +20,6 @@ class PlainFunction : public ::testing::Test {
     return builder.build(*find_family("copy"), parse_variant(source("plain", more, code), "/home/me/plain.cpp"),
                          {{"n", 3}}, {});
   }
-  // What apo_launch answers on three numbers and four threads, and what stands in the output then.
-  static std::pair<int, std::vector<float>> call(const Build& build) {
-    void* library = dlopen(build.object_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      ADD_FAILURE() << build.evidence << build.log;
-      return {-1, {}};
-    }
-    const auto launch = reinterpret_cast<int (*)(const apo_call*)>(dlsym(library, "apo_launch"));
-    const std::vector<float> x = {1, 2, 3};
-    std::vector<float> y(3);
-    const struct {
-      const float* x;
-      float* y;
-      const void* scratch;
-      std::int64_t n;
-    } with_scratch{x.data(), y.data(), x.data(), 3};
-    const struct {
-      const float* x;
-      float* y;
-      std::int64_t n;
-    } args{x.data(), y.data(), 3};
-    const bool scratch = read_file(build.object_path).find("apo_test_scratch") != std::string::npos;
-    const apo_call call{
-        APO_ABI_VERSION, sizeof(apo_call), scratch ? static_cast<const void*>(&with_scratch) : &args, 4, 0, nullptr};
-    const int answer = launch(&call);
-    dlclose(library);
-    return {answer, y};
-  }
   static constexpr const char* kLoop = "{ for (int64_t i = 0; i < n; ++i) y[i] = x[i]; }\n";
   const std::vector<float> expected_ = {1, 2, 3};
   TemporaryFolder folder_;
@@ -57,7 +27,7 @@ class PlainFunction : public ::testing::Test {
 
 TEST_F(PlainFunction, IsCalledWithTheTensorsAndTheAxes) {
   const Build built = build(std::string("void copy(const float* x, float* y, int64_t n) ") + kLoop);
-  EXPECT_EQ(call(built), std::make_pair(0, expected_)) << built.log;
+  EXPECT_EQ(call_copy(built.object_path), std::make_pair(0, expected_)) << built.log;
 }
 
 TEST_F(PlainFunction, MayBeStaticExternCATemplateOrTakeAnInt) {
@@ -68,33 +38,28 @@ TEST_F(PlainFunction, MayBeStaticExternCATemplateOrTakeAnInt) {
                                  "void copy(const float* __restrict__ x, float* __restrict__ y, size_t n) "}) {
     const Build built =
         build(head + (head.find("size_t") == std::string::npos ? kLoop : "{ while (n-- > 0) y[n] = x[n]; }"));
-    EXPECT_EQ(call(built), std::make_pair(0, expected_)) << head << built.log;
+    EXPECT_EQ(call_copy(built.object_path), std::make_pair(0, expected_)) << head << built.log;
   }
 }
 
 TEST_F(PlainFunction, MayTakeTheNumberOfThreadsOrTheArgumentStruct) {
+  const auto output = [&](const std::string& code) { return call_copy(build(code).object_path).second; };
   EXPECT_EQ(
-      call(
-          build(
-              "void copy(const float* x, float* y, int64_t n, int threads) { while (n-- > 0) y[n] = x[n] + threads; }"))
-          .second,
+      output("void copy(const float* x, float* y, int64_t n, int threads) { while (n-- > 0) y[n] = x[n] + threads; }"),
       (std::vector<float>{5, 6, 7}));
-  EXPECT_EQ(call(build("#include \"copy.args.h\"\nvoid copy(const copy_args& a) { a.y[2] = a.x[2]; }")).second,
+  EXPECT_EQ(output("#include \"copy.args.h\"\nvoid copy(const copy_args& a) { a.y[2] = a.x[2]; }"),
             (std::vector<float>{0, 0, 3}));
-  EXPECT_EQ(call(build("void copy(const copy_args& a, int threads) { a.y[0] = threads; }")).second,
-            (std::vector<float>{4, 0, 0}));
+  EXPECT_EQ(output("void copy(const copy_args& a, int threads) { a.y[0] = threads; }"), (std::vector<float>{4, 0, 0}));
 }
 
 TEST_F(PlainFunction, ScratchStandsBetweenTheOutputsAndTheAxes) {
-  EXPECT_EQ(call(build("extern \"C\" __attribute__((visibility(\"default\"))) const int apo_test_scratch = 1;\n"
-                       "void copy(const float* x, float* y, void* s, int64_t n) { y[0] = n; y[1] = x == s; }",
-                       "// apo:scratch s 64\n"))
-                .second,
-            (std::vector<float>{3, 1, 0}));
+  const Build built = build("void copy(const float* x, float* y, void* s, int64_t n) { y[0] = n; y[1] = x == s; }",
+                            "// apo:scratch s 64\n");
+  EXPECT_EQ(call_copy(built.object_path, true).second, (std::vector<float>{3, 1, 0}));
 }
 
 TEST_F(PlainFunction, AnAnswerOtherThanZeroRefusesTheCall) {
-  EXPECT_EQ(call(build("int copy(const float*, float*, int64_t) { return 7; }")).first, 7);
+  EXPECT_EQ(call_copy(build("int copy(const float*, float*, int64_t) { return 7; }").object_path).first, 7);
 }
 
 // Every number converts to every other one: what stands in the wrong place would be computed with.
@@ -133,7 +98,7 @@ TEST_F(PlainFunction, AnErrorInItsCodeNamesItsLine) {
 
 TEST_F(PlainFunction, TheCAbiGoesFirstWhereAFileHasBoth) {
   const Build built = build(std::string("void copy(const float*, float*, int64_t) {}\n") + std::string(kBody));
-  EXPECT_EQ(call(built).second, expected_) << built.log;
+  EXPECT_EQ(call_copy(built.object_path).second, expected_) << built.log;
 }
 
 TEST(PlainSignature, NamesTensorsInContractOrderThenScratchThenAxes) {
@@ -151,10 +116,9 @@ TEST(PlainCudaFunction, LaunchesItsOwnKernelsOnTheStream) {
     GTEST_SKIP() << "no nvcc here";
   }
   const TemporaryFolder folder;
-  const CudaLibraryBuilder builder(folder.path() / "cache", APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
   const auto build = [&](const std::string& parameters) {
-    return builder.build(
-        *find_family("copy"),
+    return build_library(
+        {.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}}, BuildCache(folder.path()), *find_family("copy"),
         parse_variant(cuda_source("",
                                   "__global__ void k(const float* x, float* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
                                   "void copy(" +

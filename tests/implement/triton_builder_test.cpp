@@ -1,13 +1,12 @@
 // tests/implement/triton_builder_test.cpp - Triton kernels on their way to a cubin. Triton itself is not needed:
 // python3 finds a stand-in for it, tests/implement/triton_stand_in, or is a script that misbehaves. The cubin is
 // nvcc's.
-#include "harness/implement/triton_builder.h"
-
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/pattern.h"
 #include "harness/implement/builder.h"
+#include "harness/implement/cubin_builder.h"
 #include "harness/implement/executor_builder.h"
 #include "tests/implement/fixtures.h"
 
@@ -42,7 +41,7 @@ class TritonKernel : public ::testing::Test {
   }
   Build build(const std::string& text, const Axes& axes = {{"n", 1000}}, double timeout_s = 1000) const {
     const auto file = write(folder_.path() / "mine.py", text);
-    return build_triton({.home = APO_SOURCE_FOLDER, .device = executor_device(), .timeout_s = timeout_s}, cache_,
+    return build_triton({.home = APO_SOURCE_FOLDER, .timeout_s = timeout_s, .device = executor_device()}, cache_,
                         *find_family("copy"), load_variant(file.string()), axes, {});
   }
   // What Triton was asked for.

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include "harness/implement/builder.h"
-#include "kernels/abi.h"
 #include "tests/implement/ffi_objects.h"
 #include "tests/implement/fixtures.h"
 
@@ -22,24 +21,10 @@ class TvmFfi : public ::testing::Test {
                           load_variant(write(folder_.path() / "kernel.cpp", block).string(), {}, "copy"), {{"n", 3}},
                           {});
   }
-  static apo_call call(const void* arguments) { return {APO_ABI_VERSION, sizeof(apo_call), arguments, 4, 0, nullptr}; }
   // Of three numbers; throws what the call throws.
   static std::vector<float> run(const std::string& object) {
-    void* library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      throw std::runtime_error(dlerror());
-    }
-    const auto launch = reinterpret_cast<int (*)(const apo_call*)>(dlsym(library, "apo_launch"));
-    const std::vector<float> x = {1, 2, 3};
-    std::vector<float> y(3);
-    const struct {
-      const float* x;
-      float* y;
-      std::int64_t n;
-    } arguments{x.data(), y.data(), 3};
-    const apo_call once = call(&arguments);
-    EXPECT_EQ(launch(&once), 0);
-    dlclose(library);
+    const auto [answer, y] = call_copy(object);
+    EXPECT_EQ(answer, 0);
     return y;
   }
   TemporaryFolder folder_;

@@ -154,8 +154,7 @@ class Head {
     std::vector<float> next(S.size());
     for (std::size_t i = 0; i < z_.N; ++i) {
       for (std::size_t j = 0; j < z_.V; ++j) {
-        const float value = tanh(a * S[i * z_.V + j] + k[i] * d[j]);
-        next[i * z_.V + j] = how_.bf16_state ? rounded(value) : value;
+        next[i * z_.V + j] = tanh(a * S[i * z_.V + j] + k[i] * d[j]);
       }
     }
     return next;
@@ -275,35 +274,33 @@ class Head {
   std::vector<std::vector<float>> history_;
 };
 
-TensorMap zero_outputs(const Family& family, const Axes& axes) {
+}  // namespace
+
+Axes e88_axes(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm) {
+  return {{"B", B}, {"T", T}, {"H", H}, {"N", N}, {"V", V}, {"GATE", gate}, {"NORM", norm}};
+}
+
+TensorMap e88_inputs(const Family& family, const Axes& axes, std::string_view regime, std::uint64_t seed, int threads) {
+  TensorMap inputs = family.fill(axes, seed, regime, threads);
+  for (auto& [name, values] : inputs) {
+    std::ranges::transform(values, values.begin(), round_to_bf16);
+  }
+  inputs.merge(family.derive(axes, inputs, threads));
+  return inputs;
+}
+
+TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const Alternative& how) {
+  const Sizes sizes(axes);
   TensorMap out;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
       out[tensor.name].assign(static_cast<std::size_t>(element_count(tensor, axes)), 0.0);
     }
   }
-  return out;
-}
-
-}  // namespace
-
-TensorMap run_forward(const Axes& axes, const TensorMap& inputs, const Alternative& how) {
-  const Sizes sizes(axes);
-  TensorMap out = zero_outputs(*find_family("e88_forward"), axes);
   for (std::size_t b = 0; b < sizes.B; ++b) {
     for (std::size_t h = 0; h < sizes.H; ++h) {
-      Head(sizes, inputs, how, b, h).forward(out);
-    }
-  }
-  return out;
-}
-
-TensorMap run_backward(const Axes& axes, const TensorMap& inputs, const Alternative& how) {
-  const Sizes sizes(axes);
-  TensorMap out = zero_outputs(*find_family("e88_backward"), axes);
-  for (std::size_t b = 0; b < sizes.B; ++b) {
-    for (std::size_t h = 0; h < sizes.H; ++h) {
-      Head(sizes, inputs, how, b, h).backward(out);
+      Head head(sizes, inputs, how, b, h);
+      family.name == "e88_forward" ? head.forward(out) : head.backward(out);
     }
   }
   return out;

@@ -4,11 +4,17 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "kernels/family.h"
 
 namespace apo {
+
+Axes e88_axes(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm);
+
+// The inputs as kernels get them, rounded to bf16, with the derived ones.
+TensorMap e88_inputs(const Family& family, const Axes& axes, std::string_view regime, std::uint64_t seed,
+                     int threads = 1);
 
 enum class Tanh : std::uint8_t {
   library,   // std::tanh
@@ -25,7 +31,6 @@ struct Alternative {
   bool fresh_trajectory = false;  // the forward again from s0, instead of the bf16 checkpoints
   Tanh tanh = Tanh::library;
   // Defects.
-  bool bf16_state = false;
   bool bf16_sums = false;         // accumulates r and y in bf16
   bool drops_delta_term = false;  // of dk
   bool drops_dd_term = false;     // of dk
@@ -41,7 +46,7 @@ struct Alternative {
   bool checkpoints_late = false;          // slot c = state after step 16c
 };
 
-TensorMap run_forward(const Axes& axes, const TensorMap& inputs, const Alternative& how);
-TensorMap run_backward(const Axes& axes, const TensorMap& inputs, const Alternative& how);
+// The outputs of e88_forward or e88_backward.
+TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const Alternative& how);
 
 }  // namespace apo

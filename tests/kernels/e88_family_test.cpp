@@ -8,12 +8,12 @@
 
 #include "kernels/family.h"
 #include "kernels/rounding.h"
+#include "tests/kernels/e88_alternatives.h"
 
 namespace apo {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"e88_forward", "e88_backward"};
-const Axes kRagged = {{"B", 2}, {"T", 17}, {"H", 3}, {"N", 5}, {"V", 4}, {"GATE", 1}, {"NORM", 1}};
+const Axes kRagged = e88_axes(2, 17, 3, 5, 4, 1, 1);
 
 Axes with(Axes axes, const std::string& name, std::int64_t value) {
   axes[name] = value;
@@ -21,13 +21,14 @@ Axes with(Axes axes, const std::string& name, std::int64_t value) {
 }
 
 TensorMap all_inputs(const Family& family, const Axes& axes, std::uint64_t seed = 1, int threads = 1) {
-  TensorMap inputs = family.fill(axes, seed, "typical", threads);
-  for (auto& [name, values] : inputs) {
-    std::transform(values.begin(), values.end(), values.begin(), round_to_bf16);
-  }
-  inputs.merge(family.derive(axes, inputs, threads));
-  return inputs;
+  return e88_inputs(family, axes, "typical", seed, threads);
 }
+
+class BothE88Families : public ::testing::TestWithParam<const char*> {
+ protected:
+  const Family& family_ = *find_family(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Of, BothE88Families, ::testing::Values("e88_forward", "e88_backward"));
 
 std::vector<std::string> names_of(const Family& family, Role role) {
   std::vector<std::string> names;
@@ -60,41 +61,35 @@ TEST(E88Family, AxesAndTensorsFollowTheContract) {
   EXPECT_EQ(names_of(backward, Role::output), (std::vector<std::string>{"dk", "dq", "dv", "dg", "ddecay", "ds0"}));
 }
 
-TEST(E88Family, FunctionsReturnEveryTensorOfTheirRoleInItsShape) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    const TensorMap inputs = all_inputs(family, kRagged);
-    const TensorMap expected = family.reference(kRagged, inputs, {}, 1);
-    const TensorMap honest = family.honest(kRagged, inputs, {}, 1);
-    const TensorMap noise = family.noise(kRagged, inputs, expected, {}, 1);
-    EXPECT_EQ(expected.size(), names_of(family, Role::output).size());
-    for (const TensorSpec& tensor : family.tensors) {
-      const auto count = static_cast<std::size_t>(element_count(tensor, kRagged));
-      if (tensor.role != Role::output) {
-        EXPECT_EQ(inputs.at(tensor.name).size(), count) << tensor.name;
-        continue;
-      }
-      for (const TensorMap* outputs : {&expected, &honest, &noise}) {
-        EXPECT_EQ(outputs->at(tensor.name).size(), count) << tensor.name;
-      }
+TEST_P(BothE88Families, FunctionsReturnEveryTensorOfTheirRoleInItsShape) {
+  const TensorMap inputs = all_inputs(family_, kRagged);
+  const TensorMap expected = family_.reference(kRagged, inputs, {}, 1);
+  const TensorMap honest = family_.honest(kRagged, inputs, {}, 1);
+  const TensorMap noise = family_.noise(kRagged, inputs, expected, {}, 1);
+  EXPECT_EQ(expected.size(), names_of(family_, Role::output).size());
+  for (const TensorSpec& tensor : family_.tensors) {
+    const auto count = static_cast<std::size_t>(element_count(tensor, kRagged));
+    if (tensor.role != Role::output) {
+      EXPECT_EQ(inputs.at(tensor.name).size(), count) << tensor.name;
+      continue;
+    }
+    for (const TensorMap* outputs : {&expected, &honest, &noise}) {
+      EXPECT_EQ(outputs->at(tensor.name).size(), count) << tensor.name;
     }
   }
 }
 
-TEST(E88Family, UnitsCoverEachElementExactlyOnce) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    for (const TensorSpec& tensor : family.tensors) {
-      std::vector<int> seen(static_cast<std::size_t>(element_count(tensor, kRagged)));
-      for (std::int64_t unit = 0; unit < family.unit_count(kRagged); ++unit) {
-        for (const ElementRun& run : family.unit_elements(kRagged, tensor.name, unit)) {
-          for (std::int64_t i = 0; i < run.count; ++i) {
-            ++seen.at(static_cast<std::size_t>(run.offset + i));
-          }
+TEST_P(BothE88Families, UnitsCoverEachElementExactlyOnce) {
+  for (const TensorSpec& tensor : family_.tensors) {
+    std::vector<int> seen(static_cast<std::size_t>(element_count(tensor, kRagged)));
+    for (std::int64_t unit = 0; unit < family_.unit_count(kRagged); ++unit) {
+      for (const ElementRun& run : family_.unit_elements(kRagged, tensor.name, unit)) {
+        for (std::int64_t i = 0; i < run.count; ++i) {
+          ++seen.at(static_cast<std::size_t>(run.offset + i));
         }
       }
-      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ssize(seen)) << tensor.name;
     }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ssize(seen)) << tensor.name;
   }
 }
 
@@ -108,56 +103,47 @@ TEST(E88Family, UnitIsABatchAndHead) {
 }
 
 // A NaN in one unit's inputs shows where its values go.
-TEST(E88Family, UnitsDoNotTouchEachOther) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    TensorMap inputs = all_inputs(family, kRagged);
-    const TensorMap before = family.reference(kRagged, inputs, {}, 1);
-    for (auto& [tensor, values] : inputs) {
-      for (const ElementRun& run : family.unit_elements(kRagged, tensor, 4)) {
-        std::fill_n(values.begin() + run.offset, run.count, std::nan(""));
-      }
+TEST_P(BothE88Families, UnitsDoNotTouchEachOther) {
+  TensorMap inputs = all_inputs(family_, kRagged);
+  const TensorMap before = family_.reference(kRagged, inputs, {}, 1);
+  for (auto& [tensor, values] : inputs) {
+    for (const ElementRun& run : family_.unit_elements(kRagged, tensor, 4)) {
+      std::fill_n(values.begin() + run.offset, run.count, std::nan(""));
     }
-    TensorMap after = family.reference(kRagged, inputs, {}, 1);
-    for (auto& [tensor, values] : after) {
-      for (const ElementRun& run : family.unit_elements(kRagged, tensor, 4)) {
-        std::copy_n(before.at(tensor).begin() + run.offset, run.count, values.begin() + run.offset);
-      }
-    }
-    EXPECT_EQ(after, before) << name;
   }
+  TensorMap after = family_.reference(kRagged, inputs, {}, 1);
+  for (auto& [tensor, values] : after) {
+    for (const ElementRun& run : family_.unit_elements(kRagged, tensor, 4)) {
+      std::copy_n(before.at(tensor).begin() + run.offset, run.count, values.begin() + run.offset);
+    }
+  }
+  EXPECT_EQ(after, before);
 }
 
-TEST(E88Family, ThreadsChangeNothing) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    for (const std::string& regime : family.regimes) {
-      EXPECT_EQ(family.fill(kRagged, 9, regime, 1), family.fill(kRagged, 9, regime, 4)) << regime;
-    }
-    const TensorMap inputs = all_inputs(family, kRagged, 1, 1);
-    EXPECT_EQ(inputs, all_inputs(family, kRagged, 1, 3));
-    const TensorMap expected = family.reference(kRagged, inputs, {}, 1);
-    EXPECT_EQ(expected, family.reference(kRagged, inputs, {}, 3));
-    EXPECT_EQ(family.honest(kRagged, inputs, {}, 0), family.honest(kRagged, inputs, {}, 3));
-    EXPECT_EQ(family.noise(kRagged, inputs, expected, {}, -1), family.noise(kRagged, inputs, expected, {}, 3));
+TEST_P(BothE88Families, ThreadsChangeNothing) {
+  for (const std::string& regime : family_.regimes) {
+    EXPECT_EQ(family_.fill(kRagged, 9, regime, 1), family_.fill(kRagged, 9, regime, 4)) << regime;
   }
+  const TensorMap inputs = all_inputs(family_, kRagged, 1, 1);
+  EXPECT_EQ(inputs, all_inputs(family_, kRagged, 1, 3));
+  const TensorMap expected = family_.reference(kRagged, inputs, {}, 1);
+  EXPECT_EQ(expected, family_.reference(kRagged, inputs, {}, 3));
+  EXPECT_EQ(family_.honest(kRagged, inputs, {}, 0), family_.honest(kRagged, inputs, {}, 3));
+  EXPECT_EQ(family_.noise(kRagged, inputs, expected, {}, -1), family_.noise(kRagged, inputs, expected, {}, 3));
 }
 
-TEST(E88Family, OnlyTheRequestedUnitsAreComputed) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    const TensorMap inputs = all_inputs(family, kRagged);
-    const TensorMap all = family.reference(kRagged, inputs, {}, 1);
-    const TensorMap some = family.reference(kRagged, inputs, {4, 1}, 2);
-    for (const auto& [tensor, values] : some) {
-      std::vector<double> wanted(values.size());
-      for (const std::int64_t unit : {1, 4}) {
-        for (const ElementRun& run : family.unit_elements(kRagged, tensor, unit)) {
-          std::copy_n(all.at(tensor).begin() + run.offset, run.count, wanted.begin() + run.offset);
-        }
+TEST_P(BothE88Families, OnlyTheRequestedUnitsAreComputed) {
+  const TensorMap inputs = all_inputs(family_, kRagged);
+  const TensorMap all = family_.reference(kRagged, inputs, {}, 1);
+  const TensorMap some = family_.reference(kRagged, inputs, {4, 1}, 2);
+  for (const auto& [tensor, values] : some) {
+    std::vector<double> wanted(values.size());
+    for (const std::int64_t unit : {1, 4}) {
+      for (const ElementRun& run : family_.unit_elements(kRagged, tensor, unit)) {
+        std::copy_n(all.at(tensor).begin() + run.offset, run.count, wanted.begin() + run.offset);
       }
-      EXPECT_EQ(values, wanted) << name << " " << tensor;
     }
+    EXPECT_EQ(values, wanted) << tensor;
   }
 }
 
@@ -182,7 +168,7 @@ double root_mean_square(const std::vector<double>& values) {
 
 TEST(E88Family, RegimesAreWhatTheySay) {
   const Family& family = *find_family("e88_forward");
-  const Axes axes = {{"B", 1}, {"T", 128}, {"H", 2}, {"N", 32}, {"V", 32}, {"GATE", 1}, {"NORM", 0}};
+  const Axes axes = e88_axes(1, 128, 2, 32, 32, 1, 0);
   const TensorMap typical = family.fill(axes, 1, "typical", 1);
   for (std::size_t row = 0; row < 128 * 2; ++row) {
     const auto first = typical.at("k").begin() + static_cast<std::ptrdiff_t>(row * 32);
@@ -205,7 +191,7 @@ TEST(E88Family, RegimesAreWhatTheySay) {
 }
 
 TEST(E88Family, RawKeysAreNotNormalisedWhereTheKernelDoesIt) {
-  const Axes axes = {{"B", 1}, {"T", 64}, {"H", 1}, {"N", 32}, {"V", 8}, {"GATE", 1}, {"NORM", 1}};
+  const Axes axes = e88_axes(1, 64, 1, 32, 8, 1, 1);
   EXPECT_NEAR(root_mean_square(find_family("e88_forward")->fill(axes, 1, "typical", 1).at("k")), 1.0, 0.1);
 }
 
@@ -233,46 +219,43 @@ TEST(E88Family, UngatedGradientOfTheGateIsZero) {
   }
 }
 
-TEST(E88Family, HonestOutputsAreBf16Values) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    for (const auto& [tensor, values] : family.honest(kRagged, all_inputs(family, kRagged), {}, 1)) {
-      for (const double value : values) {
-        ASSERT_EQ(value, round_to_bf16(value)) << tensor;
-      }
+TEST_P(BothE88Families, HonestOutputsAreBf16Values) {
+  for (const auto& [tensor, values] : family_.honest(kRagged, all_inputs(family_, kRagged), {}, 1)) {
+    for (const double value : values) {
+      ASSERT_EQ(value, round_to_bf16(value)) << tensor;
     }
   }
 }
 
-TEST(E88Family, WorkloadsAreLegalAndNamedOnce) {
-  for (const std::string_view name : kFamilies) {
-    const Family& family = *find_family(name);
-    EXPECT_EQ(family.workloads.front().name, "b2_t64_h4_n32");
-    std::set<std::string> names;
-    std::set<std::string> classes;
-    for (const Workload& workload : family.workloads) {
-      EXPECT_EQ(check_axes(family, workload.axes), "") << workload.name;
-      names.insert(workload.name);
-      classes.insert(workload.workload_class);
-      EXPECT_EQ(workload.target == Target::cuda, workload.kind == WorkloadKind::extreme) << workload.name;
-    }
-    EXPECT_EQ(names.size(), family.workloads.size());
-    EXPECT_EQ(classes, (std::set<std::string>{"n128", "n16", "n32", "n64"}));
+TEST_P(BothE88Families, WorkloadsAreLegalAndNamedOnce) {
+  EXPECT_EQ(family_.workloads.front().name, "b2_t64_h4_n32");
+  std::set<std::string> names;
+  std::set<std::string> classes;
+  for (const Workload& workload : family_.workloads) {
+    EXPECT_EQ(check_axes(family_, workload.axes), "") << workload.name;
+    names.insert(workload.name);
+    classes.insert(workload.workload_class);
+    EXPECT_EQ(workload.target == Target::cuda, workload.kind == WorkloadKind::extreme) << workload.name;
   }
+  EXPECT_EQ(names.size(), family_.workloads.size());
+  EXPECT_EQ(classes, (std::set<std::string>{"n128", "n16", "n32", "n64"}));
 }
 
 TEST(E88Family, IllegalAxesAreNamed) {
   const Family& family = *find_family("e88_backward");
-  EXPECT_EQ(check_axes(family, kRagged), "");
-  EXPECT_NE(check_axes(family, with(kRagged, "N", 129)).find("N = 129 is outside 1..128"), std::string::npos);
-  EXPECT_NE(check_axes(family, with(kRagged, "T", 0)).find("T = 0"), std::string::npos);
-  EXPECT_NE(check_axes(family, with(kRagged, "B", -1)).find("B = -1"), std::string::npos);
-  EXPECT_NE(check_axes(family, with(kRagged, "GATE", 2)).find("GATE = 2"), std::string::npos);
-  EXPECT_NE(check_axes(family, with(kRagged, "K", 16)).find("no axis K"), std::string::npos);
   Axes missing = kRagged;
   missing.erase("H");
-  EXPECT_NE(check_axes(family, missing).find("H has no value"), std::string::npos);
-  EXPECT_NE(check_axes(family, with(kRagged, "N", 1)).find("NORM = 1 needs N >= 2"), std::string::npos);
+  const std::pair<Axes, const char*> mistakes[] = {{with(kRagged, "N", 129), "N = 129 is outside 1..128"},
+                                                   {with(kRagged, "T", 0), "T = 0"},
+                                                   {with(kRagged, "B", -1), "B = -1"},
+                                                   {with(kRagged, "GATE", 2), "GATE = 2"},
+                                                   {with(kRagged, "K", 16), "no axis K"},
+                                                   {missing, "H has no value"},
+                                                   {with(kRagged, "N", 1), "NORM = 1 needs N >= 2"}};
+  for (const auto& [axes, mistake] : mistakes) {
+    EXPECT_NE(check_axes(family, axes).find(mistake), std::string::npos) << mistake;
+  }
+  EXPECT_EQ(check_axes(family, kRagged), "");
   EXPECT_EQ(check_axes(family, with(with(kRagged, "N", 1), "NORM", 0)), "");
   EXPECT_EQ(check_axes(*find_family("e88_forward"), with(kRagged, "N", 1)), "");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/family.h"
+#include "tests/kernels/e88_alternatives.h"
 
 namespace apo {
 namespace {
@@ -85,14 +86,10 @@ double worst_relative_error(Problem problem) {
   return worst;
 }
 
-Axes axes_of(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm) {
-  return {{"B", B}, {"T", T}, {"H", H}, {"N", N}, {"V", V}, {"GATE", gate}, {"NORM", norm}};
-}
-
 TEST(E88Gradient, EqualsFiniteDifferencesForEveryGateAndNorm) {
   for (const int gate : {0, 1}) {
     for (const int norm : {0, 1}) {
-      EXPECT_LT(worst_relative_error(draw(axes_of(1, 18, 2, 3, 5, gate, norm), "typical")), 1e-6)
+      EXPECT_LT(worst_relative_error(draw(e88_axes(1, 18, 2, 3, 5, gate, norm), "typical")), 1e-6)
           << "GATE=" << gate << " NORM=" << norm;
     }
   }
@@ -103,12 +100,12 @@ TEST(E88Gradient, EqualsFiniteDifferencesInEveryRegimeWithoutRowsOfZeros) {
     if (regime == "extreme") {
       continue;  // has such rows, where the norm bends within 1e-6: the next test goes there with smaller steps
     }
-    EXPECT_LT(worst_relative_error(draw(axes_of(2, 17, 1, 4, 2, 1, 1), regime)), 1e-6) << regime;
+    EXPECT_LT(worst_relative_error(draw(e88_axes(2, 17, 1, 4, 2, 1, 1), regime)), 1e-6) << regime;
   }
 }
 
 TEST(E88Gradient, EqualsFiniteDifferencesWhereTheNormIsNearItsEpsilon) {
-  Problem problem = draw(axes_of(1, 4, 1, 4, 3, 1, 1), "typical");
+  Problem problem = draw(e88_axes(1, 4, 1, 4, 3, 1, 1), "typical");
   for (const std::string_view name : {"k", "q"}) {
     for (double& value : problem.inputs.find(name)->second) {
       value *= 1e-6;  // sum x^2 is then about the epsilon
@@ -133,7 +130,7 @@ TEST(E88Gradient, EqualsFiniteDifferencesWhereTheNormIsNearItsEpsilon) {
 }
 
 TEST(E88Gradient, ReferenceIgnoresTheRoundedCheckpointsAfterSlotZero) {
-  const Problem problem = draw(axes_of(1, 40, 1, 4, 4, 1, 1), "typical");
+  const Problem problem = draw(e88_axes(1, 40, 1, 4, 4, 1, 1), "typical");
   TensorMap inputs = problem.inputs;
   inputs.insert(problem.weights.begin(), problem.weights.end());
   const TensorMap forward = find_family("e88_forward")->reference(problem.axes, inputs, {}, 1);

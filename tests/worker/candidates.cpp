@@ -6,13 +6,12 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "harness/core/hash.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "kernels/random.h"
+#include "tests/zoo/says.h"
 
 namespace apo::testing {
 namespace {
@@ -32,16 +31,6 @@ struct copy_args {
 
 std::vector<std::string> base_flags() {
   return {"-std=c++20", "-O1", "-g1", "-shared", "-fPIC", "-pthread"};
-}
-
-std::string marked(const std::string& text, const std::string& mark) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
-    }
-  }
-  return "";
 }
 
 std::optional<Failure> check_output(const SharedTensors& shared_tensors, const std::vector<float>& expected, int call) {
@@ -69,13 +58,7 @@ fs::path zoo_source(const std::string& name) {
 
 Expectation expectation_of(const fs::path& source) {
   const std::string text = read_file(source);
-  Expectation expectation{.outcome = marked(text, "// zoo: expect "), .needs = marked(text, "// zoo: needs ")};
-  for (const std::string& part : split(marked(text, "// zoo: evidence "), ',')) {
-    if (!trim(part).empty()) {
-      expectation.evidence.push_back(trim(part));
-    }
-  }
-  return expectation;
+  return {.outcome = zoo_says(text, "expect"), .evidence = zoo_evidence(text), .needs = zoo_says(text, "needs")};
 }
 
 Compiled compile(const fs::path& source, const std::vector<std::string>& more_flags) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/cli/command.h"
-#include "harness/exchange/import_definition.h"
+#include "harness/exchange/exchange.h"
 
 namespace apo {
 

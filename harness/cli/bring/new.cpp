@@ -11,7 +11,7 @@
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/implement/variant/cpp_keywords.h"
+#include "harness/implement/variant/metadata_block.h"
 #include "harness/loop/contract/skeleton.h"
 #include "harness/loop/workspace/workspace.h"
 #include "kernels/family.h"

@@ -20,7 +20,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/exchange/family_document.h"
+#include "harness/exchange/exchange.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"

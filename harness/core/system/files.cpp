@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -151,6 +152,18 @@ void write_file_atomically(const fs::path& path, std::string_view contents) {
 
 void check_writable(const fs::path& path) {
   const StagedFile unused(path, "");
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->is_regular_file(error)) {
+      files.push_back(it->path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 void write_files_atomically(const std::vector<NamedText>& files) {

@@ -19,6 +19,8 @@ bool lies_in(const std::filesystem::path& file, const std::filesystem::path& fol
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 // Throws as write_file_atomically() would, and changes nothing. Call it before long work.
 void check_writable(const std::filesystem::path& path);
+// The regular files in the folder and in those below it, sorted; none where it cannot be read.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 // Writes several files: none changes before all are on disk under temporary names.
 struct NamedText {
   std::filesystem::path path;

@@ -84,4 +84,10 @@ std::string signal_name(int signal) {
   return std::string("SIG") + name + " (" + meaning + ")";
 }
 
+std::string sudden_end(const ProcessResult& result, double timeout_s) {
+  return result.timed_out     ? "did not finish in " + format_seconds(timeout_s)
+         : result.signal != 0 ? "was ended by " + signal_name(result.signal)
+                              : "";
+}
+
 }  // namespace apo

@@ -32,5 +32,7 @@ std::string require_program(const std::string& name);
 
 // "SIGSEGV (invalid memory reference)".
 std::string signal_name(int signal);
+// "did not finish in 2.0 s", its limit, or "was ended by SIGSEGV (invalid memory reference)"; "" where it exited.
+std::string sudden_end(const ProcessResult& result, double timeout_s);
 
 }  // namespace apo

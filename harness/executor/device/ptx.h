@@ -78,66 +78,41 @@ inline void cp_async_wait_for() {
   call_wait_copies(kGroups);
 }
 
-// mma.m16n8k8 of tf32: with g = lane / 4 and t = lane % 4 a lane has a[g + 8 (i % 2)][t + 4 (i / 2)], b[t + 4 i][g],
-// and c[g + 8 (i / 2)][2 t + i % 2] (PTX ISA, "Matrix Fragments for mma.m16n8k8").
-APO_CPU_UNSEEN inline void finish_mma_tf32(Collective* const* lanes, unsigned) {
-  const auto value = [&](unsigned lane, unsigned i) {
-    const unsigned bits = static_cast<unsigned>(lanes[lane]->in[i / 2] >> 32 * (i % 2));
-    // Of an operand only 10 bits of mantissa count.
-    return __uint_as_float(i < 6 ? bits & 0xffffe000u : bits);
-  };
-  for (unsigned lane = 0; lane < kWarp; ++lane) {
-    unsigned result[4];
-    for (unsigned i = 0; i < 4; ++i) {
-      const unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
-      float sum = value(lane, 6 + i);
-      for (unsigned k = 0; k < 8; ++k) {
-        sum += value(row % 8 * 4 + k % 4, row / 8 + 2 * (k / 4)) * value(column * 4 + k % 4, 4 + k / 4);
-      }
-      result[i] = __float_as_uint(sum);
-    }
-    __builtin_memcpy(lanes[lane]->out, result, sizeof result);
-  }
-}
-inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
-                             unsigned a3, unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {
-  const unsigned words[10] = {
-      a0, a1, a2, a3, b0, b1, __float_as_uint(d0), __float_as_uint(d1), __float_as_uint(d2), __float_as_uint(d3)};
-  Collective c{"mma.sync", ~0u, line, finish_mma_tf32, {}, {}, 0};
-  __builtin_memcpy(c.in, words, sizeof words);
-  call_collective(&c);
-  float result[4];
-  __builtin_memcpy(result, c.out, sizeof result);
-  d0 = result[0], d1 = result[1], d2 = result[2], d3 = result[3];
-}
-
-// mma.m16n8k16 of bf16: with g = lane / 4 and t = lane % 4 a lane has pairs along k: a[g + 8 (i % 2)][2 t + 8 (i / 2)],
-// b[2 t + 8 i][g], and c as above (PTX ISA, "Matrix Fragments for mma.m16n8k16").
-APO_CPU_UNSEEN inline void finish_mma_bf16(Collective* const* lanes, unsigned) {
+// mma.m16n8k8 of tf32 and mma.m16n8k16 of bf16, of which a word has one element or a pair along k. With g = lane / 4
+// and t = lane % 4, word i of a lane is a[g + 8 (i % 2)][t + 4 (i / 2)], b[t + 4 i][g] (counting words along k), and
+// c[g + 8 (i / 2)][2 t + i % 2] (PTX ISA, "Matrix Fragments").
+template <unsigned kInWord>
+APO_CPU_UNSEEN inline void finish_mma(Collective* const* lanes, unsigned) {
   const auto word = [&](unsigned lane, unsigned i) {
     return static_cast<unsigned>(lanes[lane]->in[i / 2] >> 32 * (i % 2));
   };
+  // Of an operand in tf32 only 10 bits of mantissa count.
   const auto value = [&](unsigned lane, unsigned i, unsigned k) {
-    return __uint_as_float(k % 2 == 0 ? word(lane, i) << 16 : word(lane, i) & 0xffff0000u);
+    return __uint_as_float(kInWord == 1 ? word(lane, i) & 0xffffe000u
+                           : k % 2 == 0 ? word(lane, i) << 16
+                                        : word(lane, i) & 0xffff0000u);
   };
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     unsigned result[4];
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
       float sum = __uint_as_float(word(lane, 6 + i));
-      for (unsigned k = 0; k < 16; ++k) {
-        sum += value(row % 8 * 4 + k % 8 / 2, row / 8 + 2 * (k / 8), k) * value(column * 4 + k % 8 / 2, 4 + k / 8, k);
+      for (unsigned k = 0; k < 8 * kInWord; ++k) {
+        const unsigned along = k / kInWord;
+        sum += value(row % 8 * 4 + along % 4, row / 8 + 2 * (along / 4), k) *
+               value(column * 4 + along % 4, 4 + along / 4, k);
       }
       result[i] = __float_as_uint(sum);
     }
     __builtin_memcpy(lanes[lane]->out, result, sizeof result);
   }
 }
-inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
-                              unsigned a3, unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {
+template <unsigned kInWord>
+inline void mma(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {
   const unsigned words[10] = {
       a0, a1, a2, a3, b0, b1, __float_as_uint(d0), __float_as_uint(d1), __float_as_uint(d2), __float_as_uint(d3)};
-  Collective c{"mma.sync", ~0u, line, finish_mma_bf16, {}, {}, 0};
+  Collective c{"mma.sync", ~0u, line, finish_mma<kInWord>, {}, {}, 0};
   __builtin_memcpy(c.in, words, sizeof words);
   call_collective(&c);
   float result[4];
@@ -158,31 +133,22 @@ APO_CPU_UNSEEN inline void finish_ldmatrix(Collective* const* lanes, unsigned) {
     __builtin_memcpy(lanes[lane]->out, rows, sizeof rows);
   }
 }
-APO_CPU_INLINE void load_matrices(unsigned (&to)[4], unsigned address, bool transposed, Line line) {
-  Collective c{transposed ? "ldmatrix.trans" : "ldmatrix", ~0u, line, finish_ldmatrix, {}, {}, 0};
+template <bool kTransposed>
+inline void ldmatrix_x4(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3, unsigned address,
+                        Line line = {__builtin_FILE(), __builtin_LINE()}) {
+  Collective c{kTransposed ? "ldmatrix.trans" : "ldmatrix", ~0u, line, finish_ldmatrix, {}, {}, 0};
   c.in[0] = address;
-  c.in[1] = transposed ? 1 : 0;
+  c.in[1] = kTransposed ? 1 : 0;
   call_collective(&c);
   unsigned rows[8];
   __builtin_memcpy(rows, c.out, sizeof rows);
   const unsigned first = 2 * (lane() % 4), column = lane() / 4;
+  unsigned* const to[] = {&r0, &r1, &r2, &r3};
   for (unsigned m = 0; m < 4; ++m) {
     const auto* low = reinterpret_cast<const unsigned short*>(call_shared_address(rows[2 * m]));
     const auto* high = reinterpret_cast<const unsigned short*>(call_shared_address(rows[2 * m + 1]));
-    to[m] = static_cast<unsigned>(high[transposed ? column : first + 1]) << 16 | low[transposed ? column : first];
+    *to[m] = static_cast<unsigned>(high[kTransposed ? column : first + 1]) << 16 | low[kTransposed ? column : first];
   }
-}
-inline void ldmatrix_x4(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3, unsigned address,
-                        Line line = {__builtin_FILE(), __builtin_LINE()}) {
-  unsigned to[4];
-  load_matrices(to, address, false, line);
-  r0 = to[0], r1 = to[1], r2 = to[2], r3 = to[3];
-}
-inline void ldmatrix_x4_trans(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3, unsigned address,
-                              Line line = {__builtin_FILE(), __builtin_LINE()}) {
-  unsigned to[4];
-  load_matrices(to, address, true, line);
-  r0 = to[0], r1 = to[1], r2 = to[2], r3 = to[3];
 }
 
 }  // namespace apo_cpu::ptx

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "harness/core/text.h"
+
 namespace apo {
 namespace {
 
@@ -45,17 +47,13 @@ constexpr Equivalent kEquivalents[] = {
     {"cp.async.wait_group #;", "cp_async_wait_for"},
     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
      "{%0, %1, %2, %3};",
-     "mma_m16n8k8_tf32"},
+     "mma<1>"},
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
      "{%0, %1, %2, %3};",
-     "mma_m16n8k16_bf16"},
-    {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4"},
-    {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4_trans"},
+     "mma<2>"},
+    {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4<false>"},
+    {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];", "ldmatrix_x4<true>"},
 };
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 bool is_decimal(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -113,7 +111,7 @@ class Scanner {
       const std::size_t begin = at_;
       if (skip_opaque()) {
         result += source_.substr(begin, at_ - begin);
-      } else if (is_word(source_[at_])) {
+      } else if (is_letter_of_word(source_[at_])) {
         const std::string_view word = take_word();
         if (word == "asm" || word == "__asm__") {
           result += statement(begin);
@@ -155,7 +153,7 @@ class Scanner {
   std::string_view take_word() {
     const std::size_t begin = at_;
     // A quote inside a number separates digits.
-    while (is_word(peek()) || (peek() == '\'' && is_decimal(source_[begin]) && is_word(peek(1)))) {
+    while (is_letter_of_word(peek()) || (peek() == '\'' && is_decimal(source_[begin]) && is_letter_of_word(peek(1)))) {
       ++at_;
     }
     return source_.substr(begin, at_ - begin);
@@ -169,7 +167,7 @@ class Scanner {
   // From behind `asm` to its closing parenthesis: the PTX, then its operands.
   std::string statement(std::size_t begin) {
     skip_blanks();
-    if (is_word(peek())) {
+    if (is_letter_of_word(peek())) {
       take_word();  // volatile
       skip_blanks();
     }

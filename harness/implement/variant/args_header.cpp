@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/core/error.h"
-#include "harness/implement/variant/form.h"
+#include "harness/core/sources.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {
@@ -26,7 +25,7 @@ std::string element_headers(const Family& family, Target target) {
 void add_tensors(const Family& family, Target target, bool outputs, std::vector<ArgumentField>& fields) {
   for (const TensorSpec& tensor : family.tensors) {
     if ((tensor.role == Role::output) == outputs) {
-      fields.push_back({.type = (outputs ? "" : "const ") + std::string(element_type(tensor.dtype, target)) + "*",
+      fields.push_back({.type = (outputs ? "" : "const ") + element_type(tensor.dtype, target) + "*",
                         .name = tensor.name,
                         .comment = tensor.shape_text + " " + std::string(to_string(tensor.dtype))});
     }
@@ -61,48 +60,32 @@ std::string constant(const Variant& variant, const Tunable& tunable, const std::
                                    : "#define " + tunable.name + " " + value + "\n";
 }
 
-// #if takes an undefined name for 0.
-std::string exported_constant(const Variant& variant, const Tunable& tunable) {
-  const std::string given = "APO_" + tunable.name;
-  return (tunable.technique.empty() ? "" : "#ifndef " + given + "\n#error \"" + given + " is missing\"\n#endif\n") +
-         constant(variant, tunable, given);
-}
-
 std::string end(const Variant& variant) {
   return is_device_variant(variant) ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
 }
 
 }  // namespace
 
-std::string_view element_type(DType dtype, Target target) {
-  const bool cuda = target == Target::cuda;
-  switch (dtype) {
-    case DType::f64:
-      return "double";
-    case DType::f32:
-      return "float";
-    case DType::f16:
-      return cuda ? "__half" : "uint16_t";
-    case DType::bf16:
-      return cuda ? "__nv_bfloat16" : "uint16_t";
-    case DType::e4m3:
-      return cuda ? "__nv_fp8_e4m3" : "uint8_t";
-    case DType::e5m2:
-      return cuda ? "__nv_fp8_e5m2" : "uint8_t";
-    case DType::i64:
-      return cuda ? "long long" : "int64_t";  // NVRTC has no <stdint.h>
-    case DType::i32:
-      return "int";
-    case DType::i16:
-      return "short";
-    case DType::i8:
-      return "signed char";
-    case DType::u8:
-      return "unsigned char";
-    case DType::boolean:
-      return "bool";
-  }
-  check_failed("a known dtype", __FILE__, __LINE__);
+const ElementNames& element_names(DType dtype) {
+  // NVRTC has no <stdint.h>.
+  static constexpr ElementNames kNames[] = {{DType::f64, "double", "double", "fp64", 2},
+                                            {DType::f32, "float", "float", "fp32", 2},
+                                            {DType::f16, "uint16_t", "__half", "fp16", 2},
+                                            {DType::bf16, "uint16_t", "__nv_bfloat16", "bf16", 4},
+                                            {DType::e4m3, "uint8_t", "__nv_fp8_e4m3", "fp8e4nv", 10},
+                                            {DType::e5m2, "uint8_t", "__nv_fp8_e5m2", "fp8e5", 12},
+                                            {DType::i64, "int64_t", "long long", "i64", 0},
+                                            {DType::i32, "int", "int", "i32", 0},
+                                            {DType::i16, "short", "short", "i16", 0},
+                                            {DType::i8, "signed char", "signed char", "i8", 0},
+                                            {DType::u8, "unsigned char", "unsigned char", "u8", 1},
+                                            {DType::boolean, "bool", "bool", "i1", 6}};
+  return *std::ranges::find(kNames, dtype, &ElementNames::dtype);
+}
+
+std::string element_type(DType dtype, Target target) {
+  const ElementNames& names = element_names(dtype);
+  return target == Target::cuda ? names.cuda : names.host;
 }
 
 std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant) {
@@ -113,10 +96,8 @@ std::vector<ArgumentField> argument_fields(const Family& family, const Variant& 
     fields.push_back({.type = "void*", .name = buffer.name, .comment = "scratch, " + buffer.bytes + " bytes"});
   }
   for (const ScalarSpec& scalar : family.scalars) {
-    fields.push_back({.type = std::string(element_type(scalar.dtype, variant.target)),
-                      .name = scalar.name,
-                      .comment = "",
-                      .scalar = true});
+    fields.push_back(
+        {.type = element_type(scalar.dtype, variant.target), .name = scalar.name, .comment = "", .scalar = true});
   }
   for (const AxisSpec& axis : family.axes) {
     fields.push_back({.type = integer_type(variant), .name = axis.name, .comment = ""});
@@ -160,7 +141,9 @@ std::string exported_args_header(const Family& family, const Variant& variant) {
     text += axis.specialised ? constant(variant, "k" + axis.name, "APO_k" + axis.name) : "";
   }
   for (const Tunable& tunable : variant.tunables) {
-    text += exported_constant(variant, tunable);
+    const std::string given = "APO_" + tunable.name;  // #if takes an undefined name for 0
+    text += (tunable.technique.empty() ? "" : "#ifndef " + given + "\n#error \"" + given + " is missing\"\n#endif\n") +
+            constant(variant, tunable, given);
   }
   return text + end(variant);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -26,8 +25,16 @@ struct ArgumentField {
 };
 // In the order of the struct.
 std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant);
-// The C++ type of an element of a tensor.
-std::string_view element_type(DType dtype, Target target);
+// What an element of a tensor is in each language; `dlpack` is DLPack's code of the kind, beside its bits.
+struct ElementNames {
+  DType dtype;
+  const char* host;
+  const char* cuda;
+  const char* triton;
+  int dlpack;
+};
+const ElementNames& element_names(DType dtype);
+std::string element_type(DType dtype, Target target);  // in C++
 // Names of the constants: k<AXIS> of each specialised axis, then the tunables.
 std::vector<std::string> constant_names(const Family& family, const Variant& variant);
 std::string args_header_name(const Family& family);

@@ -13,7 +13,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/include_folders.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/metadata_block.h"
 
@@ -41,30 +41,18 @@ std::vector<fs::path> source_files(const fs::path& root) {
                   "give it another name: its apo:variant line, or that of the file without one");
 }
 
-// A hard link appears whole and never replaces what is there, unlike a rename of a file.
-void create_file(const fs::path& draft, const fs::path& path, const std::string& contents, std::error_code& error) {
-  write_file_atomically(draft, contents);
-  fs::create_hard_link(draft, path, error);
-}
-
-// A folder appears whole and never replaces one with files in it.
-void create_folder(const fs::path& draft, const fs::path& folder, const std::vector<SourceFile>& files,
-                   std::error_code& error) {
-  for (const SourceFile& file : files) {
-    write_file_atomically(draft / file.name, file.text);
-  }
-  fs::rename(draft, folder, error);
-}
-
-// The variant's own file at `path`, its headers beside it; false when something has that name.
+// The variant's own file at `path`, its headers beside it; false when something has that name. What appears is whole,
+// and never replaces what is there: a hard link, unlike a rename of a file, or the rename of a folder.
 bool create_whole(const fs::path& path, const Variant& variant) {
   const bool alone = variant.headers.empty();
   const fs::path place = alone ? path : path.parent_path();
   const fs::path draft = place.parent_path() / fmt::format(".{}.draft-{}", place.filename().string(), getpid());
-  std::vector<SourceFile> files = variant.headers;
-  files.push_back({.name = path.filename().string(), .text = variant.source, .path = ""});
+  write_file_atomically(alone ? draft : draft / path.filename(), variant.source);
+  for (const SourceFile& header : variant.headers) {
+    write_file_atomically(draft / header.name, header.text);
+  }
   std::error_code error;
-  alone ? create_file(draft, place, variant.source, error) : create_folder(draft, place, files, error);
+  alone ? fs::create_hard_link(draft, place, error) : fs::rename(draft, place, error);
   std::error_code ignored;  // a leftover draft begins with a dot and is not scanned
   fs::remove_all(draft, ignored);
   const bool taken =
@@ -201,23 +189,16 @@ const Variant* Catalogue::find(std::string_view id) const {
   return found == variants_.end() ? nullptr : &found->second;
 }
 
-namespace {
-
-bool is_file(std::string_view id) {
-  std::error_code ignored;  // what cannot be looked at is no file of theirs
-  return std::filesystem::is_regular_file(id, ignored);
-}
-
-}  // namespace
-
 const Variant& Catalogue::get(std::string_view id) const {
   const Variant* variant = find(id);
   if (variant == nullptr) {
     const std::string guess = did_you_mean(id, ids());
+    std::error_code ignored;  // what cannot be looked at is no file of theirs
     throw UserError(
         "unknown variant '" + std::string(id) + "'",
-        is_file(id) ? fmt::format("it is a file: 'apo register {}' adds it, 'apo try FAMILY {}' judges it too", id, id)
-                    : (guess.empty() ? "" : guess + "  ") + "'apo list' shows all variants");
+        fs::is_regular_file(id, ignored)
+            ? fmt::format("it is a file: 'apo register {}' adds it, 'apo try FAMILY {}' judges it too", id, id)
+            : (guess.empty() ? "" : guess + "  ") + "'apo list' shows all variants");
   }
   return *variant;
 }
@@ -298,10 +279,6 @@ bool Catalogue::is_scanned(const Variant& variant) const {
   return std::ranges::any_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
 }
 
-bool Catalogue::may_be_replaced(const Variant& variant) const {
-  return is_registered(variant) || !is_scanned(variant);
-}
-
 const Variant* Catalogue::with_text(std::string_view source_hash) const {
   const auto found =
       std::ranges::find_if(variants_, [&](const auto& one) { return one.second.source_hash == source_hash; });
@@ -314,7 +291,7 @@ const Variant* Catalogue::same(const Variant& variant) const {
   if (known != nullptr && known->source_hash == variant.source_hash) {
     return known;
   }
-  if (known != nullptr && !may_be_replaced(*known)) {
+  if (known != nullptr && is_scanned(*known) && !is_registered(*known)) {
     name_taken(variant, known->path);
   }
   if (const Variant* other = with_text(variant.source_hash)) {

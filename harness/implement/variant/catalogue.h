@@ -80,7 +80,6 @@ class Catalogue {
   std::optional<UnknownRelative> unknown_relative(const Variant& variant) const;
   std::string nearest_other(const UnknownRelative& wrong, const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
-  bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;
   std::vector<std::filesystem::path> roots_;

@@ -1,4 +1,4 @@
-// harness/implement/variant/headers.cpp - follows quoted includes depth first.
+// harness/implement/variant/headers.cpp - follows quoted includes depth first; resolves folders at the time of a build.
 #include "harness/implement/variant/headers.h"
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/include_names.h"
 #include "harness/implement/includes.h"
+#include "harness/implement/toolkit.h"
 #include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
@@ -156,6 +156,27 @@ void follow(Search& search, std::string_view source, const std::string& path, co
   search.open.pop_back();
 }
 
+// ---------------------------------------------------------------- folders of other people's headers
+
+constexpr const char* kCccl = "cccl";
+
+bool is_folder(const fs::path& path) {
+  std::error_code unreadable_is_none;
+  return fs::is_directory(path, unreadable_is_none);
+}
+
+// CUDA 13 has CCCL in a folder of its own, CUDA 12 among its other headers.
+fs::path cccl() {
+  for (const fs::path& toolkit : toolkit_folders()) {
+    for (const fs::path& folder : {toolkit / "include" / "cccl", toolkit / "include"}) {
+      if (is_folder(folder / "cub")) {
+        return folder;
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<SourceFile> find_headers(std::string_view source, const std::string& path, const std::string& family,
@@ -180,6 +201,40 @@ void check_headers(const std::vector<SourceFile>& headers, const std::string& pa
                       "take the file from its source again: somebody changed it by hand");
     }
   }
+}
+
+fs::path include_folder(const std::string& named, const fs::path& path) {
+  if (named == kCccl) {
+    return cccl();
+  }
+  for (const fs::path& folder : {path.parent_path() / named, fs::current_path() / named}) {
+    if (is_folder(folder)) {
+      return fs::canonical(folder);
+    }
+  }
+  return {};
+}
+
+std::vector<fs::path> IncludeFolders::all() const {
+  std::vector<fs::path> folders = own;
+  folders.insert(folders.end(), toolkit.begin(), toolkit.end());
+  return folders;
+}
+
+IncludeFolders include_folders(const Variant& variant) {
+  IncludeFolders folders;
+  for (const std::string& named : variant.includes) {
+    const fs::path folder = include_folder(named, variant.path);
+    if (folder.empty() && folders.missing.empty()) {
+      folders.missing = named == kCccl ? variant.id() +
+                                             " includes CCCL, and there is no CUDA toolkit with it here: "
+                                             "install cuda-cccl-13-0, or set CUDA_HOME"
+                                       : "the include folder '" + named + "' of " + variant.id() + " is not there";
+    } else if (!folder.empty()) {
+      (named == kCccl ? folders.toolkit : folders.own).push_back(folder);
+    }
+  }
+  return folders;
 }
 
 }  // namespace apo

@@ -1,4 +1,5 @@
-// harness/implement/variant/headers.h - finds the headers that are part of a variant.
+// harness/implement/variant/headers.h - finds the headers that are part of a variant, and the folders of other people's
+// that its apo:include lines name.
 #pragma once
 
 #include <filesystem>
@@ -26,5 +27,18 @@ std::vector<SourceFile> find_headers(std::string_view source, const std::string&
 
 // Throws UserError when headers that come from a journal or a baseline file have names that find_headers() refuses.
 void check_headers(const std::vector<SourceFile>& headers, const std::string& path, const std::string& family);
+
+// Where an apo:include line of the file `path` points: the CUDA toolkit's own CCCL for "cccl", else an absolute folder,
+// or one below that of the file, or below the working folder. Empty when there is no such folder.
+std::filesystem::path include_folder(const std::string& named, const std::filesystem::path& path);
+
+struct IncludeFolders {
+  std::vector<std::filesystem::path> own;      // of the user: what is included from them is part of a build's key
+  std::vector<std::filesystem::path> toolkit;  // of the toolkit, whose version stands in the key
+  std::string missing;                         // a sentence about the first that is not there; empty: all are
+
+  std::vector<std::filesystem::path> all() const;
+};
+IncludeFolders include_folders(const Variant& variant);
 
 }  // namespace apo

@@ -7,7 +7,7 @@
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/records/records.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 
 namespace apo {
 

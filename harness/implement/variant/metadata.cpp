@@ -1,36 +1,279 @@
-// harness/implement/variant/metadata.cpp - a variant of its file: reads the block, finds the headers, checks the whole.
+// harness/implement/variant/metadata.cpp - a variant of its file: reads each key of its block, finds the headers,
+// checks the whole.
 #include "harness/implement/variant/metadata.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <functional>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/headers.h"
-#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/metadata_block.h"
-#include "harness/implement/variant/metadata_checks.h"
-#include "harness/implement/variant/metadata_lines.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/implement/variant/shared_object.h"
+#include "kernels/family.h"
 
 namespace apo {
 namespace {
 
-// The block is read by then.
-using HeadersOf = std::function<std::vector<SourceFile>(const Variant& variant)>;
+void add_once(std::vector<std::string>& list, const BlockLine& line, const char* what) {
+  if (std::ranges::find(list, line.value) != list.end()) {
+    line.fail(std::string("the ") + what + " '" + line.value + "' is repeated", "remove this line");
+  }
+  list.push_back(line.value);
+}
 
-Variant parse(std::string_view source, const std::string& path, const HeadersOf& headers_of,
-              const FileIdentity& otherwise) {
-  const std::vector<BlockLine> block = read_block(source, path);
-  Variant variant{.family = otherwise.family, .name = otherwise.name, .target = otherwise.target};
-  read_lines(variant, block, path);
-  variant.path = path;
-  variant.source = source;
-  variant.headers = headers_of(variant);
+void read_variant(Variant& variant, const BlockLine& line) {
+  const std::vector<std::string> parts = split(line.value, '/');
+  if (parts.size() != 2 || parts[0].empty()) {
+    line.fail("'" + line.value + "' is not FAMILY/NAME", "e.g. '// apo:variant e88_backward/register_owned'");
+  }
+  variant.family = parts[0];
+  variant.name = parts[1];
+}
+
+void read_target(Variant& variant, const BlockLine& line) {
+  static const Pattern kArch("sm_[0-9]{2,3}[af]?");
+  const std::vector<std::string> words = split_words(line.value);
+  const bool cuda = words[0] == "cuda";
+  const bool with_arch = words.size() == 2 && cuda && kArch.matches(words[1]);
+  if ((!cuda && words[0] != "host") || (words.size() > 1 && !with_arch)) {
+    line.fail("unknown target '" + line.value + "'", "write 'host', 'cuda' or 'cuda sm_80'");
+  }
+  variant.target = cuda ? Target::cuda : Target::host;
+  variant.arch = with_arch ? words[1] : "";
+}
+
+void read_technique(Variant& variant, const BlockLine& line) {
+  static const Pattern kTechnique("[a-z0-9]+(-[a-z0-9]+)*");
+  if (!kTechnique.matches(line.value)) {
+    line.fail("'" + line.value + "' is not a technique",
+              "one lower-case word a line, parts joined by '-': chunk-prefetch");
+  }
+  add_once(variant.techniques, line, "technique");
+}
+
+// FAMILY/NAME or NAME of the variant's own family, as FAMILY/NAME.
+std::string read_sibling(const Variant& variant, const BlockLine& line, const std::string& named) {
+  const std::vector<std::string> parts = split(named, '/');
+  if (parts.size() > 2 || !is_identifier(parts.back())) {
+    line.fail("'" + named + "' is not the name of a variant",
+              "write [FAMILY/]NAME, e.g. " + variant.family + "/simple");
+  }
+  if (parts.size() == 2 && parts[0] != variant.family) {
+    line.fail("'" + named + "' is of another family than " + variant.id(),
+              "name a variant of " + variant.family + ", or leave the line out");
+  }
+  const std::string id = variant.family + "/" + parts.back();
+  if (id == variant.id()) {
+    line.fail("the variant names itself", "name the variant it grew from, or leave the line out");
+  }
+  return id;
+}
+
+void read_parent(Variant& variant, const BlockLine& line) {
+  variant.parent = read_sibling(variant, line, line.value);
+}
+
+void read_idea(Variant& variant, const BlockLine& line) {
+  variant.idea = line.value;
+}
+
+void read_predict(Variant& variant, const BlockLine& line) {
+  static const Pattern kForm(R"((\d{1,6}(?:\.\d{1,6})?)x\.\.(\d{1,6}(?:\.\d{1,6})?)x\s+over\s+([^\s:]+)\s*:\s*(.+))");
+  const char* example = "write '1.5x..1.8x over parent: REASON', or a variant's name for 'parent'";
+  const auto match = kForm.match(line.value);
+  if (!match) {
+    line.fail("the prediction '" + line.value.substr(0, 200) + "' cannot be read", example);
+  }
+  const PatternMatch& parts = *match;
+  const double low = parse_double(parts[1]).value_or(0);
+  const double high = parse_double(parts[2]).value_or(0);
+  if (!(low > 0) || !(low <= high)) {
+    line.fail("the band " + parts[1] + "x.." + parts[2] + "x is not positive and rising", example);
+  }
+  const std::string over = parts[3];
+  variant.prediction = Prediction{.low = low,
+                                  .high = high,
+                                  .relative_to = over == "parent" ? over : read_sibling(variant, line, over),
+                                  .because = parts[4]};
+}
+
+void read_requires(Variant& variant, const BlockLine& line) {
+  std::string& all = variant.requires_expression;
+  all = all.empty() ? line.value : "(" + all + ") && (" + line.value + ")";
+}
+
+void read_tune(Variant& variant, const BlockLine& line) {
+  const char* example = "e.g. '// apo:tune CHUNK 8,16,32'; the first value is the default";
+  const std::size_t space = line.value.find_first_of(" \t");
+  Tunable tunable{.name = line.value.substr(0, space), .values = {}};
+  if (space == std::string::npos) {
+    line.fail("the tunable '" + line.value + "' has no values", example);
+  }
+  for (const std::string& text : split(line.value.substr(space), ',')) {
+    const auto number = parse_int(trim(text));
+    if (!number || *number >= std::int64_t{1} << 53 || *number <= -(std::int64_t{1} << 53)) {
+      line.fail("the value '" + trim(text) + "' of " + tunable.name + " is not an integer", example);
+    }
+    if (std::find(tunable.values.begin(), tunable.values.end(), *number) != tunable.values.end()) {
+      line.fail("the value " + trim(text) + " of " + tunable.name + " is repeated", "list each value once");
+    }
+    tunable.values.push_back(*number);
+  }
+  variant.tunables.push_back(std::move(tunable));
+}
+
+// A tunable of two values, off by default.
+void read_toggle(Variant& variant, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
+  const char* example = "e.g. '// apo:toggle FUSED_NORM fused-l2-norm'; its values are 0, the default, and 1";
+  if (words.size() != 2) {
+    line.fail("'" + line.value + "' is not a macro and the technique that it applies", example);
+  }
+  if (find_technique(words[1], variant.target) == nullptr) {
+    std::vector<std::string> known;
+    for (const Technique& technique : technique_catalogue()) {
+      known.push_back(technique.name);
+    }
+    const std::string guess = did_you_mean(words[1], known);
+    line.fail("the catalogue has no technique '" + words[1] + "' for target " + std::string(to_string(variant.target)),
+              guess.empty() ? example : guess);
+  }
+  variant.tunables.push_back({.name = words[0], .values = {0, 1}, .technique = words[1]});
+}
+
+// "NAME BYTES" or "NAME BYTES when=E"
+void read_scratch(Variant& variant, const BlockLine& line) {
+  static const Pattern kForm(R"((\S+)\s+(.*?)(?:\s+when=(.*))?)");
+  const auto parts = kForm.match(line.value);
+  if (!parts || (*parts)[2].empty()) {
+    line.fail("the scratch buffer '" + line.value + "' has no size", "e.g. '// apo:scratch history 4*B*H*N'");
+  }
+  variant.scratch.push_back({.name = (*parts)[1], .bytes = trim((*parts)[2]), .when = trim((*parts)[3])});
+}
+
+// "grid=B * H block=32": a word that starts with NAME= opens an attribute, other words continue the one before.
+void read_launch(Variant& variant, const BlockLine& line) {
+  const std::vector<std::string> words = split_words(line.value);
+  Launch launch{.kernel = words[0], .attributes = {}};
+  std::string* open = nullptr;
+  static const Pattern kAttribute(R"(([A-Za-z_][A-Za-z0-9_]*)=([^=].*)?)");
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (const auto parts = kAttribute.match(words[i])) {
+      const auto [entry, added] = launch.attributes.emplace((*parts)[1], (*parts)[2]);
+      if (!added) {
+        line.fail("the launch attribute '" + (*parts)[1] + "' is repeated", "give it once");
+      }
+      open = &entry->second;
+    } else if (open != nullptr) {
+      *open += " " + words[i];
+    } else {
+      line.fail("'" + words[i] + "' is not a launch attribute", "write ATTRIBUTE=EXPRESSION, e.g. grid=B*H block=128");
+    }
+  }
+  variant.launches.push_back(std::move(launch));
+}
+
+void read_link(Variant& variant, const BlockLine& line) {
+  static const std::vector<std::string> known = {"cublas", "cublasLt", "cudart"};  // of the toolkit
+  if (std::find(known.begin(), known.end(), line.value) == known.end()) {
+    const std::string guess = did_you_mean(line.value, known);
+    line.fail("'" + line.value + "' is not a library that a variant may be linked with",
+              guess.empty() ? "one of " + join(known, ", ") + " a line" : guess);
+  }
+  add_once(variant.libraries, line, "library");
+}
+
+void read_include(Variant& variant, const BlockLine& line) {
+  add_once(variant.includes, line, "include folder");
+}
+
+// "kernel.so" or "kernel.so NAME"
+void read_ffi(Variant& variant, const BlockLine& line) {
+  static const Pattern kObject(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.so)");
+  const std::vector<std::string> words = split_words(line.value);
+  if (words.size() > 2 || !kObject.matches(words[0]) || (words.size() == 2 && !is_identifier(words[1]))) {
+    line.fail("'" + line.value + "' is not a shared object beside the file and the name of its function",
+              "e.g. '// apo:ffi kernel.so softmax' for the symbol __tvm_ffi_softmax");
+  }
+  variant.object = words[0];
+  variant.function = words.size() == 2 ? words[1] : "";
+}
+
+constexpr std::array<BlockKey<Variant>, 14> kKeys = {{{"variant", false, read_variant},
+                                                      {"target", false, read_target},
+                                                      {"technique", true, read_technique},
+                                                      {"parent", false, read_parent},
+                                                      {"idea", false, read_idea},
+                                                      {"predict", false, read_predict},
+                                                      {"requires", true, read_requires},
+                                                      {"tune", true, read_tune},
+                                                      {"toggle", true, read_toggle},
+                                                      {"scratch", true, read_scratch},
+                                                      {"launch", true, read_launch},
+                                                      {"link", true, read_link},
+                                                      {"include", true, read_include},
+                                                      {"ffi", false, read_ffi}}};
+
+// `line`: the one that names the variant, or the first of the file.
+void check_identity(const Variant& variant, const BlockLine& line) {
+  if (variant.family.empty()) {
+    line.fail("it does not say which operation it computes",
+              "name it with --family, put the file into a folder of the family's name, or begin it with '// "
+              "apo:variant FAMILY/NAME'");
+  }
+  if (find_family(variant.family) == nullptr) {
+    std::vector<std::string> names;
+    for (const Family& known : families()) {
+      names.push_back(known.name);
+    }
+    const std::string guess = did_you_mean(variant.family, names);
+    line.fail("unknown family '" + variant.family + "'",
+              (guess.empty() ? "the families: " + join(names, ", ") : guess) + "  'apo list' shows all families");
+  }
+  if (!is_short_name(variant.name)) {
+    line.fail("the name '" + variant.name + "' is not an identifier of at most 64 characters",
+              "name the idea with letters, digits and '_', e.g. register_owned");
+  }
+}
+
+// Family, name and target first: the other lines are read in their light.
+void read_variant_lines(Variant& variant, const std::vector<BlockLine>& block, const std::string& path) {
+  std::vector<BlockLine> lines = block;
+  const auto others = std::ranges::stable_partition(
+      lines, [](const BlockLine& line) { return line.key == "variant" || line.key == "target"; });
+  const std::span<const BlockKey<Variant>> keys = kKeys;
+  read_lines(variant, {lines.begin(), others.begin()}, keys);
+  const auto named = std::ranges::find(lines, "variant", &BlockLine::key);
+  check_identity(variant, named != lines.end() ? *named : BlockLine{.path = path, .number = 1, .key = "", .value = ""});
+  read_lines(variant, {others.begin(), others.end()}, keys);
+}
+
+struct Read {
+  std::vector<BlockLine> block;
+  Variant variant;  // without headers so far
+};
+
+Read read_source(std::string_view source, const std::string& path, const FileIdentity& otherwise) {
+  Read read{.block = read_block(source, path),
+            .variant = {.family = otherwise.family, .name = otherwise.name, .target = otherwise.target}};
+  read_variant_lines(read.variant, read.block, path);
+  read.variant.path = path;
+  read.variant.source = source;
+  return read;
+}
+
+Variant with_headers(Read read, std::vector<SourceFile> headers) {
+  Variant& variant = read.variant;
+  variant.headers = std::move(headers);
   if (!variant.object.empty()) {  // whose symbols tell
     const SourceFile& object = object_of(variant);
     variant.function =
@@ -39,7 +282,7 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
   const Family& family = *find_family(variant.family);
   variant.contract = family.contract;
   variant.source_hash = source_identity(variant);
-  check_metadata(variant, family, block, path);
+  check_metadata(variant, family, read.block, variant.path);
   return variant;
 }
 
@@ -83,13 +326,9 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise) {
-  return parse(
-      source, path,
-      [&](const Variant& variant) {
-        check_headers(headers, path, variant.family);
-        return headers;
-      },
-      otherwise);
+  Read read = read_source(source, path, otherwise);
+  check_headers(headers, path, read.variant.family);
+  return with_headers(std::move(read), headers);
 }
 
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers) {
@@ -114,18 +353,14 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;
-  const auto files_of = [&](const Variant& its) {
-    std::vector<SourceFile> files;
-    if (!is_python(source)) {
-      files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
-    }
-    if (!its.object.empty()) {
-      files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
-      std::ranges::sort(files, {}, &SourceFile::name);
-    }
-    return files;
-  };
-  Variant variant = parse(source, absolute, files_of, identity);
+  Read read = read_source(source, absolute, identity);
+  const Variant& its = read.variant;
+  std::vector<SourceFile> files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
+  if (!its.object.empty()) {
+    files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
+    std::ranges::sort(files, {}, &SourceFile::name);
+  }
+  Variant variant = with_headers(std::move(read), std::move(files));
   if (!family.empty() && variant.family != family) {
     throw UserError("'" + path + "' is " + variant.id() + ", and not of family " + family,
                     "name its own family, or change its apo:variant line");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
 
@@ -35,7 +36,7 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   toggle NAME TECHNIQUE          a macro, 0 (the default) or 1, that applies a technique of the catalogue; may repeat
 //   scratch NAME BYTES-EXPRESSION [when=E]        E over tunables: there is no such buffer where it is 0
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
-//   include FOLDER | cccl           of other people's headers (include_folders.h); may repeat
+//   include FOLDER | cccl           of other people's headers (headers.h); may repeat
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
 //   launch KERNEL grid=E[,E[,E]] [args=NAME|E,...] [warps=E] [stages=E] [CONSTEXPR=E ...]      of a Triton kernel
@@ -50,5 +51,14 @@ Variant parse_variant(std::string_view source, const std::string& path, const st
 // absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none.
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {},
                      const std::string& family = "");
+
+// Names that clash, expressions that do not parse, launches that do not fit the form of the variant, a prediction over
+// a parent that is not named. Throws UserError naming path:line.
+void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
+                    const std::string& path);
+
+// Returns whether the code of the variant, or an attribute of a launch, names the tunable: without one all its values
+// make the same program.
+bool is_read(const Variant& variant, const std::string& tunable);
 
 }  // namespace apo

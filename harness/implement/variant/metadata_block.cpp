@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "harness/core/error.h"
@@ -16,6 +17,22 @@ namespace {
 constexpr std::string_view kLineForm = "write '// apo:KEY VALUE', e.g. '// apo:target host'";
 constexpr std::size_t kLongestValue = 4000;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+constexpr std::array<std::string_view, 92> kKeywords = {
+    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
+    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
+    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
+    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
+    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
+    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
+    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
+    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
+    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
+    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
+    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
+    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
+    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
+    "xor_eq"};
 
 bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
@@ -54,15 +71,6 @@ std::string apo_text(const std::string& line, std::string_view sign) {
   return start == "apo" && next != std::string::npos && comment[next] == ':' ? comment : "";
 }
 
-bool holds_control_character(std::string_view value) {
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    if (control_length(value.substr(i)) > 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 BlockLine read_line(const std::string& text, int number, const std::string& path) {
   constexpr std::string_view kPrefix = "apo:";
   if (!text.starts_with(kPrefix) || text.size() == kPrefix.size() || !is_letter(text[kPrefix.size()])) {
@@ -81,10 +89,10 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
                 : key == "tune"                   ? "list fewer values"
                                                   : "shorten it");
   }
-  if (holds_control_character(value)) {
+  if (one_line(value) != value) {
     block_error(path, number, "apo:" + key + " holds a control character", "use printable characters and spaces");
   }
-  return {.number = number, .key = key, .value = value};
+  return {.path = path, .number = number, .key = key, .value = value};
 }
 
 }  // namespace
@@ -120,6 +128,29 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
     block.push_back(read_line(text, number, path));
   }
   return block;
+}
+
+void check_keys(const std::vector<BlockLine>& block, const std::vector<std::string>& known,
+                const std::vector<std::string>& repeatable) {
+  for (const BlockLine& line : block) {
+    if (std::ranges::find(known, line.key) == known.end()) {
+      const std::string guess = did_you_mean(line.key, known);
+      line.fail("unknown key 'apo:" + line.key + "'", guess.empty() ? "the keys: " + join(known, ", ") : guess);
+    }
+    const BlockLine& first = *std::ranges::find(block, line.key, &BlockLine::key);
+    if (first.number != line.number && std::ranges::find(repeatable, line.key) == repeatable.end()) {
+      line.fail(fmt::format("apo:{} is repeated (first in line {})", line.key, first.number),
+                "keep one of the two lines");
+    }
+  }
+}
+
+bool is_cpp_keyword(std::string_view word) {
+  return std::ranges::find(kKeywords, word) != kKeywords.end();
+}
+
+bool is_short_name(std::string_view text) {
+  return is_identifier(text) && text.size() <= 64;
 }
 
 }  // namespace apo

@@ -1,11 +1,8 @@
 // harness/implement/variant/metadata_checks.cpp - clashing names, expressions, launches and the size of the settings
 // space.
-#include "harness/implement/variant/metadata_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "harness/core/bare_source.h"
@@ -13,8 +10,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/cpp_keywords.h"
-#include "harness/implement/variant/form.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {
@@ -22,19 +18,6 @@ namespace {
 
 const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
                                                     "l2_persist", "cooperative", "when"};
-
-// Returns whether the identifier is a whole word of the text.
-bool has_word(std::string_view text, std::string_view word) {
-  const auto is_letter = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    if (!is_letter(at - 1) && !is_letter(at + word.size())) {  // before the first letter: past the end
-      return true;
-    }
-  }
-  return false;
-}
 
 // Without comments: the metadata block is one.
 std::string code_of(const Variant& variant, const SourceFile& file) {
@@ -129,8 +112,7 @@ class Checker {
   }
   void check_name(std::string_view key, std::size_t index, const std::string& name,
                   std::set<std::string, std::less<>>& taken) const {
-    if (!is_identifier(name) || is_cpp_keyword(name) || name.front() == '_' || name.find("__") != std::string::npos ||
-        name.size() > 64) {
+    if (!is_short_name(name) || is_cpp_keyword(name) || name.front() == '_' || name.find("__") != std::string::npos) {
       fail(key, index, "'" + name + "' cannot name a constant or a field in C++",
            "use letters, digits and '_', no leading '_', no keyword");
     }
@@ -209,9 +191,7 @@ class Checker {
     for (const auto& [name, expression] : launch.attributes) {
       check_triton_attribute(name, expression);
     }
-    if (!launch.attributes.contains("grid")) {
-      fail("launch", 0, "the launch of '" + launch.kernel + "' has no grid", "add grid=EXPRESSION");
-    }
+    check_has(launch, 0, {"grid"});
   }
   void check_triton_attribute(const std::string& name, const std::string& expression) const {
     std::vector<std::string> names = symbols_;
@@ -225,17 +205,10 @@ class Checker {
       }
     } else if (name != "grid") {  // compiled values do not depend on a device
       std::erase_if(names, [](const std::string& symbol) {
-        const std::vector<std::string>& facts = device_fact_names();
-        return std::find(facts.begin(), facts.end(), symbol) != facts.end();
+        return std::ranges::find(device_fact_names(), symbol) != device_fact_names().end();
       });
     }
-    const std::vector<std::string> parts = split_expressions(expression);
-    if (name != "args" && parts.size() > (name == "grid" ? 3u : 1u)) {
-      fail("launch", 0, "too many expressions in " + name + "=" + expression, "give one, or for grid up to three");
-    }
-    for (const std::string& part : parts) {
-      check_expression_of("launch", 0, part, names);
-    }
+    check_expressions(0, name, expression, name == "args" ? expression.size() : name == "grid" ? 3 : 1, names);
   }
 
   void check_launch(const Launch& launch, std::size_t index) const {
@@ -246,11 +219,25 @@ class Checker {
     for (const auto& [name, expression] : launch.attributes) {
       check_attribute(name, expression, index);
     }
-    for (const char* needed : {"grid", "block"}) {
-      if (!launch.attributes.contains(needed)) {
-        fail("launch", index, "the launch of '" + launch.kernel + "' has no " + needed,
-             std::string("add ") + needed + "=EXPRESSION");
+    check_has(launch, index, {"grid", "block"});
+  }
+  void check_has(const Launch& launch, std::size_t index, std::initializer_list<const char*> needed) const {
+    for (const char* name : needed) {
+      if (!launch.attributes.contains(name)) {
+        fail("launch", index, "the launch of '" + launch.kernel + "' has no " + name,
+             std::string("add ") + name + "=EXPRESSION");
       }
+    }
+  }
+  void check_expressions(std::size_t index, const std::string& name, const std::string& text, std::size_t most,
+                         const std::vector<std::string>& names) const {
+    const std::vector<std::string> parts = split_expressions(text);
+    if (parts.size() > most) {
+      fail("launch", index, "too many expressions in " + name + "=" + text,
+           most == 3 ? "at most three: x,y,z" : "give one");
+    }
+    for (const std::string& part : parts) {
+      check_expression_of("launch", index, part, names);
     }
   }
   void check_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
@@ -264,14 +251,7 @@ class Checker {
       return;
     }
     const bool dimensions = name == "grid" || name == "block" || name == "cluster";
-    const std::vector<std::string> parts = split_expressions(expression);
-    if (parts.size() > (dimensions ? 3u : 1u)) {
-      fail("launch", index, "too many expressions in " + name + "=" + expression,
-           dimensions ? "at most three: x,y,z" : "give one");
-    }
-    for (const std::string& part : parts) {
-      check_expression_of("launch", index, part, symbols_);
-    }
+    check_expressions(index, name, expression, dimensions ? 3 : 1, symbols_);
   }
 
   const Variant& variant_;

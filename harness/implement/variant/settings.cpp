@@ -20,12 +20,6 @@ std::vector<std::string> tunable_names(const Variant& variant) {
   return names;
 }
 
-const Tunable* find_tunable(const Variant& variant, std::string_view name) {
-  const auto found = std::find_if(variant.tunables.begin(), variant.tunables.end(),
-                                  [&](const Tunable& tunable) { return tunable.name == name; });
-  return found == variant.tunables.end() ? nullptr : &*found;
-}
-
 std::string value_list(const Tunable& tunable) {
   std::vector<std::string> values;
   for (const std::int64_t value : tunable.values) {
@@ -60,8 +54,8 @@ Settings resolve_settings(const Variant& variant, const Settings& given) {
     settings[tunable.name] = tunable.values.front();
   }
   for (const auto& [name, value] : given) {
-    const Tunable* tunable = find_tunable(variant, name);
-    if (tunable == nullptr) {
+    const auto tunable = std::ranges::find(variant.tunables, name, &Tunable::name);
+    if (tunable == variant.tunables.end()) {
       unknown_tunable(variant, name);
     }
     if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end()) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/families/file_family.h"
+#include "harness/families/known_families.h"
 #include "harness/families/oracle_program.h"
 #include "harness/runtime/tensor_data.h"
 

@@ -127,7 +127,7 @@ std::string reference(const FamilyFile& file) {
 }
 
 std::string host_type(DType dtype) {
-  return std::string(element_type(dtype, Target::host));
+  return element_type(dtype, Target::host);
 }
 
 std::string variant(const FamilyFile& file) {

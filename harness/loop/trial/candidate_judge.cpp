@@ -11,7 +11,6 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/campaign_checks.h"
 #include "harness/loop/campaign_progress.h"

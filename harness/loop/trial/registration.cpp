@@ -9,6 +9,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
@@ -17,8 +18,7 @@
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/toolkit.h"
-#include "harness/implement/variant/form.h"
-#include "harness/implement/variant/metadata_checks.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/journal.h"
 

@@ -12,7 +12,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "harness/implement/executor_builder.h"
-#include "harness/implement/object/cubin.h"
+#include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "harness/core/system/files.h"
 #include "host/host.h"
 #include "training/trainer.h"
 
@@ -38,20 +39,8 @@ inline std::vector<StepResult> run(const Settings& settings, const Corpus& corpu
   return steps;
 }
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "e88_lm_test.XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
+struct Folder : apo::TemporaryFolder {
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
 };
 
 }  // namespace byte_lm::test

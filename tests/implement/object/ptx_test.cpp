@@ -18,7 +18,7 @@ TEST(Ptx, NumbersInTheTextBecomeTemplateArguments) {
             "::apo_cpu::ptx::cp_async_wait_for<2>();");
   EXPECT_EQ(without_ptx(R"(asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];")"
                         R"( : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(row));)"),
-            "::apo_cpu::ptx::ldmatrix_x4_trans(b[0], b[1], b[2], b[3], row);");
+            "::apo_cpu::ptx::ldmatrix_x4<true>(b[0], b[1], b[2], b[3], row);");
 }
 
 TEST(Ptx, TextInPiecesAndOnSeveralLinesKeepsItsLines) {

@@ -20,6 +20,9 @@ class CatalogueTest : public ::testing::Test {
     catalogue.load({root() / "a", root() / "b"});
     return catalogue;
   }
+  Registration registered(Catalogue& catalogue, const fs::path& file) const {
+    return catalogue.register_variant(load_variant(file.string()), root() / "b");
+  }
 
  private:
   TemporaryFolder folder_;
@@ -86,13 +89,13 @@ TEST_F(CatalogueTest, ConfigurationReadsWhatLabelPrints) {
 TEST_F(CatalogueTest, RegisteringCopiesIntoTheFamilysFolder) {
   const fs::path file = write(root() / "in" / "whatever.txt", source("mine"));
   Catalogue catalogue = loaded();
-  const Registration first = catalogue.register_variant(load_variant(file.string()), root() / "b");
+  const Registration first = registered(catalogue, file);
   EXPECT_FALSE(first.already_registered);
   EXPECT_EQ(first.variant->path, (root() / "b" / "copy" / "mine.cpp").string());
   EXPECT_EQ(read_file(first.variant->path), source("mine"));
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
   EXPECT_EQ(loaded().ids(), std::vector<std::string>{"copy/mine"});
-  EXPECT_TRUE(catalogue.register_variant(load_variant(file.string()), root() / "b").already_registered);
+  EXPECT_TRUE(registered(catalogue, file).already_registered);
 }
 
 TEST_F(CatalogueTest, DeviceVariantKeepsTheCudaExtension) {
@@ -105,9 +108,7 @@ TEST_F(CatalogueTest, DeviceVariantKeepsTheCudaExtension) {
 TEST_F(CatalogueTest, RegisteringRefusesWhatIsNoNewVariant) {
   write(root() / "a" / "one.cpp", source("one"));
   Catalogue catalogue = loaded();
-  const auto refused = [&](const fs::path& file) {
-    return error_of([&] { catalogue.register_variant(load_variant(file.string()), root() / "b"); });
-  };
+  const auto refused = [&](const fs::path& file) { return error_of([&] { registered(catalogue, file); }); };
   expect_contains(refused(write(root() / "in" / "x.cpp", source("one") + "// other\n")),
                   "is taken by other content in");
   expect_contains(refused(write(root() / "in" / "e.cpp", "")), "is empty");
@@ -119,16 +120,16 @@ TEST_F(CatalogueTest, RegisteringRefusesWhatIsNoNewVariant) {
 TEST_F(CatalogueTest, OtherContentUnderARegisteredNameReplacesItsFile) {
   Catalogue catalogue = loaded();
   const fs::path file = write(root() / "in" / "copy" / "mine.cpp", "int one;\n");
-  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  registered(catalogue, file);
   write(file, "#include \"two.h\"\nint two;\n");
   write(root() / "in" / "copy" / "two.h", "int more;\n");
-  const Registration second = catalogue.register_variant(load_variant(file.string()), root() / "b");
+  const Registration second = registered(catalogue, file);
   EXPECT_FALSE(second.already_registered);
   EXPECT_EQ(second.variant->path, (root() / "b" / "copy" / "mine" / "mine.cpp").string());
   EXPECT_EQ(loaded().get("copy/mine").headers.size(), 1U);
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
   write(file, "int three;\n");
-  EXPECT_FALSE(catalogue.register_variant(load_variant(file.string()), root() / "b").already_registered);
+  EXPECT_FALSE(registered(catalogue, file).already_registered);
   EXPECT_EQ(read_file(loaded().get("copy/mine").path), "int three;\n");
 }
 
@@ -155,7 +156,7 @@ TEST_F(CatalogueTest, UnregisteringMovesTheFileAndItsHeadersAway) {
   Catalogue catalogue = loaded();
   write(root() / "in" / "copy" / "two.h", "int more;\n");
   const fs::path file = write(root() / "in" / "copy" / "mine.cpp", "#include \"two.h\"\n");
-  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  registered(catalogue, file);
   const fs::path retired = catalogue.unregister_variant("copy/mine", root() / "retired");
   EXPECT_TRUE(fs::exists(retired / "mine.cpp") && fs::exists(retired / "two.h"));
   EXPECT_EQ(catalogue.find("copy/mine"), nullptr);
@@ -170,7 +171,7 @@ TEST_F(CatalogueTest, FileThatAnotherProcessRegisteredIsNeverReplaced) {
   Catalogue catalogue = loaded();  // before the other process
   write(root() / "b" / "copy" / "one.cpp", source("one") + "// theirs\n");
   const fs::path mine = write(root() / "in" / "one.cpp", source("one"));
-  EXPECT_THROW(catalogue.register_variant(load_variant(mine.string()), root() / "b"), UserError);
+  EXPECT_THROW(registered(catalogue, mine), UserError);
   EXPECT_EQ(read_file(root() / "b" / "copy" / "one.cpp"), source("one") + "// theirs\n");
 }
 
@@ -192,11 +193,11 @@ TEST_F(CatalogueTest, AVariantIsRegisteredWithItsHeadersBesideIt) {
   write(root() / "in" / "phases.h", "int shared;\n");
   const fs::path file = write(root() / "in" / "x.cpp", source("one", "", body));
   Catalogue catalogue = loaded();
-  const Registration first = catalogue.register_variant(load_variant(file.string()), root() / "b");
+  const Registration first = registered(catalogue, file);
   EXPECT_EQ(first.variant->path, (root() / "b" / "copy" / "one" / "one.cpp").string());
   write(root() / "in" / "phases.h", "int changed;\n");
   write(file, source("two", "", body));
-  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  registered(catalogue, file);
   const Catalogue again = loaded();
   EXPECT_EQ(again.ids(), (std::vector<std::string>{"copy/one", "copy/two"}));
   EXPECT_EQ(again.get("copy/one").headers.at(0).text, "int shared;\n");
@@ -204,17 +205,21 @@ TEST_F(CatalogueTest, AVariantIsRegisteredWithItsHeadersBesideIt) {
   EXPECT_EQ(again.get("copy/one").source_hash, first.variant->source_hash);
 }
 
-TEST_F(CatalogueTest, AParentThatIsNobodyIsAProblemOfAVariantThatStays) {
-  write(root() / "a" / "one.cpp", source("register_owned"));
-  write(root() / "a" / "two.cpp", source("two", "// apo:parent register_ownd\n"));
-  Catalogue catalogue = loaded();
-  EXPECT_EQ(catalogue.ids().size(), 2u);
-  ASSERT_EQ(catalogue.problems().size(), 1u);
-  EXPECT_FALSE(catalogue.problems()[0].left_out);
-  expect_contains(catalogue.problems()[0].what, "'copy/register_ownd', is no variant");
-  expect_contains(catalogue.problems()[0].hint, "did you mean 'copy/register_owned'?");
-  const fs::path third = write(root() / "in" / "three.cpp", source("three", "// apo:parent register_ownd\n"));
-  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
+TEST_F(CatalogueTest, AParentOrAPredictionOverNobodyIsAProblemOfAVariantThatStays) {
+  for (const auto& [line, problem] :
+       {std::pair{"// apo:parent register_ownd\n", "'copy/register_ownd', is no variant"},
+        std::pair{"// apo:predict 1.1x..1.2x over register_ownd: so\n", "is over 'copy/register_ownd', which is no"}}) {
+    write(root() / "a" / "one.cpp", source("register_owned"));
+    write(root() / "a" / "two.cpp", source("two", line));
+    Catalogue catalogue = loaded();
+    EXPECT_EQ(catalogue.ids().size(), 2u);
+    ASSERT_EQ(catalogue.problems().size(), 1u);
+    EXPECT_FALSE(catalogue.problems()[0].left_out);
+    expect_contains(catalogue.problems()[0].what, problem);
+    expect_contains(catalogue.problems()[0].hint, "did you mean 'copy/register_owned'?");
+    const fs::path third = write(root() / "in" / "three.cpp", source("three", line));
+    expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
+  }
 }
 
 TEST_F(CatalogueTest, AnUnknownParentIsNotTakenForTheVariantItself) {
@@ -233,19 +238,6 @@ TEST_F(CatalogueTest, ChildrenAreThoseWhoseFilesNameTheParent) {
   EXPECT_EQ(catalogue.get("copy/silent").parent, "copy/base") << "by default";
   EXPECT_EQ(catalogue.registered_children("copy/base"), std::vector<std::string>{"copy/named"});
   EXPECT_TRUE(catalogue.registered_children("copy/named").empty());
-}
-
-TEST_F(CatalogueTest, APredictionOverNobodyIsAProblemOfAVariantThatStays) {
-  write(root() / "a" / "one.cpp", source("register_owned"));
-  write(root() / "a" / "two.cpp", source("two", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
-  Catalogue catalogue = loaded();
-  EXPECT_EQ(catalogue.ids().size(), 2u);
-  ASSERT_EQ(catalogue.problems().size(), 1u);
-  EXPECT_FALSE(catalogue.problems()[0].left_out);
-  expect_contains(catalogue.problems()[0].what, "is over 'copy/register_ownd', which is no variant");
-  const fs::path third =
-      write(root() / "in" / "three.cpp", source("three", "// apo:predict 1.1x..1.2x over register_ownd: so\n"));
-  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
 }
 
 TEST(ShippedVariants, AllOfThemAreValid) {

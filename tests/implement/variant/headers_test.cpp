@@ -5,7 +5,7 @@
 
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
-#include "harness/implement/include_names.h"
+#include "harness/implement/includes.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {

@@ -1,6 +1,4 @@
 // tests/implement/variant/include_folders_test.cpp - headers of other people, which apo:include lines name.
-#include "harness/implement/variant/include_folders.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/implement/builder.h"
@@ -8,6 +6,7 @@
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/catalogue.h"
+#include "harness/implement/variant/headers.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {

@@ -17,10 +17,6 @@ Variant shipped(const std::string& id) {
   return parse_variant(read_file(path), path);
 }
 
-DeviceFacts h200() {
-  return {.name = "NVIDIA H200", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232448};
-}
-
 Axes broadcast(std::int64_t op, std::int64_t kept, std::int64_t rows, std::int64_t columns) {
   Axes axes = {{"op", op}, {"need_dA", 1}, {"need_dB", 1}, {"kept", kept}, {"d6", rows}, {"d7", columns}};
   for (const char* name : {"d0", "d1", "d2", "d3", "d4", "d5"}) {

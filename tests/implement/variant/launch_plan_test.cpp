@@ -22,14 +22,6 @@ PlannedLaunches planned(const std::string& lines, const DeviceFacts& device = sm
                        {{.name = "k", .shared_bytes = static_shared}, {.name = "second"}});
 }
 
-std::string refusal(const std::string& attributes, const DeviceFacts& device = small_gpu(),
-                    std::int64_t static_shared = 0) {
-  const PlannedLaunches result = planned("// apo:launch k " + attributes, device, static_shared);
-  EXPECT_EQ(result.outcome, Outcome::refused) << attributes;
-  EXPECT_TRUE(result.plan.launches.empty());
-  return result.evidence;
-}
-
 TEST(LaunchPlan, SeesAxesTunablesAndTheDevice) {
   const std::string lines =
       "// apo:tune W 2,4\n"
@@ -50,37 +42,41 @@ TEST(LaunchPlan, SeesAxesTunablesAndTheDevice) {
   EXPECT_EQ(result.plan.launches[1], (KernelLaunch{.kernel = "second", .grid = {4, 1, 1}, .block = {1024, 1, 1}}));
 }
 
-TEST(LaunchPlan, EverySizeIsAtLeastOne) {
-  expect_contains(refusal("grid=n-1000 block=32"), "the launch of k: grid=n-1000 gives 0, and at least 1 is needed");
-  expect_contains(refusal("grid=1 block=n-1001"), "block=n-1001 gives -1");
-  expect_contains(refusal("grid=1 block=32 cluster=0"), "cluster=0 gives 0");
-  expect_contains(refusal("grid=1 block=32 shared=-4"), "shared=-4 gives -4");
+void expect_refused(const std::string& attributes, const std::string& why, const DeviceFacts& device = small_gpu(),
+                    std::int64_t static_shared = 0) {
+  const PlannedLaunches result = planned("// apo:launch k " + attributes, device, static_shared);
+  EXPECT_EQ(result.outcome, Outcome::refused) << attributes;
+  EXPECT_TRUE(result.plan.launches.empty());
+  expect_contains(result.evidence, why);
 }
 
-TEST(LaunchPlan, LimitsOfTheDeviceHold) {
-  expect_contains(refusal("grid=1 block=1025"), "a block of 1025x1x1 threads is more than the 1024");
-  expect_contains(refusal("grid=1 block=64,32"), "a block of 64x32x1 threads");
-  expect_contains(refusal("grid=1 block=1,1,65"), "z up to 64");
-  expect_contains(refusal("grid=1 block=2147483647,2147483647,64"), "threads is more than");
-  expect_contains(refusal("grid=1,65536 block=1"), "y and z go up to 65535");
-  expect_contains(refusal("grid=2147483648 block=1"), "more than 2^31-1");
-  expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX+1"), "outside 0 to 100000 bytes of this device");
-  expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX", small_gpu(), 8),
-                  "100008 bytes of shared memory (8 static) are more than the 100000");
-}
-
-TEST(LaunchPlan, ClustersDivideTheGridAndNeedHopper) {
-  expect_contains(refusal("grid=3 block=1 cluster=2"), "does not divide the grid of 3x1x1");
-  expect_contains(refusal("grid=34 block=1 cluster=17"), "is more than 16");
+// Each size is at least one, and within the limits of the device; clusters divide the grid; copy has two tensors.
+TEST(LaunchPlan, WhatTheDeviceCannotLaunchIsRefusedInWords) {
+  const std::pair<const char*, const char*> kLaunches[] = {
+      {"grid=n-1000 block=32", "the launch of k: grid=n-1000 gives 0, and at least 1 is needed"},
+      {"grid=1 block=n-1001", "block=n-1001 gives -1"},
+      {"grid=1 block=32 cluster=0", "cluster=0 gives 0"},
+      {"grid=1 block=32 shared=-4", "shared=-4 gives -4"},
+      {"grid=1 block=1025", "a block of 1025x1x1 threads is more than the 1024"},
+      {"grid=1 block=64,32", "a block of 64x32x1 threads"},
+      {"grid=1 block=1,1,65", "z up to 64"},
+      {"grid=1 block=2147483647,2147483647,64", "threads is more than"},
+      {"grid=1,65536 block=1", "y and z go up to 65535"},
+      {"grid=2147483648 block=1", "more than 2^31-1"},
+      {"grid=1 block=1 shared=SHARED_MAX+1", "outside 0 to 100000 bytes of this device"},
+      {"grid=3 block=1 cluster=2", "does not divide the grid of 3x1x1"},
+      {"grid=34 block=1 cluster=17", "is more than 16"},
+      {"grid=1 block=1 cooperative=2", "outside 0 to 1"},
+      {"grid=1 block=1 l2_persist=3", "outside 0 to 2"},
+      {"grid=1/(n-1000) block=1", "grid=1/(n-1000)"}};
+  for (const auto& [attributes, why] : kLaunches) {
+    expect_refused(attributes, why);
+  }
+  expect_refused("grid=1 block=1 shared=SHARED_MAX",
+                 "100008 bytes of shared memory (8 static) are more than the 100000", small_gpu(), 8);
   DeviceFacts ampere = small_gpu();
   ampere.major = 8;
-  expect_contains(refusal("grid=2 block=1 cluster=2", ampere), "clusters need sm_90, and this device is sm_80");
-}
-
-TEST(LaunchPlan, FlagsAndPositionsAreChecked) {
-  expect_contains(refusal("grid=1 block=1 cooperative=2"), "outside 0 to 1");
-  expect_contains(refusal("grid=1 block=1 l2_persist=3"), "outside 0 to 2");  // copy has two tensors
-  expect_contains(refusal("grid=1/(n-1000) block=1"), "grid=1/(n-1000)");
+  expect_refused("grid=2 block=1 cluster=2", "clusters need sm_90, and this device is sm_80", ampere);
 }
 
 TEST(LaunchPlan, AKernelThatIsNotThereIsNamed) {

@@ -6,7 +6,6 @@
 
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "tests/implement/fixtures.h"
@@ -251,6 +250,14 @@ TEST(Metadata, NamesThatWouldBreakTheHeaderAreRefused) {
   for (const char* name : {"n", "kn", "x", "y", "min", "SMS", "copy_args"}) {
     expect_contains(problem_with(std::string("// apo:tune ") + name + " 1"), "is already taken");
   }
+}
+
+TEST(Metadata, KeywordsAreWholeWordsOfTheLanguage) {
+  for (const char* word : {"class", "co_await", "xor"}) {
+    EXPECT_TRUE(is_cpp_keyword(word)) << word;
+  }
+  EXPECT_FALSE(is_cpp_keyword("classes"));
+  EXPECT_FALSE(is_cpp_keyword(""));
 }
 
 TEST(Metadata, SettingsSpaceThatCannotBeSearchedIsRefused) {

@@ -29,16 +29,10 @@ Family mixed_family() {
   family.axes = {{.name = "B", .meaning = "batch", .max = 64},
                  {.name = "V", .meaning = "values", .max = 64, .specialised = true},
                  {.name = "N", .meaning = "keys", .max = 64, .specialised = true}};
-  family.tensors = {
-      {.name = "k", .dtype = DType::bf16, .role = Role::input, .shape_text = "[B,N]", .shape = shape, .meaning = ""},
-      {.name = "g", .dtype = DType::f32, .role = Role::input, .shape_text = "[B,N]", .shape = shape, .meaning = ""},
-      {.name = "h",
-       .dtype = DType::f64,
-       .role = Role::derived_input,
-       .shape_text = "[B]",
-       .shape = shape,
-       .meaning = ""},
-      {.name = "dk", .dtype = DType::bf16, .role = Role::output, .shape_text = "[B,N]", .shape = shape, .meaning = ""}};
+  family.tensors = {{"k", DType::bf16, Role::input, "[B,N]", shape, ""},
+                    {"g", DType::f32, Role::input, "[B,N]", shape, ""},
+                    {"h", DType::f64, Role::derived_input, "[B]", shape, ""},
+                    {"dk", DType::bf16, Role::output, "[B,N]", shape, ""}};
   return family;
 }
 
@@ -84,16 +78,14 @@ TEST(Settings, MissingOnesGetTheirDefault) {
   EXPECT_EQ(resolve_settings(tuned(), {{"LANES", 4}}), (Settings{{"CHUNK", 16}, {"LANES", 4}}));
 }
 
+std::string refusal(const Variant& variant, const Settings& settings) {
+  return error_of([&] { resolve_settings(variant, settings); });
+}
+
 TEST(Settings, UnknownTunableAndForeignValueAreTheUsersMistake) {
-  expect_contains(error_of([] {
-                    resolve_settings(tuned(), {{"CHUNKS", 8}});
-                  }),
-                  "'copy/tuned' has no tunable 'CHUNKS' | did you mean 'CHUNK'?");
-  expect_contains(error_of([] {
-                    resolve_settings(tuned(), {{"CHUNK", 7}});
-                  }),
-                  "'copy/tuned' does not offer CHUNK=7 | choose one of 16, 8");
-  expect_contains(error_of([] { resolve_settings(variant(), {{"CHUNK", 7}}); }), "it has none at all");
+  expect_contains(refusal(tuned(), {{"CHUNKS", 8}}), "'copy/tuned' has no tunable 'CHUNKS' | did you mean 'CHUNK'?");
+  expect_contains(refusal(tuned(), {{"CHUNK", 7}}), "'copy/tuned' does not offer CHUNK=7 | choose one of 16, 8");
+  expect_contains(refusal(variant(), {{"CHUNK", 7}}), "it has none at all");
 }
 
 Variant toggled() {
@@ -107,10 +99,7 @@ TEST(Toggles, AreOffOrOn) {
   EXPECT_EQ(default_settings(toggled()), Settings{});
   EXPECT_EQ(resolve_settings(toggled(), {}), (Settings{{"FUSED", 0}}));
   EXPECT_EQ(stated_settings(toggled(), {{"FUSED", 1}}), (Settings{{"FUSED", 1}}));
-  expect_contains(error_of([] {
-                    resolve_settings(toggled(), {{"FUSED", 2}});
-                  }),
-                  "'copy/device' does not offer FUSED=2 | choose one of 0, 1");
+  expect_contains(refusal(toggled(), {{"FUSED", 2}}), "'copy/device' does not offer FUSED=2 | choose one of 0, 1");
 }
 
 TEST(Toggles, DecideWhichTechniquesBuffersAndLaunchesThereAre) {

@@ -33,7 +33,7 @@ TEST(ProfileZooFolder, HasThirtyDefectsAndTenCleanKernelsAndSaysWhatEachIs) {
   int defects = 0;
   for (const std::string& name : zoo_names()) {
     const std::string source = source_of(name);
-    const std::string expected = says(source, "expect");
+    const std::string expected = zoo_says(source, "expect");
     EXPECT_FALSE(expected.empty()) << name;
     (expected == "none" ? clean : defects) += 1;
     EXPECT_EQ(expected == "none", name.starts_with("clean_")) << name;
@@ -51,7 +51,7 @@ TEST_P(ProfileZoo, CompilesForItsGpuAndIsLaunchable) {
   // Constants count as state too, and are put back without loading anything anew.
   const bool has_constants = source_of(GetParam()).find("__constant__") != std::string::npos;
   EXPECT_EQ(built.plan.keeps_state, has_constants) << "loaded anew for every sample where its variables are not found";
-  const bool spills = says(source_of(GetParam()), "expect") == "register-spills";
+  const bool spills = zoo_says(source_of(GetParam()), "expect") == "register-spills";
   EXPECT_EQ(built.resources["spill_bytes"] > 0, spills) << built.log;
 }
 

@@ -65,7 +65,7 @@ void add_causes(Diagnosis& diagnosis, const std::string& cubin) {
 TEST_F(Recorded, EveryPlantedDefectComesFirst) {
   int right = 0;
   for (const std::string& name : zoo_names()) {
-    const std::string expected = says(source_of(name), "expect");
+    const std::string expected = zoo_says(source_of(name), "expect");
     const std::vector<Bottleneck> found = diagnose(diagnosis_of(name));
     const Bottleneck first = found.empty() ? Bottleneck{} : found.front();  // none at the roof
     const bool clean = expected == "none" && (found.empty() || first.kind != BottleneckKind::cause);

@@ -16,6 +16,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/profilers.h"
 #include "kernels/family.h"
+#include "tests/zoo/says.h"
 
 namespace apo::testing {
 
@@ -36,17 +37,6 @@ inline std::string source_of(const std::string& name) {
   return read_file(kProfileZoo / (name + ".cu"));
 }
 
-// What stands behind "// zoo: KEY ".
-inline std::string says(const std::string& source, const std::string& key) {
-  const std::string mark = "// zoo: " + key + " ";
-  for (const std::string& line : split(source, '\n')) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
-    }
-  }
-  return "";
-}
-
 inline std::vector<std::string> zoo_names() {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator(kProfileZoo)) {
@@ -65,7 +55,7 @@ inline std::vector<std::string> names_worth_running() {
     const std::string source = source_of(name);
     const bool together = source.find("__shared__") != std::string::npos || source.find("_sync") != std::string::npos ||
                           source.find("apo:scratch") != std::string::npos;
-    return !says(source, "cpu").empty() || (!together && says(source, "expect") != "none");
+    return !zoo_says(source, "cpu").empty() || (!together && zoo_says(source, "expect") != "none");
   });
   return all;
 }
@@ -93,7 +83,7 @@ inline Variant variant_of(const std::string& name) {
 }
 
 inline const Workload& workload_of(const Variant& variant) {
-  const std::string named = says(variant.source, "workload");
+  const std::string named = zoo_says(variant.source, "workload");
   const Family& family = *find_family(variant.family);
   return named.empty() ? family.workloads.front() : *find_workload(family, named);
 }
