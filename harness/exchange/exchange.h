@@ -11,7 +11,7 @@
 
 #include "harness/core/system/files.h"
 #include "harness/families/oracle_program.h"
-#include "harness/loop/export/dispatch_table.h"
+#include "harness/loop/export/dispatch.h"
 #include "journal/journal.h"
 #include "kernels/family.h"
 

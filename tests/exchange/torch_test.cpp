@@ -5,7 +5,6 @@
 
 #include "harness/core/system/process.h"
 #include "harness/exchange/exchange.h"
-#include "harness/exchange/torch_op.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
