@@ -12,18 +12,28 @@ namespace apo {
 APO_COLUMNS_AS(Machine,
                "key, target, model, cores, kernel, governor, isa, driver, l2_bytes, l3_bytes, memory_bytes, facts", id,
                target, model, cores, kernel, governor, isa, driver, l2_bytes, l3_bytes, memory_bytes, facts)
-APO_COLUMNS_AS(Variant, "family, name, target, arch, parent, idea, requires, tunables, scratch, launches, path", family,
-               name, target, arch, parent, idea, requires_expression, tunables, scratch, launches, path)
+APO_COLUMNS_AS(Variant,
+               "source_hash, family, name, target, arch, parent, idea, requires, tunables, scratch, launches, path,"
+               " (SELECT bytes FROM blob WHERE sha256 = source_hash)",
+               source_hash, family, name, target, arch, parent, idea, requires_expression, tunables, scratch, launches,
+               path, source)
 APO_COLUMNS(Toolchain, compiler, version)
 
 // ---- campaigns
 APO_COLUMNS_AS(Campaign,
-               "baseline, family, workload_class, workloads, policy_baseline, iterations, candidates_per_iteration,"
+               "id, (SELECT key FROM machine WHERE machine.id = campaign.machine),"
+               " (SELECT seed FROM campaign_end WHERE campaign = campaign.id),"
+               " (SELECT state FROM campaigns WHERE campaigns.id = campaign.id),"
+               " baseline, family, workload_class, workloads, policy_baseline, iterations, candidates_per_iteration,"
                " budget_s, cache_policy, preset, layout, target, started_at",
-               baseline, policy.family, policy.workload_class, policy.workloads, policy.baseline, policy.iterations,
-               policy.candidates_per_iteration, policy.budget_s, policy.cache_policy, policy.judge_preset,
-               policy.layout, policy.target, started_at)
-APO_COLUMNS_AS(IterationRow, "campaign, idx, incumbent, started_at", campaign, index, incumbent, started_at)
+               id, machine, policy.seed, state, baseline, policy.family, policy.workload_class, policy.workloads,
+               policy.baseline, policy.iterations, policy.candidates_per_iteration, policy.budget_s,
+               policy.cache_policy, policy.judge_preset, policy.layout, policy.target, started_at)
+APO_COLUMNS_AS(IterationRow,
+               "id, campaign, idx, incumbent, started_at,"
+               " (SELECT ended_at FROM iteration_end WHERE iteration = iteration.id),"
+               " (SELECT note FROM iteration_end WHERE iteration = iteration.id)",
+               id, campaign, index, incumbent, started_at, ended_at, note)
 APO_COLUMNS_AS(Incumbent, "family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since",
                family, workload_class, machine, configuration, source_hash, experiment, campaign, since)
 
@@ -33,8 +43,10 @@ APO_COLUMNS(Roof, name, value, unit, lower, upper, samples, note)
 APO_COLUMNS(StallSample, kernel, pc_offset, file, line, stall, samples)
 APO_COLUMNS(SourceLine, file, line, text)
 APO_COLUMNS(Profile, configuration, workload, rung, missing, conditions, floor_ns, floor_roof, time_ns, floor_fraction)
-APO_COLUMNS_AS(ProfileRow, "id, configuration, source, workload, conditions, at", id, configuration, source_hash,
-               workload, conditions, at)
+APO_COLUMNS_AS(ProfileRow,
+               "id, configuration, (SELECT key FROM machine WHERE machine.id = profile.machine), source, workload,"
+               " conditions, at",
+               id, configuration, machine, source_hash, workload, conditions, at)
 
 // ---- research
 APO_COLUMNS(Bottleneck, name, evidence, bound, file, line)
@@ -51,20 +63,26 @@ APO_COLUMNS_AS(ProposerCall, "command, outcome, note, seconds, tokens, usd, repo
 APO_COLUMNS_AS(Proposal, "author, configuration, idea, state, why, tokens, usd, seconds", author, configuration, idea,
                state, why, cost.tokens, cost.usd, cost.seconds)
 APO_COLUMNS_AS(Lesson,
-               "experiment, family, workload_class, machine, configuration, source_hash, incumbent, incumbent_source,"
-               " techniques, verdict, speedup, text",
-               experiment, family, workload_class, machine, configuration, source_hash, incumbent,
+               "id, experiment, family, workload_class, machine, configuration, source_hash, incumbent,"
+               " incumbent_source, techniques, verdict, speedup, text",
+               id, experiment, family, workload_class, machine, configuration, source_hash, incumbent,
                incumbent_source_hash, techniques, verdict, speedup, text)
 
 // ---- experiments
 APO_COLUMNS_AS(Experiment,
-               "campaign, iteration, idx, family, workload_class, candidate, incumbent, candidate_source,"
+               "id, (SELECT key FROM machine WHERE machine.id = experiment.machine),"
+               " campaign, iteration, idx, family, workload_class, candidate, incumbent, candidate_source,"
                " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
                " prediction_source, started_at",
-               campaign, iteration, index, family, workload_class, candidate, incumbent, candidate_source_hash,
-               incumbent_source_hash, prediction.low, prediction.high, prediction.relative_to, prediction.because,
-               prediction.source, started_at)
-APO_COLUMNS(Build, key, outcome, object_path, object_hash, code_hash, flags, seconds, from_cache)
+               id, machine, campaign, iteration, index, family, workload_class, candidate, incumbent,
+               candidate_source_hash, incumbent_source_hash, prediction.low, prediction.high, prediction.relative_to,
+               prediction.because, prediction.source, started_at)
+APO_COLUMNS_AS(Build,
+               "key, outcome, object_path, object_hash, code_hash, flags, seconds, from_cache,"
+               " (SELECT compiler FROM toolchain WHERE id = toolchain),"
+               " (SELECT version FROM toolchain WHERE id = toolchain), (SELECT bytes FROM blob WHERE sha256 = log)",
+               key, outcome, object_path, object_hash, code_hash, flags, seconds, from_cache, toolchain.compiler,
+               toolchain.version, log)
 APO_COLUMNS(GateResult, gate, outcome, evidence, seconds)
 APO_COLUMNS(OutputErrors, workload, max_absolute, max_relative, has_nan, has_inf)
 APO_COLUMNS_AS(Round, "stage, idx, seed, candidate_in_slot0, effect, void_why, seconds", stage, index, seed,
@@ -76,15 +94,22 @@ APO_COLUMNS(Judgement, verdict, reason, sentence, effect, lower, upper, confiden
             rule_version)
 
 // ---- what keeps the judge honest
-APO_COLUMNS(Certification, campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds, claimed_effect,
-            alarm, seconds, at)
+APO_COLUMNS(Certification, id, campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds,
+            claimed_effect, alarm, seconds, at)
 APO_COLUMNS(ClockCoupling, missing, coupled, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper,
             cycle_effect, clock_effect, clock_lower, clock_upper)
 APO_COLUMNS(SoloRun, workload, candidate, seconds, calls, mhz, readings)
-APO_COLUMNS(SentinelRow, campaign, configuration, effect, lower, upper, confidence, sd, p_value, rounds, alarm, preset,
-            cache_policy, rule_version, seconds, at)
-APO_COLUMNS_AS(Selftest, "cache_policy, preset, rule_version, started_at", cache_policy, judge_preset, rule_version,
-               started_at)
+APO_COLUMNS_AS(SentinelRow,
+               "id, (SELECT key FROM machine WHERE machine.id = sentinel.machine), campaign, configuration, effect,"
+               " lower, upper, confidence, sd, p_value, rounds, alarm, preset, cache_policy, rule_version, seconds, at",
+               id, machine, campaign, configuration, effect, lower, upper, confidence, sd, p_value, rounds, alarm,
+               preset, cache_policy, rule_version, seconds, at)
+APO_COLUMNS_AS(Selftest,
+               "id, (SELECT key FROM machine WHERE machine.id = selftest.machine), cache_policy, preset, rule_version,"
+               " started_at, selftest_end.seed, selftest_end.ended_at, selftest_end.seconds,"
+               " selftest_end.smallest_claim",
+               id, machine, cache_policy, judge_preset, rule_version, started_at, seed, ended_at, seconds,
+               smallest_claim)
 APO_COLUMNS_AS(SelftestComparison,
                "kind, incumbent, candidate, workload, truth, random_layout, verdict, reason, effect, lower, upper,"
                " rounds, processes, seconds, effects, sentence, calls, blocks, several_cpus",
@@ -107,7 +132,10 @@ APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, 
 APO_COLUMNS_AS(KernelMetric, "kernel, name, unit, value, samples", kernel, name, unit, mean, samples)
 APO_COLUMNS_AS(CategoryRow, "category, calls, total_ns", name, calls, total_ns)
 APO_COLUMNS(RangeRow, name, path, depth, entered, calls, total_ns, own_ns)
-APO_COLUMNS(RecordedApplication, id, at, source, command, total_ns, busy_ns, span_ns, notes)
+APO_COLUMNS_AS(RecordedApplication,
+               "id, at, source, command, total_ns, busy_ns, span_ns, notes,"
+               " (SELECT count(*) FROM application_work WHERE profile = application_profile.id)",
+               id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
 APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
                summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
 APO_COLUMNS_AS(ApplicationComparison, "campaign, dispatch_a, dispatch_b, folder, started_at", campaign, dispatch[0],
@@ -121,10 +149,16 @@ APO_COLUMNS(QualityChange, view, metric, value_a, value_b, change, lower, upper,
 APO_COLUMNS(ReplayRow, experiment, original, kind, at)
 
 // ---- jobs and workers
-APO_COLUMNS(JobRow, tool, arguments, started_at)
+APO_COLUMNS(JobRow, id, tool, arguments, started_at)
 APO_COLUMNS_AS(JobEnd, "state, exit_code, document, message, ended_at", state, exit_code, document, message, at)
 APO_COLUMNS(JobExperiment, id, candidate, state, verdict)
-APO_COLUMNS(WorkerRow, campaign, number, command, device, started_at)
+// Read from `shown`, kShownWorkers of workers.cpp.
+APO_COLUMNS_AS(WorkerRow,
+               "id, campaign, number, command, device, started_at, shown.machine_id, shown.reason, shown.note,"
+               " shown.ended_at, shown.machine, shown.experiments, shown.lost, shown.seconds, shown.candidate,"
+               " shown.busy_since",
+               id, campaign, number, command, device, started_at, machine, end, note, ended_at, model, experiments,
+               lost, busy_s, candidate, busy_since)
 APO_COLUMNS_AS(Placement, "worker, iteration, idx, candidate, incumbent, predicted_low, predicted_high, started_at",
                worker, iteration, index, candidate, incumbent, prediction.low, prediction.high, started_at)
 APO_COLUMNS(PlacementEnd, state, experiment, note, seconds)

@@ -29,6 +29,7 @@ struct Journal::Implementation {
   // JSON list of the keys of the machine and of those that have judged for one campaign together with it: they are of
   // one model, and share incumbents and memory.
   std::string peers(const std::string& machine);
+  std::vector<std::string> workloads_of(std::int64_t experiment);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
 

@@ -4,6 +4,9 @@
 //   APO_COLUMNS(Toolchain, compiler, version)
 //   APO_COLUMNS_AS(Machine, "key, model", id, model)  // the columns have other names
 //
+// A name may also be an expression, "(SELECT ...)" without a comma or "table.column". That is read and never written,
+// like the column id, which SQLite draws.
+//
 // insert_row(self, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in another
 // form. read_rows<Metric>(self, "metric WHERE profile = ?", {id}) gives the records back.
 #pragma once
@@ -62,6 +65,10 @@ Value column_value(Journal::Implementation& self, const Member& member, std::deq
   }
 }
 
+inline bool is_written(std::string_view column) {
+  return column != "id" && column.find_first_of(".(") == std::string_view::npos;
+}
+
 template <class Record>
 std::int64_t insert_row(Journal::Implementation& self, std::string_view table, const Record& record,
                         Columns columns = {}) {
@@ -69,7 +76,8 @@ std::int64_t insert_row(Journal::Implementation& self, std::string_view table, c
   const std::size_t given = columns.size();
   visit_columns(record, [&](std::string_view name, const auto& member) {
     const auto end = columns.begin() + static_cast<std::ptrdiff_t>(given);
-    if (std::none_of(columns.begin(), end, [&](const auto& column) { return column.first == name; })) {
+    if (is_written(name) &&
+        std::none_of(columns.begin(), end, [&](const auto& column) { return column.first == name; })) {
       columns.emplace_back(name, column_value(self, member, texts));
     }
   });

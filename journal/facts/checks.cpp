@@ -64,13 +64,8 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
 }
 
 std::vector<Certification> Journal::certifications(std::int64_t campaign) {
-  std::vector<Certification> result;
-  Statement rows = self_->database.query(
-      "SELECT id, " + columns_of<Certification>() + " FROM certification WHERE campaign = ? ORDER BY id", {campaign});
-  while (rows.step()) {
-    Certification& certification = result.emplace_back();
-    certification.id = rows.integer();
-    read_row(*self_, rows, certification);
+  auto result = read_rows<Certification>(*self_, "certification WHERE campaign = ? ORDER BY id", {campaign});
+  for (Certification& certification : result) {
     certification.clock = clock_of(*self_, certification.id);
   }
   return result;
@@ -93,18 +88,7 @@ std::vector<Experiment> Journal::standing_accepts(std::int64_t campaign) {
 }
 
 std::vector<SentinelRow> Journal::sentinels(std::int64_t campaign) {
-  std::vector<SentinelRow> result;
-  Statement rows = self_->database.query(
-      "SELECT s.id, m.key, " + columns_of<SentinelRow>("s.") +
-          " FROM sentinel s JOIN machine m ON m.id = s.machine WHERE coalesce(s.campaign, 0) = ? ORDER BY s.id",
-      {campaign});
-  while (rows.step()) {
-    SentinelRow& sentinel = result.emplace_back();
-    sentinel.id = rows.integer();
-    sentinel.machine = rows.text();
-    read_row(*self_, rows, sentinel);
-  }
-  return result;
+  return read_rows<SentinelRow>(*self_, "sentinel WHERE coalesce(campaign, 0) = ? ORDER BY id", {campaign});
 }
 
 std::vector<Round> Journal::sentinel_rounds(std::int64_t sentinel) {

@@ -187,18 +187,9 @@ void Journal::finish_experiment(const Experiment& experiment, const std::optiona
 namespace {
 
 Build load_build(Journal::Implementation& self, std::int64_t experiment, std::string_view role) {
-  Build build;
-  Statement row = self.database.query("SELECT " + columns_of<Build>() +
-                                          ", compiler, version, log FROM build b JOIN toolchain t ON t.id = "
-                                          "b.toolchain WHERE experiment = ? AND role = ?",
-                                      {experiment, role});
-  if (!row.step()) {
-    return build;
-  }
-  read_row(self, row, build);
-  build.toolchain.compiler = row.text();
-  build.toolchain.version = row.text();
-  build.log = self.blob(row.text());
+  const std::vector<Build> found =
+      read_rows<Build>(self, "build WHERE experiment = ? AND role = ?", {experiment, role});
+  Build build = found.empty() ? Build() : found.front();
   Statement resources = self.database.query("SELECT name, value FROM build_resource WHERE experiment = ? AND role = ?",
                                             {experiment, role});
   while (resources.step()) {
@@ -234,24 +225,22 @@ std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::in
 
 // Without builds, gates and rounds; nullopt where there is none of that number.
 std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64_t id) {
-  static const std::string query = "SELECT m.key, " + columns_of<Experiment>() +
-                                   " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?";
-  Statement row = self.database.query(query, {id});
-  if (!row.step()) {
-    return std::nullopt;
+  std::optional<Experiment> experiment = first_of(read_rows<Experiment>(self, "experiment WHERE id = ?", {id}));
+  if (experiment) {
+    experiment->workloads = self.workloads_of(id);
+    experiment->techniques =
+        self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
+    load_judgement(self, *experiment);
   }
-  Experiment experiment{.id = id};
-  experiment.machine = row.text();
-  read_row(self, row, experiment);
-  experiment.workloads =
-      self.database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", {id});
-  experiment.techniques =
-      self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
-  load_judgement(self, experiment);
   return experiment;
 }
 
 }  // namespace
+
+std::vector<std::string> Journal::Implementation::workloads_of(std::int64_t experiment) {
+  return database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
+                        {experiment});
+}
 
 std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column, std::int64_t owner) {
   std::vector<Round> result;

@@ -95,18 +95,9 @@ std::optional<Profile> Journal::newest_profile(const Configuration& configuratio
 }
 
 std::vector<ProfileRow> Journal::profile_rows(const std::string& variant) {
-  std::vector<ProfileRow> found;
-  Statement rows = self_->database.query(
-      "SELECT m.key, " + columns_of<ProfileRow>("p.") +
-          " FROM profile p JOIN configuration c ON c.id = p.configuration JOIN machine m ON m.id = p.machine"
-          " WHERE c.variant = ? ORDER BY p.id DESC",
+  return read_rows<ProfileRow>(
+      *self_, "profile WHERE configuration IN (SELECT id FROM configuration WHERE variant = ?) ORDER BY id DESC",
       {variant});
-  while (rows.step()) {
-    ProfileRow& row = found.emplace_back();
-    row.machine = rows.text();
-    read_row(*self_, rows, row);
-  }
-  return found;
 }
 
 Profile Journal::profile(std::int64_t id) {

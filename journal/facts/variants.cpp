@@ -91,8 +91,7 @@ void Journal::add_variant(const Variant& variant) {
   }
   const Prediction prediction = variant.prediction.value_or(Prediction{});
   insert_row(*self_, "variant", variant,
-             {{"source_hash", variant.source_hash},
-              {"id", variant.id()},
+             {{"id", variant.id()},
               {"has_prediction", variant.prediction.has_value()},
               {"predicted_low", prediction.low},
               {"predicted_high", prediction.high},
@@ -124,9 +123,7 @@ std::optional<Variant> Journal::variant(const std::string& source_hash) {
   }
   variant.techniques = self_->database.texts(
       "SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
-  variant.source = self_->blob(source_hash);
   read_files(*self_, source_hash, variant);
-  variant.source_hash = source_hash;
   return variant;
 }
 

@@ -102,18 +102,12 @@ std::optional<ApplicationRow> Journal::newest_application() {
 }
 
 std::vector<RecordedApplication> Journal::applications_of(std::int64_t campaign, const ApplicationLimits& limits) {
-  std::vector<RecordedApplication> applications;
-  Statement rows =
-      self_->database.query("SELECT (SELECT count(*) FROM application_work w WHERE w.profile = a.id), " +
-                                columns_of<RecordedApplication>("a.") +
-                                " FROM application_profile a"
-                                " WHERE a.machine IS NULL OR a.machine = (SELECT machine FROM campaign WHERE id = ?)"
-                                " ORDER BY a.id DESC LIMIT ?",
-                            {campaign, limits.applications});
-  while (rows.step()) {
-    RecordedApplication& application = applications.emplace_back();
-    application.kernels = rows.integer();
-    read_row(*self_, rows, application);
+  auto applications = read_rows<RecordedApplication>(
+      *self_,
+      "application_profile WHERE machine IS NULL OR machine = (SELECT machine FROM campaign WHERE id = ?)"
+      " ORDER BY id DESC LIMIT ?",
+      {campaign, limits.applications});
+  for (RecordedApplication& application : applications) {
     application.work = work_of(*self_, application.id, limits.work);
     application.categories = categories_of(*self_, application.id);
     application.metrics = read_rows<KernelMetric>(
