@@ -5,10 +5,6 @@
 
 namespace apo {
 
-const char* to_string(WorkKind kind) {
-  return kind == WorkKind::kernel ? "kernel" : kind == WorkKind::copy ? "copy" : "fill";
-}
-
 const char* copy_name(std::int64_t direction) {
   static constexpr std::array<const char*, kDirections> kNames = {
       "memcpy",      "memcpy HtoD", "memcpy DtoH", "memcpy HtoA", "memcpy AtoH", "memcpy AtoA",

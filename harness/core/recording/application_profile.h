@@ -9,13 +9,12 @@
 
 #include "harness/core/json/fields.h"
 #include "harness/core/recording/gpu_timeline.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
 enum class WorkKind : std::uint8_t { kernel, copy, fill };
-
-// "kernel", "copy" or "fill".
-const char* to_string(WorkKind kind);
+APO_WORDS(WorkKind, work_kind_from, kernel, copy, fill)
 
 // Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
 // them; any other number is "memcpy of another kind".
@@ -31,14 +30,18 @@ struct GpuWork {
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
   std::int64_t bytes = 0;  // of copies and fills
+  bool operator==(const GpuWork&) const = default;
 };
+APO_FIELDS(GpuWork, kind, name, calls, total_ns, min_ns, max_ns, bytes)
 
 // Work launched in one range or in a range within it.
 struct RangeWork {
   std::size_t work = 0;  // of ProcessRecording::work
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
+  bool operator==(const RangeWork&) const = default;
 };
+APO_FIELDS(RangeWork, work, calls, total_ns)
 
 // One place in the nesting of NVTX ranges. It covers all ranges of one name inside the same parent range.
 struct NvtxRange {
@@ -46,7 +49,9 @@ struct NvtxRange {
   std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
   std::int64_t entered = 0;
   std::vector<RangeWork> work;  // in this range itself, not in those within it
+  bool operator==(const NvtxRange&) const = default;
 };
+APO_FIELDS(NvtxRange, name, parent, entered, work)
 
 // The recording of one process.
 struct ProcessRecording {
@@ -61,7 +66,9 @@ struct ProcessRecording {
   std::vector<GpuWork> work;
   std::vector<DeviceBusy> devices;
   std::vector<NvtxRange> ranges;
+  bool operator==(const ProcessRecording&) const = default;
 };
+APO_FIELDS(ProcessRecording, pid, parent, program, library, missing, complete, dropped, untimed, work, devices, ranges)
 
 // A metric of ncu over all calls of a kernel.
 struct KernelMetric {

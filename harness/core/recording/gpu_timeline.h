@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/core/json/fields.h"
+
 namespace apo {
 
 // Classes of idle gaps: each holds gaps up to `limits[i]` ns, and the last has no limit.
@@ -14,7 +16,9 @@ inline constexpr std::array<std::int64_t, 6> kGapLimits = {1'000, 10'000, 100'00
 struct Gaps {
   std::int64_t count = 0;
   std::int64_t ns = 0;
+  bool operator==(const Gaps&) const = default;
 };
+APO_FIELDS(Gaps, count, ns)
 
 // The time of one GPU from the start of its first kernel, copy or fill to the end of its last.
 struct DeviceBusy {
@@ -26,7 +30,9 @@ struct DeviceBusy {
   std::int64_t longest_gap_ns = 0;
   std::array<Gaps, kGapLimits.size() + 1> gaps{};  // together last_ns - first_ns - busy_ns
   std::int64_t span_ns() const { return last_ns - first_ns; }
+  bool operator==(const DeviceBusy&) const = default;
 };
+APO_FIELDS(DeviceBusy, device, first_ns, last_ns, busy_ns, late, longest_gap_ns, gaps)
 
 // Unites intervals in bounded memory: only the newest ones are kept open for later ones that may overlap them.
 class GpuTimeline {
