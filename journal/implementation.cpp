@@ -120,8 +120,8 @@ Database::Mode mode_for(Access access) {
   return Database::Mode::create;
 }
 
-std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
-  return access == Access::read_only ? std::nullopt : std::optional<WriterLock>(std::in_place, path);
+std::optional<LockFile> lock_for(const std::filesystem::path& path, Access access) {
+  return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
 
 }  // namespace
@@ -258,7 +258,7 @@ std::vector<Unfinished> Journal::unfinished() {
 
 std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
   const bool alone = what.campaign == 0;
-  return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+  return self_->holder(alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
 }
 
 std::vector<Unfinished> Journal::interrupted_experiments() {

@@ -1,8 +1,6 @@
 // journal/facts/campaigns.cpp - writes and reads campaigns and iterations.
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/columns.h"
@@ -31,19 +29,13 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
 }
 
 void Journal::take_campaign(const Campaign& campaign) {
-  if (!self_->lock->take(Task::campaign, campaign.id)) {
-    const auto who = apo::who_works_on(self_->path, Task::campaign, campaign.id);
+  if (!self_->try_take(Task::campaign, campaign.id)) {
+    const auto who = self_->holder(Task::campaign, campaign.id);
     throw UserError(
         fmt::format("campaign {} of {}, class {}, on this machine is being run by {}", campaign.id,
                     campaign.policy.family, campaign.policy.workload_class, who.value_or("another process")),
         "wait for it to end or stop it; another family or class can run beside it, and another journal with "
         "--journal can hold this one");
-  }
-}
-
-void Journal::Implementation::take(Task what, std::int64_t id) {
-  if (!lock->take(what, id)) {
-    throw std::logic_error("what was just begun is taken");
   }
 }
 

@@ -26,7 +26,7 @@ std::optional<JobRow> Journal::job(std::int64_t id) {
 }
 
 bool Journal::job_has_server(std::int64_t id) const {
-  return apo::who_works_on(self_->path, Task::job, id).has_value();
+  return self_->holder(Task::job, id).has_value();
 }
 
 }  // namespace apo
