@@ -98,7 +98,6 @@ Subject make_experiments_subject() {
               real("incumbent_ns", "median time of one call of the incumbent"),
               real("candidate_ns", "median time of one call of the candidate"),
               text("preset", "the judge's preset"),
-              text("profile", "the same, as it was called before", "preset"),
               text("cache_policy", "cold or warm"),
               text("judge", "version of the judge's rule"),
               machine("its model or its id"),
