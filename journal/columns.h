@@ -146,6 +146,7 @@ APO_COLUMNS(SpeedEffect, view, value_a, value_b, start_up_a_s, start_up_b_s, pai
 APO_COLUMNS(QualityChange, view, metric, value_a, value_b, change, lower, upper, confidence, margin, seeds,
             seeds_needed, finding)
 
+APO_COLUMNS(Unfinished, kind, id, campaign, what, started_at, rounds)
 APO_COLUMNS(ReplayRow, experiment, original, kind, at)
 
 // ---- jobs and workers

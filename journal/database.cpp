@@ -301,13 +301,9 @@ std::optional<double> Statement::optional_real() {
   return sqlite3_column_double(statement_, column);
 }
 
-bool Statement::next_is_null() const {
-  return sqlite3_column_type(statement_, column_) == SQLITE_NULL;
-}
-
 bool Statement::next_is_empty() const {
-  return next_is_null() ||
-         (sqlite3_column_type(statement_, column_) == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
+  const int type = sqlite3_column_type(statement_, column_);
+  return type == SQLITE_NULL || (type == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
 }
 
 std::string Statement::text() {

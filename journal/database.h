@@ -71,8 +71,8 @@ class Statement {
   double real();                          // NULL is NaN
   std::optional<double> optional_real();  // NULL is absent
   std::string text();                     // NULL is ""; blobs too
-  bool next_is_null() const;              // reads nothing
-  bool next_is_empty() const;             // NULL or ""
+  bool next_is_empty() const;             // NULL or ""; reads nothing
+  sqlite3_stmt* handle() { return statement_; }
 
  private:
   friend class Database;

@@ -10,6 +10,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
+#include "journal/columns.h"
 #include "journal/schema/schema.h"
 
 namespace apo {
@@ -215,45 +216,26 @@ std::vector<std::string> Journal::check_integrity() {
   return findings;
 }
 
-// Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+namespace {
+
+// Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+constexpr const char* kUnfinished =
+    "(SELECT 1 AS place, 'experiment' AS kind, e.id, coalesce(e.campaign, 0) AS campaign,"
+    " 'experiment ' || e.id || ': ' || c.label AS what, e.started_at,"
+    " (SELECT count(*) FROM round r WHERE r.experiment = e.id) AS rounds"
+    " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM judgement)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"
+    " UNION ALL SELECT 2, 'iteration', i.id, i.campaign, 'iteration ' || i.idx || ' of campaign ' || i.campaign,"
+    " i.started_at, 0 FROM campaigns c JOIN iteration i ON i.campaign = c.id WHERE c.state = 'open'"
+    " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
+    " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
+    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
+
+}  // namespace
+
 std::vector<Unfinished> Journal::unfinished() {
-  std::vector<Unfinished> result;
-  Statement experiments = self_->database.query(
-      "SELECT e.id, coalesce(e.campaign, 0), c.label, e.started_at,"
-      " (SELECT count(*) FROM round r WHERE r.experiment = e.id)"
-      " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM "
-      "judgement)"
-      " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id) ORDER BY e.id");
-  while (experiments.step()) {
-    Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
-    open.campaign = experiments.integer();
-    open.what = fmt::format("experiment {}: {}", open.id, experiments.text());
-    open.started_at = experiments.text();
-    open.rounds = experiments.small();
-    result.push_back(std::move(open));
-  }
-  std::vector<Unfinished> campaigns;
-  for (const Campaign& campaign : open_campaigns()) {
-    Statement iterations = self_->database.query(
-        "SELECT i.id, i.idx, i.started_at FROM iteration i WHERE i.campaign = ?"
-        " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
-        " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id",
-        {campaign.id});
-    const std::string name = fmt::format("campaign {}", campaign.id);
-    while (iterations.step()) {
-      Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer(), .campaign = campaign.id};
-      open.what = fmt::format("iteration {} of {}", iterations.integer(), name);
-      open.started_at = iterations.text();
-      result.push_back(std::move(open));
-    }
-    campaigns.push_back({.kind = Unfinished::Kind::campaign,
-                         .id = campaign.id,
-                         .campaign = campaign.id,
-                         .what = name + ": " + campaign.policy.family + " " + campaign.policy.workload_class,
-                         .started_at = campaign.started_at});
-  }
-  result.insert(result.end(), campaigns.begin(), campaigns.end());
-  return result;
+  return read_rows<Unfinished>(*self_, kUnfinished);
 }
 
 std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {

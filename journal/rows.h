@@ -86,8 +86,11 @@ struct WorkloadIncumbent {
 };
 
 // A row that a killed process left open.
+enum class UnfinishedKind : std::uint8_t { experiment, iteration, campaign };
+APO_WORDS(UnfinishedKind, unfinished_kind_from, experiment, iteration, campaign)
+
 struct Unfinished {
-  enum class Kind : std::uint8_t { experiment, iteration, campaign };
+  using Kind = UnfinishedKind;
   Kind kind = Kind::experiment;
   std::int64_t id = 0;
   std::int64_t campaign = 0;

@@ -115,18 +115,8 @@ Subject make_experiments_subject() {
                       " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
                       " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE m.name = ? AND m.value"}),
           },
-      .columns = {{"id", Type::integer},
-                  {"campaign", Type::integer},
-                  {"workload", Type::text},
-                  {"candidate", Type::text},
-                  {"incumbent", Type::text},
-                  {"outcome", Type::text},
-                  {"verdict", Type::text},
-                  {"reason", Type::text},
-                  {"speedup", Type::real},
-                  {"lower", Type::real},
-                  {"upper", Type::real},
-                  {"state", Type::text}},
+      .columns = {"id", "campaign", "workload", "candidate", "incumbent", "outcome", "verdict", "reason", "speedup",
+                  "lower", "upper", "state"},
   };
 }
 
@@ -137,14 +127,7 @@ Subject make_profiles_subject() {
           .keys = {integer("id", ""), text("family", ""), text("variant", ""), text("candidate", ""),
                    text("settings", ""), text("workload", ""), text("machine", ""), since("at"), until("at"),
                    metric({"SELECT profile FROM metric WHERE name = ? AND value"})},
-          .columns = {{"id", Type::integer},
-                      {"at", Type::text},
-                      {"candidate", Type::text},
-                      {"workload", Type::text},
-                      {"machine", Type::text},
-                      {"rung", Type::text},
-                      {"time_ns", Type::real},
-                      {"floor_ns", Type::real}},
+          .columns = {"id", "at", "candidate", "workload", "machine", "rung", "time_ns", "floor_ns"},
           .for_another_order = "write --sql over the view profiles and the table metric"};
 }
 
@@ -156,17 +139,8 @@ Subject make_commands_subject() {
                    real("upper", ""), integer("rounds", ""), real("seconds", ""), text("machine", ""),
                    text("started_at", ""), text("finished_at", ""), text("state", ""), text("sentence", ""),
                    since("started_at"), until("started_at")},
-          .columns = {{"id", Type::integer},
-                      {"purpose", Type::text},
-                      {"command_a", Type::text},
-                      {"command_b", Type::text},
-                      {"metric", Type::text},
-                      {"verdict", Type::text},
-                      {"reason", Type::text},
-                      {"speedup", Type::real},
-                      {"lower", Type::real},
-                      {"upper", Type::real},
-                      {"state", Type::text}},
+          .columns = {"id", "purpose", "command_a", "command_b", "metric", "verdict", "reason", "speedup", "lower",
+                      "upper", "state"},
           .for_another_order = "write --sql over the view command_comparisons"};
 }
 

@@ -2,11 +2,14 @@
 // in the views.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "journal/query/queries.h"
+
+struct sqlite3_stmt;
 
 namespace apo {
 
@@ -23,7 +26,7 @@ struct Subject {
   std::string_view view;
   std::string_view what;  // "a profile"
   std::vector<KeySpec> keys;
-  std::vector<Column> columns;              // that are shown by default
+  std::vector<std::string> columns;         // that are shown by default
   std::string_view for_another_order = {};  // the way to one, where sort= and columns= are not taken
 };
 const Subject& experiments_subject();
@@ -31,6 +34,10 @@ const Subject& profiles_subject();
 const Subject& commands_subject();
 
 const KeySpec* find_key(const Subject& subject, std::string_view name);  // "metric:NAME" too
+
+// Reads rows until `step` says that there are no more, or until the limit cuts them off. Values have SQLite's own
+// types.
+void read_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step);
 
 constexpr std::string_view kMetricPrefix = "metric:";
 

@@ -8,7 +8,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/implementation.h"
-#include "journal/query/queries.h"
+#include "journal/query/query_keys.h"
 
 namespace apo {
 namespace {
@@ -119,21 +119,20 @@ Cell cell(sqlite3_stmt* statement, int column) {
   }
 }
 
-// Text wins over numbers, and a real number over integers.
-ColumnType type_of(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
-  bool any_real = false;
-  bool any_integer = false;
-  for (const auto& row : rows) {
-    if (std::holds_alternative<std::string>(row[column])) {
-      return ColumnType::text;
-    }
-    any_real = any_real || std::holds_alternative<double>(row[column]);
-    any_integer = any_integer || std::holds_alternative<std::int64_t>(row[column]);
-  }
-  return any_real ? ColumnType::real : any_integer ? ColumnType::integer : ColumnType::text;
-}
-
 }  // namespace
+
+void read_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step) {
+  while (step()) {
+    if (table.rows.size() == limit) {
+      table.more = true;
+      break;
+    }
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+      row.push_back(cell(statement, column));
+    }
+  }
+}
 
 Table run_sql(const std::filesystem::path& path, const std::string& sql, const SqlLimits& limits) {
   Clock::time_point deadline =
@@ -143,25 +142,16 @@ Table run_sql(const std::filesystem::path& path, const std::string& sql, const S
   restrict_to_reading(handle, deadline);
   const Prepared statement = prepare_only_one(handle, sql);
   Table table;
-  const int width = sqlite3_column_count(statement.get());
-  int status = sqlite3_step(statement.get());
-  for (; status == SQLITE_ROW; status = sqlite3_step(statement.get())) {
-    if (table.rows.size() == limits.rows) {
-      table.more = true;
-      break;
+  for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
+    table.columns.emplace_back(sqlite3_column_name(statement.get(), column));
+  }
+  read_rows(table, statement.get(), limits.rows, [&] {
+    const int status = sqlite3_step(statement.get());
+    if (status != SQLITE_DONE && status != SQLITE_ROW) {
+      refuse(handle, status);
     }
-    std::vector<Cell>& row = table.rows.emplace_back();
-    for (int column = 0; column < width; ++column) {
-      row.push_back(cell(statement.get(), column));
-    }
-  }
-  if (status != SQLITE_DONE && status != SQLITE_ROW) {
-    refuse(handle, status);
-  }
-  for (int column = 0; column < width; ++column) {
-    table.columns.push_back(
-        {sqlite3_column_name(statement.get(), column), type_of(table.rows, static_cast<std::size_t>(column))});
-  }
+    return status == SQLITE_ROW;
+  });
   return table;
 }
 
