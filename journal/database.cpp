@@ -163,10 +163,6 @@ void Database::bind(sqlite3_stmt* statement, int index, const Value& value) {
   }
 }
 
-Statement Database::query(std::string_view sql, std::initializer_list<Value> values) {
-  return query(sql, std::vector<Value>(values));
-}
-
 Statement Database::query(std::string_view sql, const std::vector<Value>& values) {
   Statement result(*this, prepare(sql));
   APO_CHECK(static_cast<std::size_t>(sqlite3_bind_parameter_count(result.statement_)) == values.size());
@@ -177,15 +173,10 @@ Statement Database::query(std::string_view sql, const std::vector<Value>& values
   return result;
 }
 
-void Database::run(std::string_view sql, std::initializer_list<Value> values) {
+void Database::run(std::string_view sql, const std::vector<Value>& values) {
   Statement statement = query(sql, values);
   while (statement.step()) {
   }
-}
-
-std::int64_t Database::insert(std::string_view sql, std::initializer_list<Value> values) {
-  run(sql, values);
-  return sqlite3_last_insert_rowid(handle_);
 }
 
 std::int64_t Database::insert_into(std::string_view table, const Columns& columns) {
@@ -201,7 +192,7 @@ std::int64_t Database::insert_into(std::string_view table, const Columns& column
   return sqlite3_last_insert_rowid(handle_);
 }
 
-std::vector<std::string> Database::texts(std::string_view sql, std::initializer_list<Value> values) {
+std::vector<std::string> Database::texts(std::string_view sql, const std::vector<Value>& values) {
   std::vector<std::string> result;
   for (Statement rows = query(sql, values); rows.step();) {
     result.push_back(rows.text());
@@ -217,9 +208,14 @@ std::vector<std::int64_t> Database::integers(std::string_view sql, const std::ve
   return result;
 }
 
-std::int64_t Database::number(std::string_view sql) {
-  Statement statement = query(sql);
-  return statement.step() ? statement.integer() : 0;
+std::int64_t Database::number(std::string_view sql, const std::vector<Value>& values) {
+  Statement row = query(sql, values);
+  return row.step() ? row.integer() : 0;
+}
+
+std::string Database::text(std::string_view sql, const std::vector<Value>& values) {
+  Statement row = query(sql, values);
+  return row.step() ? row.text() : "";
 }
 
 void Database::execute(const char* script) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,7 +64,6 @@ class Statement {
 
   bool step();  // false when there are no more rows
   std::int64_t integer();
-  std::uint64_t seed() { return static_cast<std::uint64_t>(integer()); }
   int small() { return static_cast<int>(integer()); }
   bool boolean() { return integer() != 0; }
   double real();                          // NULL is NaN
@@ -94,14 +92,14 @@ class Database {
   ~Database();
 
   // `sql` is a literal of ours, never text from outside; values are bound.
-  Statement query(std::string_view sql, std::initializer_list<Value> values = {});
-  Statement query(std::string_view sql, const std::vector<Value>& values);
-  void run(std::string_view sql, std::initializer_list<Value> values = {});
-  std::int64_t insert(std::string_view sql, std::initializer_list<Value> values);  // the new row's id
-  std::int64_t insert_into(std::string_view table, const Columns& columns);
-  std::int64_t number(std::string_view sql);  // the first value of the first row; 0 where there is none
+  Statement query(std::string_view sql, const std::vector<Value>& values = {});
+  void run(std::string_view sql, const std::vector<Value>& values = {});
+  std::int64_t insert_into(std::string_view table, const Columns& columns);  // the new row's id
+  // The first value of the first row; 0 and "" where there is none.
+  std::int64_t number(std::string_view sql, const std::vector<Value>& values = {});
+  std::string text(std::string_view sql, const std::vector<Value>& values = {});
   // The first column of all rows.
-  std::vector<std::string> texts(std::string_view sql, std::initializer_list<Value> values = {});
+  std::vector<std::string> texts(std::string_view sql, const std::vector<Value>& values = {});
   std::vector<std::int64_t> integers(std::string_view sql, const std::vector<Value>& values = {});
   void execute(const char* script);
 

@@ -16,9 +16,8 @@ constexpr const char* kOpen =
 
 std::int64_t Journal::begin_campaign(const Campaign& campaign) {
   Transaction transaction(self_->database);
-  Statement source = self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1",
-                                           {campaign.baseline.variant});
-  const std::string hash = source.step() ? source.text() : "";
+  const std::string hash = self_->database.text(
+      "SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {campaign.baseline.variant});
   const std::int64_t id = insert_row(*self_, "campaign", campaign,
                                      {{"machine", self_->machine_row(campaign.machine)},
                                       {"baseline_source", hash.empty() ? Value(nullptr) : Value(hash)},

@@ -35,10 +35,10 @@ void insert_clock(Journal::Implementation& self, std::int64_t certification, Clo
 std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds,
                                         const std::vector<SoloRun>& solo_runs) {
   Transaction transaction(self_->database);
-  const std::vector<std::int64_t> newest = self_->database.integers(
-      "SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?", {certification.campaign});
+  const std::int64_t newest =
+      self_->database.number("SELECT max(id) FROM experiment WHERE campaign = ?", {certification.campaign});
   const std::int64_t id = insert_row(*self_, "certification", certification,
-                                     {{"after_experiment", newest.front()}, {"at", time_or_now(certification.at)}});
+                                     {{"after_experiment", newest}, {"at", time_or_now(certification.at)}});
   for (const Round& round : rounds) {
     self_->add_round(0, id, 0, round);
   }

@@ -28,16 +28,13 @@ LogBand log_band(const Prediction& prediction) {
   return untouched || !is_band ? LogBand{} : LogBand{std::log(prediction.low), std::log(prediction.high)};
 }
 
-bool exists(Database& database, std::string_view sql, std::initializer_list<Value> values) {
-  return database.query(sql, values).step();
-}
-
-std::size_t rows_of(Database& database, std::string_view sql, std::int64_t owner) {
-  return database.integers(sql, {owner}).size();
+// Of an experiment that were added while they happened.
+std::int64_t gates_of(Database& database, std::int64_t experiment) {
+  return database.number("SELECT count(*) FROM gate WHERE experiment = ?", {experiment});
 }
 
 void check_source(Database& database, const Configuration& configuration, const std::string& hash) {
-  if (!exists(database, "SELECT 1 FROM variant WHERE source_hash = ?", {hash})) {
+  if (database.number("SELECT count(*) FROM variant WHERE source_hash = ?", {hash}) == 0) {
     throw std::logic_error("the source '" + hash + "' of " + configuration.label() +
                            " is not in the journal: call add_variant first");
   }
@@ -47,12 +44,12 @@ std::int64_t machine_of_experiment(Journal::Implementation& self, const Experime
   if (!experiment.machine.empty()) {
     return self.machine_row(experiment.machine);
   }
-  Statement row = self.database.query("SELECT m.key FROM campaign c JOIN machine m ON m.id = c.machine WHERE c.id = ?",
-                                      {experiment.campaign});
-  if (!row.step()) {
+  const std::string key = self.database.text(
+      "SELECT m.key FROM campaign c JOIN machine m ON m.id = c.machine WHERE c.id = ?", {experiment.campaign});
+  if (key.empty()) {
     throw std::logic_error("an experiment outside a campaign needs its machine");
   }
-  return self.machine_row(row.text());
+  return self.machine_row(key);
 }
 
 bool was_built(const Build& build) {
@@ -67,18 +64,18 @@ bool was_timed(const Experiment& experiment) {
 void add_missing_evidence(Journal& journal, Database& database, const Experiment& experiment) {
   const auto add_missing_build = [&](Journal::Role role, std::string_view name, const Build& build) {
     if (was_built(build) &&
-        !exists(database, "SELECT 1 FROM build WHERE experiment = ? AND role = ?", {experiment.id, name})) {
+        database.number("SELECT count(*) FROM build WHERE experiment = ? AND role = ?", {experiment.id, name}) == 0) {
       journal.add_build(experiment.id, role, build);
     }
   };
   add_missing_build(Journal::Role::candidate, "candidate", experiment.candidate_build);
   add_missing_build(Journal::Role::incumbent, "incumbent", experiment.incumbent_build);
-  const std::size_t gates = rows_of(database, "SELECT 1 FROM gate WHERE experiment = ?", experiment.id);
-  for (std::size_t index = gates; index < experiment.gates.size(); ++index) {
+  for (auto index = static_cast<std::size_t>(gates_of(database, experiment.id)); index < experiment.gates.size();
+       ++index) {
     journal.add_gate(experiment.id, experiment.gates[index]);
   }
-  const std::size_t rounds = rows_of(database, "SELECT 1 FROM round WHERE experiment = ?", experiment.id);
-  for (std::size_t index = rounds; index < experiment.rounds.size(); ++index) {
+  const std::int64_t rounds = database.number("SELECT count(*) FROM round WHERE experiment = ?", {experiment.id});
+  for (auto index = static_cast<std::size_t>(rounds); index < experiment.rounds.size(); ++index) {
     journal.add_round(experiment.id, experiment.rounds[index]);
   }
 }
@@ -141,8 +138,7 @@ void Journal::add_build(std::int64_t experiment, Role role, const Build& build) 
 
 void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
   Transaction transaction(self_->database);
-  const std::size_t before = rows_of(self_->database, "SELECT 1 FROM gate WHERE experiment = ?", experiment);
-  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", static_cast<std::int64_t>(before)}});
+  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", gates_of(self_->database, experiment)}});
   for (const OutputErrors& errors : gate.errors) {
     insert_row(*self_, "output_error", errors, {{"experiment", experiment}});
   }
@@ -354,9 +350,9 @@ std::optional<std::int64_t> Journal::newest_with_code(const JudgedCode& code) {
       " WHERE b.code_hash = ?1 AND b.role = 'candidate'"
       " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?4"
       " ORDER BY b.experiment DESC LIMIT 1";
-  Statement row = self_->database.query(
+  const std::int64_t found = self_->database.number(
       kQuery, {code.candidate, code.incumbent, code.machine, code.workload, to_string(code.cache)});
-  return row.step() ? std::optional(row.integer()) : std::nullopt;
+  return found != 0 ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace apo

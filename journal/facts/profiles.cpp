@@ -13,11 +13,11 @@ std::int64_t insert_roof(Journal::Implementation& self, std::int64_t machine, co
 
 // The row of this very measurement, which several profiles share.
 std::int64_t roof_row(Journal::Implementation& self, std::int64_t machine, const Roof& roof) {
-  Statement same = self.database.query(
+  const std::int64_t same = self.database.number(
       "SELECT id FROM roof WHERE machine = ? AND name = ? AND value IS ? AND unit = ? AND lower IS ? AND upper IS ?"
       " AND samples = ? AND note = ? ORDER BY id DESC LIMIT 1",
       {machine, roof.name, roof.value, roof.unit, roof.lower, roof.upper, roof.samples, roof.note});
-  return same.step() ? same.integer() : insert_roof(self, machine, roof);
+  return same != 0 ? same : insert_roof(self, machine, roof);
 }
 
 std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_view condition,

@@ -76,14 +76,23 @@ void read_ranges(Journal::Implementation& self, RecordedApplication& application
 std::int64_t Journal::add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
                                       const std::string& machine) {
   Transaction transaction(self_->database);
-  const Value exit_code = profile.exit_code ? Value(*profile.exit_code) : Value(nullptr);
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO application_profile (machine, source, command, device, exit_code, signal, seconds, processes,"
-      " total_ns, span_ns, busy_ns, longest_gap_ns, notes, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {machine.empty() ? Value(nullptr) : Value(self_->machine_row(machine)), profile.source, profile.command,
-       profile.device, exit_code, profile.signal, profile.seconds, static_cast<std::int64_t>(profile.processes.size()),
-       summary.total_ns, summary.span_ns, summary.busy_ns, summary.longest_gap_ns, encode(profile.notes),
-       time_or_now("")});
+  const std::string notes = encode(profile.notes);
+  const std::string now = utc_now();
+  const std::int64_t id = self_->database.insert_into(
+      "application_profile", {{"machine", machine.empty() ? Value(nullptr) : Value(self_->machine_row(machine))},
+                              {"source", profile.source},
+                              {"command", profile.command},
+                              {"device", profile.device},
+                              {"exit_code", profile.exit_code ? Value(*profile.exit_code) : Value(nullptr)},
+                              {"signal", profile.signal},
+                              {"seconds", profile.seconds},
+                              {"processes", static_cast<std::int64_t>(profile.processes.size())},
+                              {"total_ns", summary.total_ns},
+                              {"span_ns", summary.span_ns},
+                              {"busy_ns", summary.busy_ns},
+                              {"longest_gap_ns", summary.longest_gap_ns},
+                              {"notes", notes},
+                              {"at", now}});
   insert_rows(*self_, "application_work", summary.work, {{"profile", id}});
   insert_rows(*self_, "application_metric", profile.metrics, {{"profile", id}});
   add_gaps(self_->database, id, summary);

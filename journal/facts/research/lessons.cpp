@@ -8,8 +8,7 @@ namespace apo {
 namespace {
 
 std::string model_of(Database& database, const std::string& machine) {
-  Statement row = database.query("SELECT model FROM machine WHERE key = ? ORDER BY id DESC LIMIT 1", {machine});
-  return row.step() ? row.text() : "";
+  return database.text("SELECT model FROM machine WHERE key = ? ORDER BY id DESC LIMIT 1", {machine});
 }
 
 using Stall = std::pair<std::string, double>;
@@ -28,8 +27,7 @@ Stall largest_stall(Database& database, std::int64_t iteration) {
 }
 
 std::int64_t iteration_of(Database& database, std::int64_t experiment) {
-  Statement row = database.query("SELECT coalesce(iteration, 0) FROM experiment WHERE id = ?", {experiment});
-  return row.step() ? row.integer() : 0;
+  return database.number("SELECT iteration FROM experiment WHERE id = ?", {experiment});
 }
 
 void add_conditions(Journal::Implementation& self, std::vector<Lesson>& lessons) {
