@@ -24,10 +24,13 @@ APO_COLUMNS_AS(Campaign,
                "id, (SELECT key FROM machine WHERE machine.id = campaign.machine),"
                " (SELECT seed FROM campaign_end WHERE campaign = campaign.id),"
                " (SELECT state FROM campaigns WHERE campaigns.id = campaign.id),"
+               " (SELECT ended_at FROM campaigns WHERE campaigns.id = campaign.id),"
+               " (SELECT note FROM campaign_end WHERE campaign = campaign.id UNION ALL"
+               " SELECT why FROM abandonment WHERE abandonment.campaign = campaign.id),"
                " baseline, family, workload_class, workloads, policy_baseline, iterations, candidates_per_iteration,"
                " budget_s, cache_policy, preset, layout, target, started_at",
-               id, machine, policy.seed, state, baseline, policy.family, policy.workload_class, policy.workloads,
-               policy.baseline, policy.iterations, policy.candidates_per_iteration, policy.budget_s,
+               id, machine, policy.seed, state, ended_at, end_note, baseline, policy.family, policy.workload_class,
+               policy.workloads, policy.baseline, policy.iterations, policy.candidates_per_iteration, policy.budget_s,
                policy.cache_policy, policy.judge_preset, policy.layout, policy.target, started_at)
 APO_COLUMNS_AS(IterationRow,
                "id, campaign, idx, incumbent, started_at,"

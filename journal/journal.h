@@ -86,9 +86,7 @@ class Journal {
   void take_campaign(const Campaign& campaign);
   void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
   std::optional<Campaign> campaign(std::int64_t id);
-  std::optional<CampaignEnd> campaign_end(std::int64_t id);  // nullopt: it is open
   std::vector<Campaign> campaigns();
-  std::vector<Campaign> open_campaigns();
   std::optional<Campaign> open_campaign(const std::string& family, const std::string& workload_class,
                                         const std::string& machine);
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,

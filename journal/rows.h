@@ -158,11 +158,6 @@ struct ApplicationLimits {  // rows at most
   int metrics = 60;
 };
 
-struct CampaignEnd {
-  std::string at;
-  std::string note;  // or why it was abandoned
-};
-
 // On which an experiment judged.
 struct JudgedWorkload {
   std::int64_t experiment = 0;

@@ -112,10 +112,6 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.workers = journal.workers(campaign);
   records.judged_on = judged_on(journal, records.experiments);
   records.diffs = diff_sources(journal, records.experiments);
-  if (const auto end = journal.campaign_end(campaign)) {
-    records.ended_at = end->at;
-    records.end_note = end->note;
-  }
   // The machine in the state that it was in; without an experiment, or where workers judged, in its newest.
   std::optional<Machine> machine = records.experiments.empty() || !records.workers.empty()
                                        ? std::nullopt

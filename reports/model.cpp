@@ -138,7 +138,7 @@ void collect_toolchains(ReportModel& model, std::vector<Toolchain> toolchains) {
 void find_last_event(ReportModel& model) {
   const auto consider = [&](const std::string& at) { model.last_event_at = std::max(model.last_event_at, at); };
   consider(model.campaign.started_at);
-  consider(model.ended_at);
+  consider(model.campaign.ended_at);
   for (const auto* list : {&model.experiments, &model.under_way}) {
     for (const Experiment& experiment : *list) {
       consider(experiment.started_at);
@@ -166,8 +166,6 @@ void sort_by(std::vector<Record>& records, Key key) {
 ReportModel build_model(CampaignRecords records) {
   ReportModel model;
   model.campaign = std::move(records.campaign);
-  model.ended_at = std::move(records.ended_at);
-  model.end_note = std::move(records.end_note);
   model.machine = std::move(records.machine);
   model.iterations = std::move(records.iterations);
   model.lessons = std::move(records.lessons);

@@ -47,8 +47,6 @@ using Application = RecordedApplication;
 // Everything that the journal holds about one campaign, in any order.
 struct CampaignRecords {
   Campaign campaign;
-  std::string ended_at;
-  std::string end_note;
   Machine machine;
   std::vector<Toolchain> toolchains;  // besides those that the experiments' builds name
   std::vector<IterationRecord> iterations;
@@ -94,8 +92,6 @@ struct Abandoned {
 
 struct ReportModel {
   Campaign campaign;
-  std::string ended_at;
-  std::string end_note;
   std::string last_event_at;  // the latest time in the records
   Machine machine;
   std::vector<Toolchain> toolchains;  // sorted, each once

@@ -6,13 +6,6 @@
 #include "journal/columns.h"
 
 namespace apo {
-namespace {
-
-constexpr const char* kOpen =
-    "campaign WHERE id NOT IN (SELECT campaign FROM campaign_end)"
-    " AND NOT EXISTS (SELECT 1 FROM abandonment WHERE abandonment.campaign = campaign.id)";
-
-}  // namespace
 
 std::int64_t Journal::begin_campaign(const Campaign& campaign) {
   Transaction transaction(self_->database);
@@ -59,28 +52,17 @@ std::optional<Campaign> Journal::campaign(std::int64_t id) {
   return first_of(read_rows<Campaign>(*self_, "campaign WHERE id = ?", {id}));
 }
 
-std::optional<CampaignEnd> Journal::campaign_end(std::int64_t id) {
-  Statement row = self_->database.query(
-      "SELECT ended_at, note FROM campaign_end WHERE campaign = ?"
-      " UNION ALL SELECT at, why FROM abandonment WHERE campaign = ?",
-      {id, id});
-  return row.step() ? std::optional(CampaignEnd{row.text(), row.text()}) : std::nullopt;
-}
-
 std::vector<Campaign> Journal::campaigns() {
   return read_rows<Campaign>(*self_, "campaign ORDER BY id");
 }
 
-std::vector<Campaign> Journal::open_campaigns() {
-  return read_rows<Campaign>(*self_, std::string(kOpen) + " ORDER BY id");
-}
-
 std::optional<Campaign> Journal::open_campaign(const std::string& family, const std::string& workload_class,
                                                const std::string& machine) {
-  return first_of(read_rows<Campaign>(*self_,
-                                      std::string(kOpen) + " AND family = ? AND workload_class = ? AND machine IN"
-                                                           " (SELECT id FROM machine WHERE key = ?) ORDER BY id DESC",
-                                      {family, workload_class, machine}));
+  return first_of(read_rows<Campaign>(
+      *self_,
+      "campaign WHERE family = ? AND workload_class = ? AND machine IN (SELECT id FROM machine WHERE key = ?)"
+      " AND id IN (SELECT id FROM campaigns WHERE state = 'open') ORDER BY id DESC",
+      {family, workload_class, machine}));
 }
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {

@@ -55,7 +55,7 @@ Json prediction_document(const PredictionOutcome& outcome) {
 
 Json campaign_document(const ReportModel& model) {
   Json document = to_document(model.campaign);
-  document["note"] = model.end_note;
+  document["note"] = model.campaign.end_note;
   document["last_event_at"] = model.last_event_at;
   document["incumbent"] = model.incumbent;
   return document;

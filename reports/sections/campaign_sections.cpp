@@ -216,7 +216,8 @@ void write_environment(const ReportModel& model, Writer& writer) {
   add_row(table, "started", known(model.campaign.started_at));
   add_row(table, "last event", known(model.last_event_at));
   add_row(table, "state",
-          std::string(to_string(model.campaign.state)) + (model.end_note.empty() ? "" : ": " + model.end_note));
+          std::string(to_string(model.campaign.state)) +
+              (model.campaign.end_note.empty() ? "" : ": " + model.campaign.end_note));
   writer.table(table);
 }
 

@@ -109,7 +109,7 @@ TEST(Crash, ReaderOfAKilledWritersJournalSeesTheFinishedRows) {
   {
     Journal concurrent = scratch.open(Access::read_only);  // while the other process writes
     EXPECT_TRUE(concurrent.load_experiment(3).judgement);
-    const Campaign campaign = concurrent.open_campaigns().at(0);
+    const Campaign campaign = concurrent.campaigns().at(0);
     Journal writer = scratch.open();
     EXPECT_NE(user_error([&] { writer.take_campaign(campaign); }).find("process " + std::to_string(child)),
               std::string::npos);

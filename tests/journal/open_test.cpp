@@ -120,7 +120,7 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   prepare(first);
   first.begin_campaign(a_campaign());
   Journal second = scratch.open();
-  const Campaign open = second.open_campaigns().at(0);
+  const Campaign open = second.campaigns().at(0);
   const std::string error = user_error([&] { second.take_campaign(open); });
   EXPECT_TRUE(contains(error, "campaign 1 of e88_backward, class n32")) << error;
   EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;

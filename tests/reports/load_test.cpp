@@ -121,7 +121,7 @@ TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
   EXPECT_EQ(loaded.diffs.begin()->second,
             "--- simple.cpp\n+++ chunk_prefetch.cpp\n@@ -1 +1 @@\n"
             "-// apo:variant e88_backward/simple\n+// apo:variant e88_backward/chunk_prefetch\n");
-  EXPECT_EQ(loaded.end_note, "all iterations done");
+  EXPECT_EQ(loaded.campaign.end_note, "all iterations done");
   EXPECT_EQ(loaded.machine.model, built.machine.model);
   EXPECT_EQ(loaded.lessons.size(), built.lessons.size());
   EXPECT_EQ(loaded.sentinels.size(), 1U);

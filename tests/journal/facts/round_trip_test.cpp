@@ -113,6 +113,9 @@ TEST_F(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   Campaign ended = campaign;
   ended.id = id;
   ended.state = CampaignState::finished;
+  ended.end_note = kAwkward;
+  ended.ended_at = journal.campaign(id)->ended_at;
+  EXPECT_NE(ended.ended_at, "");
   EXPECT_EQ(journal.campaign(id), ended);
 }
 
