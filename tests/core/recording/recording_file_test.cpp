@@ -41,7 +41,7 @@ ProcessRecording a_recording() {
   return recording;
 }
 
-std::string error_of(const std::string& text) {
+std::string refusal(const std::string& text) {
   try {
     decode_recording(text);
   } catch (const UserError& error) {
@@ -57,7 +57,7 @@ TEST(RecordingFile, ComesBackWhole) {
 TEST(RecordingFile, CutOffAnywhereIsRefused) {
   const std::string whole = encode_recording(a_recording());
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_NE(error_of(whole.substr(0, size)), "") << size;
+    EXPECT_NE(refusal(whole.substr(0, size)), "") << size;
   }
 }
 
@@ -79,11 +79,11 @@ TEST(RecordingFile, AChangedByteIsRefusedOrStillConsistent) {
 }
 
 TEST(RecordingFile, AnotherFileOrFieldIsRefusedByName) {
-  EXPECT_NE(error_of("ELF").find("parse error"), std::string::npos);
-  EXPECT_NE(error_of("[]").find("no record"), std::string::npos);
+  EXPECT_NE(refusal("ELF").find("parse error"), std::string::npos);
+  EXPECT_NE(refusal("[]").find("no record"), std::string::npos);
   std::string text = encode_recording(a_recording());
   text.replace(text.find("\"copy\""), 6, "\"gemm\"");
-  EXPECT_NE(error_of(text).find("kind is an unknown word"), std::string::npos) << error_of(text);
+  EXPECT_NE(refusal(text).find("kind is an unknown word"), std::string::npos) << refusal(text);
 }
 
 TEST(RecordingFile, EachLieIsNamed) {
@@ -120,7 +120,7 @@ TEST(RecordingFile, EachLieIsNamed) {
   for (const auto& [lie, part] : kLies) {
     ProcessRecording recording = a_recording();
     lie(recording);
-    const std::string error = error_of(encode_recording(recording));
+    const std::string error = refusal(encode_recording(recording));
     EXPECT_NE(error.find(part), std::string::npos) << part << ": " << error;
   }
 }
