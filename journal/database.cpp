@@ -71,7 +71,44 @@ const char* safety_of(Database::Mode mode) {
   return "PRAGMA synchronous = FULL;";
 }
 
+constexpr int kStepsBetweenLooks = 10'000;
+constexpr int kLargestValue = 64 << 20;
+
+int only_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_UPDATE:  // what SQLite asks when it sets up json_each() or pragma_table_info(); a real one fails later
+      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA: {  // those that describe the schema; the table-valued forms come here too
+      const std::string_view name = first == nullptr ? "" : first;
+      const bool describes = name == "table_info" || name == "table_xinfo" || name == "table_list" ||
+                             name == "index_list" || name == "index_info" || name == "foreign_key_list";
+      return describes || ((name == "user_version" || name == "data_version") && second == nullptr) ? SQLITE_OK
+                                                                                                    : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int past_deadline(void* deadline) {
+  return std::chrono::steady_clock::now() > *static_cast<const std::chrono::steady_clock::time_point*>(deadline) ? 1
+                                                                                                                 : 0;
+}
+
 }  // namespace
+
+void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point& deadline) {
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_set_authorizer(handle, only_reading, nullptr);
+  sqlite3_progress_handler(handle, kStepsBetweenLooks, past_deadline, &deadline);
+}
 
 // .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
 // ends with ROLLBACK when it met one, and leaves out the two numbers that make the file a journal.

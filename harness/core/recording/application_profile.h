@@ -100,6 +100,7 @@ struct WorkRow {
   std::string category;
   double share = 0;    // of total_ns
   double ceiling = 1;  // 1 / (1 - share): Amdahl's bound when it took no time; infinite for a share of 1
+  bool operator==(const WorkRow&) const = default;
 };
 
 struct CategoryRow {
@@ -123,6 +124,7 @@ struct RangeRow {
   std::int64_t own_ns = 0;              // without the ranges within
   double share = 0;                     // of the work's total_ns
   std::vector<CategoryRow> categories;  // of total_ns; shares are of the range's
+  bool operator==(const RangeRow&) const = default;
 };
 
 struct ApplicationSummary {
