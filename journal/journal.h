@@ -244,4 +244,8 @@ class Journal {
   std::unique_ptr<Implementation> self_;
 };
 
+// Drops the timed calls of every round, whose effect and medians stay, and adds the PC samples of one line and state
+// together. Then writes the file anew without unused pages. Nobody else may have it open: throws UserError.
+Compacted compact(Journal& journal);
+
 }  // namespace apo

@@ -196,4 +196,11 @@ struct JobRow {
   bool operator==(const JobRow&) const = default;
 };
 
+struct Compacted {
+  std::int64_t rounds = 0;        // that lost their timed calls, counted once a workload
+  std::int64_t sampled_rows = 0;  // sampled instructions that became one row with others of their line and state
+  std::int64_t bytes_before = 0;  // of the file
+  std::int64_t bytes_after = 0;
+};
+
 }  // namespace apo

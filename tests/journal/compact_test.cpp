@@ -1,6 +1,4 @@
 // tests/journal/compact_test.cpp - a compacted journal is smaller, and says the same but for its samples.
-#include "journal/compact.h"
-
 #include <gtest/gtest.h>
 
 #include "journal/query/queries.h"
