@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "harness/core/error.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -58,17 +59,11 @@ sqlite3* open_for_reading(const std::filesystem::path& path) {
   return open_read_only(path);
 }
 
-const char* safety_of(Database::Mode mode) {
-  switch (mode) {
-    case Database::Mode::read:
-      return "PRAGMA query_only = ON;";
-    case Database::Mode::temporary:
-      return "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
-    case Database::Mode::create:
-    case Database::Mode::write:
-      break;
-  }
-  return "PRAGMA synchronous = FULL;";
+// A temporary file dies with its process, and waits for the disk at no commit.
+const char* safety_of(Access access) {
+  return access == Access::read_only    ? "PRAGMA query_only = ON;"
+         : access == Access::read_write ? "PRAGMA synchronous = FULL;"
+                                        : "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
 }
 
 constexpr int kStepsBetweenLooks = 10'000;
@@ -131,14 +126,14 @@ sqlite3* open_read_only(const std::filesystem::path& path) {
   return open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
-  const int create = mode == Mode::create || mode == Mode::temporary ? SQLITE_OPEN_CREATE : 0;
-  handle_ = mode == Mode::read ? open_for_reading(path) : open_handle(path.string(), SQLITE_OPEN_READWRITE | create);
+Database::Database(const std::filesystem::path& path, Access access) : path_(path) {
+  const bool reads = access == Access::read_only;
+  handle_ = reads ? open_for_reading(path) : open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (handle_ == nullptr) {
     throw UserError("cannot open the journal '" + path.string() + "': " + std::strerror(errno),
                     "check the path and its permissions, or name another file with --journal");
   }
-  if (mode != Mode::read && sqlite3_db_readonly(handle_, "main") == 1) {
+  if (!reads && sqlite3_db_readonly(handle_, "main") == 1) {
     sqlite3_close(handle_);
     throw UserError("the journal '" + path.string() + "' is read-only",
                     "make it writable with 'chmod u+w', or name another file with --journal");
@@ -149,7 +144,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     execute("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY;");
-    execute(safety_of(mode));
+    execute(safety_of(access));
   } catch (...) {
     sqlite3_close(handle_);
     throw;

@@ -81,13 +81,12 @@ class Statement {
   int column_ = 0;
 };
 
+enum class Access : std::uint8_t;  // of journal.h
+
 class Database {
  public:
-  // `temporary` creates too, and waits for the disk at no commit: the file dies with its process.
-  enum class Mode { create, write, read, temporary };
-
-  // Throws UserError when the file cannot be opened in that mode.
-  Database(const std::filesystem::path& path, Mode mode);
+  // Creates the file where it may write one. Throws UserError when it cannot be opened so.
+  Database(const std::filesystem::path& path, Access access);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
@@ -114,7 +113,6 @@ class Database {
   void bind(sqlite3_stmt* statement, int index, const Value& value);
 
   std::filesystem::path path_;
-  Mode mode_;
   sqlite3* handle_ = nullptr;
   std::multimap<std::string, sqlite3_stmt*, std::less<>> idle_;  // prepared statements that nobody runs
 };

@@ -64,7 +64,7 @@ void check_path(const std::filesystem::path& path, Access access) {
   check_header(path);
   if (access == Access::read_write) {
     // Looked at as a reader first, so that a file that is not ours is left as it is.
-    Database database(path, Database::Mode::read);
+    Database database(path, Access::read_only);
     checked_version(database);
   }
 }
@@ -109,18 +109,6 @@ std::int64_t job_of_this_process() {
   return job == nullptr ? 0 : parse_int(job).value_or(0);
 }
 
-Database::Mode mode_for(Access access) {
-  switch (access) {
-    case Access::read_only:
-      return Database::Mode::read;
-    case Access::temporary:
-      return Database::Mode::temporary;
-    case Access::read_write:
-      break;
-  }
-  return Database::Mode::create;
-}
-
 std::optional<LockFile> lock_for(const std::filesystem::path& path, Access access) {
   return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
@@ -132,7 +120,7 @@ int newest_journal_schema() {
 }
 
 int journal_schema_of(const std::filesystem::path& path) {
-  Database database(prepared(path, Access::read_only), Database::Mode::read);
+  Database database(prepared(path, Access::read_only), Access::read_only);
   return checked_version(database);
 }
 
@@ -141,10 +129,7 @@ std::string time_or_now(const std::string& time) {
 }
 
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
-    : path(prepared(file, access)),
-      lock(lock_for(path, access)),
-      database(path, mode_for(access)),
-      job(job_of_this_process()) {
+    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access), job(job_of_this_process()) {
   if (access == Access::read_only) {
     check_filled(database, path);
   } else {
@@ -173,14 +158,10 @@ const std::filesystem::path& Journal::path() const {
   return self_->path;
 }
 
-struct Journal::Batch::Hidden {
-  Transaction transaction;
-};
-
-Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal.self_->database)}) {}
+Journal::Batch::Batch(Journal& journal) : transaction_(std::make_unique<Transaction>(journal.self_->database)) {}
 Journal::Batch::~Batch() = default;
 void Journal::Batch::commit() {
-  hidden_->transaction.commit();
+  transaction_->commit();
 }
 
 void Journal::write_compact_copy(const std::filesystem::path& path) {

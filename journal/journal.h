@@ -30,6 +30,8 @@ int newest_journal_schema();
 // That of a file, which opening it for writing brings up to date. Throws UserError as opening it does.
 int journal_schema_of(const std::filesystem::path& path);
 
+class Transaction;
+
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
 
 // Every function that writes is one transaction, on disk when it returns. Times that are empty become now.
@@ -66,8 +68,7 @@ class Journal {
     void commit();
 
    private:
-    struct Hidden;
-    std::unique_ptr<Hidden> hidden_;
+    std::unique_ptr<Transaction> transaction_;
   };
 
   // ---- where, and what is tried. Adding the same again changes nothing.

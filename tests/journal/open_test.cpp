@@ -39,9 +39,9 @@ constexpr std::int64_t kFull = 2;
 TEST(Open, ATemporaryDatabaseAloneDoesNotWaitForTheDisk) {
   Scratch scratch;
   scratch.create();
-  Database written(scratch.path, Database::Mode::write);
+  Database written(scratch.path, Access::read_write);
   EXPECT_EQ(written.number("PRAGMA synchronous"), kFull);
-  Database temporary(scratch.path.string() + ".temporary", Database::Mode::temporary);
+  Database temporary(scratch.path.string() + ".temporary", Access::temporary);
   EXPECT_EQ(temporary.number("PRAGMA synchronous"), kOff);
 }
 
@@ -206,7 +206,7 @@ TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
 
 TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   Scratch scratch;
-  Database database(scratch.path, Database::Mode::create);
+  Database database(scratch.path, Access::read_write);
   create_or_upgrade(database);
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
@@ -228,7 +228,7 @@ void create_version_19(const Scratch& scratch) {
 }
 
 std::vector<std::string> rows_of(const std::filesystem::path& path, const std::string& sql) {
-  return Database(path, Database::Mode::read).texts(sql);
+  return Database(path, Access::read_only).texts(sql);
 }
 
 TEST(Upgrade, AReaderOfTheLastReleasesJournalIsToldTheCommandAndChangesNothing) {
