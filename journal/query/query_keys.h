@@ -16,7 +16,7 @@ namespace apo {
 struct KeySpec {
   QueryKey key;
   std::string_view column;                     // of the view; what sort= and columns= take
-  std::vector<std::string_view> words = {};    // the only values, where there are only some
+  std::vector<std::string> words = {};         // the only values, where there are only some
   std::string_view also = {};                  // another column that may meet a predicate
   std::vector<std::string_view> members = {};  // SELECTs of ids up to the column to compare, in place of the column
 };
