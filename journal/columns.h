@@ -222,10 +222,11 @@ APO_COLUMNS_AS(Lesson,
 // ---- experiments
 APO_COLUMNS_AS(Experiment,
                "id, (SELECT key FROM machine WHERE machine.id = experiment.machine),"
-               " campaign, iteration, idx, family, workload_class, candidate, incumbent, candidate_source,"
+               " (SELECT why FROM abandonment WHERE abandonment.experiment = experiment.id), campaign, iteration, idx, "
+               "family, workload_class, candidate, incumbent, candidate_source,"
                " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
                " prediction_source, started_at",
-               id, machine, campaign, iteration, index, family, workload_class, candidate, incumbent,
+               id, machine, abandoned, campaign, iteration, index, family, workload_class, candidate, incumbent,
                candidate_source_hash, incumbent_source_hash, prediction.low, prediction.high, prediction.relative_to,
                prediction.because, prediction.source, started_at)
 APO_COLUMNS_AS(Build,

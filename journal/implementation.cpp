@@ -239,16 +239,4 @@ void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
                        id_if(Unfinished::Kind::campaign), why, utc_now()});
 }
 
-std::map<std::int64_t, std::string> Journal::abandoned_experiments(std::int64_t campaign) {
-  std::map<std::int64_t, std::string> reasons;
-  Statement rows = self_->database.query(
-      "SELECT e.id, a.why FROM experiment e JOIN abandonment a ON a.experiment = e.id WHERE e.campaign IS ?",
-      {Value::reference(campaign)});
-  while (rows.step()) {
-    const std::int64_t id = rows.integer();
-    reasons[id] = rows.text();
-  }
-  return reasons;
-}
-
 }  // namespace apo

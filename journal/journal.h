@@ -235,7 +235,6 @@ class Journal {
   // Unfinished experiments that nobody works on; the next command that judges marks them abandoned.
   std::vector<Unfinished> interrupted_experiments();
   void mark_abandoned(const Unfinished& what, const std::string& why);
-  std::map<std::int64_t, std::string> abandoned_experiments(std::int64_t campaign);  // id -> why; 0: of no campaign
 
   struct Implementation;  // journal/implementation.h, for the other files of this folder
   Implementation& implementation() { return *self_; }

@@ -104,7 +104,6 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.certifications = journal.certifications(campaign);
   records.withdrawn = journal.withdrawn(campaign);
   records.sentinels = load_sentinels(journal, campaign);
-  records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);
   records.commands = journal.command_comparisons(found->machine);
   records.application_comparisons = application_comparisons(journal, *found);

@@ -19,27 +19,21 @@ double effect_of(const Experiment& experiment) {
   return has_effect(experiment) ? experiment.judgement->effect : kNotMeasured;
 }
 
-std::string why_abandoned(const Experiment& experiment, const std::map<std::int64_t, std::string>& abandonments) {
-  const auto found = abandonments.find(experiment.id);
-  if (found != abandonments.end()) {
-    return found->second;
-  }
-  return experiment.judgement ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
-}
-
 void sort_experiments(ReportModel& model, CampaignRecords& records) {
   std::stable_sort(
       records.experiments.begin(), records.experiments.end(),
       [](const Experiment& a, const Experiment& b) { return std::pair(a.index, a.id) < std::pair(b.index, b.id); });
   for (Experiment& experiment : records.experiments) {
     const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
-    const bool given_up =
-        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != CampaignState::open;
+    const bool given_up = interrupted || !experiment.abandoned.empty() || model.campaign.state != CampaignState::open;
     if (experiment.judgement && !interrupted) {
       model.experiments.push_back(std::move(experiment));
     } else if (given_up) {
-      const std::string why = why_abandoned(experiment, records.abandonments);
-      model.abandoned.push_back({std::move(experiment), why});
+      if (experiment.abandoned.empty()) {
+        experiment.abandoned =
+            interrupted ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
+      }
+      model.abandoned.push_back(std::move(experiment));
     } else {
       model.under_way.push_back(std::move(experiment));
     }
@@ -145,8 +139,8 @@ void find_last_event(ReportModel& model) {
       consider(experiment.finished_at);
     }
   }
-  for (const Abandoned& abandoned : model.abandoned) {
-    consider(abandoned.experiment.started_at);
+  for (const Experiment& abandoned : model.abandoned) {
+    consider(abandoned.started_at);
   }
   for (const Certification& certification : model.certifications) {
     consider(certification.at);

@@ -88,8 +88,8 @@ Json application_document(const Application& application) {
           {"notes", application.notes}};
 }
 
-Json abandoned_document(const Abandoned& abandoned) {
-  return {{"why", abandoned.why}, {"experiment", to_document_with_rounds(abandoned.experiment)}};
+Json abandoned_document(const Experiment& experiment) {
+  return {{"why", experiment.abandoned}, {"experiment", to_document_with_rounds(experiment)}};
 }
 
 Json product_document(double effect) {

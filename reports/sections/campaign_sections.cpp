@@ -274,9 +274,9 @@ void write_left_out(const ReportModel& model, Writer& writer) {
     write_unwritten(ideas, writer);
   }
   std::vector<Line> unjudged;
-  for (const Abandoned& abandoned : model.abandoned) {
-    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", abandoned.experiment.id)),
-                        code(abandoned.experiment.candidate.label()), plain(", " + known(abandoned.why))});
+  for (const Experiment& experiment : model.abandoned) {
+    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", experiment.id)),
+                        code(experiment.candidate.label()), plain(", " + known(experiment.abandoned))});
   }
   for (const Experiment& experiment : model.under_way) {
     unjudged.push_back(
