@@ -335,6 +335,32 @@ TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
   EXPECT_TRUE(journal.lessons({.family = "' OR '1'='1"}).empty());
 }
 
+// An iteration with a profile of the incumbent, and one experiment in it.
+TEST_F(RoundTrip, LessonsKnowTheConditionThatTheyWereLearntUnder) {
+  const std::int64_t campaign = begin(journal);
+  const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
+  Experiment experiment = an_experiment(campaign, iteration);
+  journal.add_profile({.configuration = experiment.incumbent,
+                       .metrics = {{"stall_barrier", 0.2, "ratio", {}, {}, 1},
+                                   {"stall_selected", 0.5, "ratio", {}, {}, 1},
+                                   {"stall_long_scoreboard", 0.3, "ratio", {}, {}, 1}}},
+                      {.machine = "cpu-1", .iteration = iteration});
+  experiment.id = journal.begin_experiment(experiment);
+  journal.finish_experiment(experiment, a_lesson(experiment));
+  const LessonCondition condition = journal.lessons().at(0).condition;
+  EXPECT_EQ(condition.model, a_machine().model);
+  EXPECT_EQ(condition.workloads, experiment.workloads);
+  EXPECT_EQ(condition.stall, "long_scoreboard");
+  EXPECT_EQ(condition.stall_share, 0.3);
+}
+
+TEST_F(RoundTrip, LessonsWithoutAProfileHaveNoStall) {
+  prepare(journal);
+  add_lesson(journal, a_lesson(an_experiment(0, 0)));
+  const LessonCondition condition = journal.lessons().at(0).condition;
+  EXPECT_EQ(condition, (LessonCondition{.model = a_machine().model, .workloads = an_experiment(0, 0).workloads}));
+}
+
 TEST_F(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
   prepare(journal);
   Lesson lesson = a_lesson(an_experiment(0, 0));
