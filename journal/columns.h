@@ -220,15 +220,18 @@ APO_COLUMNS_AS(Lesson,
                incumbent_source_hash, techniques, verdict, speedup, text)
 
 // ---- experiments
-APO_COLUMNS_AS(Experiment,
-               "id, (SELECT key FROM machine WHERE machine.id = experiment.machine),"
-               " (SELECT why FROM abandonment WHERE abandonment.experiment = experiment.id), campaign, iteration, idx, "
-               "family, workload_class, candidate, incumbent, candidate_source,"
-               " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
-               " prediction_source, started_at",
-               id, machine, abandoned, campaign, iteration, index, family, workload_class, candidate, incumbent,
-               candidate_source_hash, incumbent_source_hash, prediction.low, prediction.high, prediction.relative_to,
-               prediction.because, prediction.source, started_at)
+APO_COLUMNS_AS(
+    Experiment,
+    "id, (SELECT key FROM machine WHERE machine.id = experiment.machine),"
+    " (SELECT why FROM abandonment WHERE abandonment.experiment = experiment.id),"
+    " (SELECT outcome FROM judgement WHERE judgement.experiment = experiment.id),"
+    " (SELECT finished_at FROM judgement WHERE judgement.experiment = experiment.id), campaign, iteration, idx, "
+    "family, workload_class, candidate, incumbent, candidate_source,"
+    " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
+    " prediction_source, started_at",
+    id, machine, abandoned, outcome, finished_at, campaign, iteration, index, family, workload_class, candidate,
+    incumbent, candidate_source_hash, incumbent_source_hash, prediction.low, prediction.high, prediction.relative_to,
+    prediction.because, prediction.source, started_at)
 APO_COLUMNS_AS(Build,
                "key, outcome, object_path, object_hash, code_hash, flags, seconds, from_cache,"
                " (SELECT compiler FROM toolchain WHERE id = toolchain),"

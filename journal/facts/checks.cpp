@@ -6,18 +6,6 @@
 namespace apo {
 namespace {
 
-std::optional<ClockCoupling> clock_of(Journal::Implementation& self, std::int64_t certification) {
-  std::vector<ClockCoupling> found =
-      read_rows<ClockCoupling>(self, "certification_clock WHERE certification = ?", {certification});
-  if (found.empty()) {
-    return std::nullopt;
-  }
-  if (const ClockCoupling& clock = found.front(); !clock.missing.empty()) {
-    return ClockCoupling{.missing = clock.missing, .blocks = clock.blocks, .coupled = clock.coupled};
-  }
-  return found.front();
-}
-
 // Without its numbers where the clock could not be read.
 void insert_clock(Journal::Implementation& self, std::int64_t certification, ClockCoupling clock) {
   if (!clock.missing.empty()) {
@@ -66,7 +54,8 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
 std::vector<Certification> Journal::certifications(std::int64_t campaign) {
   auto result = read_rows<Certification>(*self_, "certification WHERE campaign = ? ORDER BY id", {campaign});
   for (Certification& certification : result) {
-    certification.clock = clock_of(*self_, certification.id);
+    certification.clock =
+        first_of(read_rows<ClockCoupling>(*self_, "certification_clock WHERE certification = ?", {certification.id}));
   }
   return result;
 }

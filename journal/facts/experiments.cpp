@@ -195,17 +195,6 @@ Build load_build(Journal::Implementation& self, std::int64_t experiment, std::st
   return build;
 }
 
-void load_judgement(Journal::Implementation& self, Experiment& experiment) {
-  static const std::string query =
-      "SELECT " + columns_of<Judgement>() + ", outcome, finished_at FROM judgement WHERE experiment = ?";
-  Statement row = self.database.query(query, {experiment.id});
-  if (row.step()) {
-    read_row(self, row, experiment.judgement.emplace());
-    read_column(self, row, experiment.outcome);
-    experiment.finished_at = row.text();
-  }
-}
-
 std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::int64_t round) {
   std::vector<RoundWorkload> workloads;
   Statement rows = self.database.query(
@@ -226,7 +215,7 @@ std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64
     experiment->workloads = self.workloads_of(id);
     experiment->techniques =
         self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
-    load_judgement(self, *experiment);
+    experiment->judgement = first_of(read_rows<Judgement>(self, "judgement WHERE experiment = ?", {id}));
   }
   return experiment;
 }

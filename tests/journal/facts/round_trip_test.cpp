@@ -485,7 +485,7 @@ TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   Certification unread = certification;
   unread.clock = ClockCoupling{.missing = "no PMU"};
   journal.add_certification(unread);
-  EXPECT_EQ(journal.certifications(campaign).back().clock, unread.clock);
+  EXPECT_EQ(journal.certifications(campaign).back().clock->missing, "no PMU");
   EXPECT_EQ(run_sql(scratch.path, "SELECT 1 FROM certification_clock WHERE time_effect IS NULL").rows.size(), 1u);
   unread.clock.reset();
   journal.add_certification(unread);
