@@ -37,7 +37,7 @@ const KeySpec* find_key(const Subject& subject, std::string_view name);  // "met
 
 // Reads rows until `step` says that there are no more, or until the limit cuts them off. Values have SQLite's own
 // types.
-void read_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step);
+void add_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step);
 
 constexpr std::string_view kMetricPrefix = "metric:";
 

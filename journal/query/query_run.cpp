@@ -133,14 +133,14 @@ Table run(Journal& journal, const Subject& subject, const Query& query, Selected
     conditions.push_back(has_value(known_key(subject, query.sort.front().column)));
   }
   const std::string order = order_of(subject, query);
-  const std::int64_t limit = query.limit > 0 ? query.limit : -1;
   const std::string sql =
       fmt::format("SELECT {0} FROM {1} WHERE id IN (SELECT id FROM {1} WHERE {2} ORDER BY {3} LIMIT {4}) ORDER BY {3}",
                   join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order,
-                  limit < 0 ? limit : limit + 1);  // one more: were any cut off?
+                  query.limit > 0 ? query.limit + 1 : -1);  // one more tells whether the limit cut any off
   Table table{.columns = std::move(selected.columns)};
   Statement rows = journal.implementation().database.query(sql, selected.values);
-  read_rows(table, rows.handle(), static_cast<std::size_t>(limit), [&] { return rows.step(); });
+  add_rows(table, rows.handle(), static_cast<std::size_t>(query.limit > 0 ? query.limit : -1),
+           [&] { return rows.step(); });
   return table;
 }
 

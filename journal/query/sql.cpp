@@ -82,7 +82,7 @@ Cell cell(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-void read_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step) {
+void add_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step) {
   while (step()) {
     if (table.rows.size() == limit) {
       table.more = true;
@@ -106,7 +106,7 @@ Table run_sql(const std::filesystem::path& path, const std::string& sql, const S
   for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
     table.columns.emplace_back(sqlite3_column_name(statement.get(), column));
   }
-  read_rows(table, statement.get(), limits.rows, [&] {
+  add_rows(table, statement.get(), limits.rows, [&] {
     const int status = sqlite3_step(statement.get());
     if (status != SQLITE_DONE && status != SQLITE_ROW) {
       refuse(handle, status);
