@@ -1,6 +1,4 @@
 // journal/compact.cpp - the only place that changes facts: what it drops, no other row refers to.
-#include "journal/compact.h"
-
 #include "harness/core/error.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"

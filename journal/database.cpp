@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "harness/core/error.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -58,20 +59,51 @@ sqlite3* open_for_reading(const std::filesystem::path& path) {
   return open_read_only(path);
 }
 
-const char* safety_of(Database::Mode mode) {
-  switch (mode) {
-    case Database::Mode::read:
-      return "PRAGMA query_only = ON;";
-    case Database::Mode::temporary:
-      return "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
-    case Database::Mode::create:
-    case Database::Mode::write:
-      break;
+// A temporary file dies with its process, and waits for the disk at no commit.
+const char* safety_of(Access access) {
+  return access == Access::read_only    ? "PRAGMA query_only = ON;"
+         : access == Access::read_write ? "PRAGMA synchronous = FULL;"
+                                        : "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
+}
+
+constexpr int kStepsBetweenLooks = 10'000;
+constexpr int kLargestValue = 64 << 20;
+
+int only_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_UPDATE:  // what SQLite asks when it sets up json_each() or pragma_table_info(); a real one fails later
+      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA: {  // those that describe the schema; the table-valued forms come here too
+      const std::string_view name = first == nullptr ? "" : first;
+      const bool describes = name == "table_info" || name == "table_xinfo" || name == "table_list" ||
+                             name == "index_list" || name == "index_info" || name == "foreign_key_list";
+      return describes || ((name == "user_version" || name == "data_version") && second == nullptr) ? SQLITE_OK
+                                                                                                    : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
   }
-  return "PRAGMA synchronous = FULL;";
+}
+
+int past_deadline(void* deadline) {
+  return std::chrono::steady_clock::now() > *static_cast<const std::chrono::steady_clock::time_point*>(deadline) ? 1
+                                                                                                                 : 0;
 }
 
 }  // namespace
+
+void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point& deadline) {
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_set_authorizer(handle, only_reading, nullptr);
+  sqlite3_progress_handler(handle, kStepsBetweenLooks, past_deadline, &deadline);
+}
 
 // .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
 // ends with ROLLBACK when it met one, and leaves out the two numbers that make the file a journal.
@@ -94,14 +126,14 @@ sqlite3* open_read_only(const std::filesystem::path& path) {
   return open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
-  const int create = mode == Mode::create || mode == Mode::temporary ? SQLITE_OPEN_CREATE : 0;
-  handle_ = mode == Mode::read ? open_for_reading(path) : open_handle(path.string(), SQLITE_OPEN_READWRITE | create);
+Database::Database(const std::filesystem::path& path, Access access) : path_(path) {
+  const bool reads = access == Access::read_only;
+  handle_ = reads ? open_for_reading(path) : open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (handle_ == nullptr) {
     throw UserError("cannot open the journal '" + path.string() + "': " + std::strerror(errno),
                     "check the path and its permissions, or name another file with --journal");
   }
-  if (mode != Mode::read && sqlite3_db_readonly(handle_, "main") == 1) {
+  if (!reads && sqlite3_db_readonly(handle_, "main") == 1) {
     sqlite3_close(handle_);
     throw UserError("the journal '" + path.string() + "' is read-only",
                     "make it writable with 'chmod u+w', or name another file with --journal");
@@ -112,7 +144,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     execute("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY;");
-    execute(safety_of(mode));
+    execute(safety_of(access));
   } catch (...) {
     sqlite3_close(handle_);
     throw;
@@ -163,10 +195,6 @@ void Database::bind(sqlite3_stmt* statement, int index, const Value& value) {
   }
 }
 
-Statement Database::query(std::string_view sql, std::initializer_list<Value> values) {
-  return query(sql, std::vector<Value>(values));
-}
-
 Statement Database::query(std::string_view sql, const std::vector<Value>& values) {
   Statement result(*this, prepare(sql));
   APO_CHECK(static_cast<std::size_t>(sqlite3_bind_parameter_count(result.statement_)) == values.size());
@@ -177,15 +205,10 @@ Statement Database::query(std::string_view sql, const std::vector<Value>& values
   return result;
 }
 
-void Database::run(std::string_view sql, std::initializer_list<Value> values) {
+void Database::run(std::string_view sql, const std::vector<Value>& values) {
   Statement statement = query(sql, values);
   while (statement.step()) {
   }
-}
-
-std::int64_t Database::insert(std::string_view sql, std::initializer_list<Value> values) {
-  run(sql, values);
-  return sqlite3_last_insert_rowid(handle_);
 }
 
 std::int64_t Database::insert_into(std::string_view table, const Columns& columns) {
@@ -201,7 +224,7 @@ std::int64_t Database::insert_into(std::string_view table, const Columns& column
   return sqlite3_last_insert_rowid(handle_);
 }
 
-std::vector<std::string> Database::texts(std::string_view sql, std::initializer_list<Value> values) {
+std::vector<std::string> Database::texts(std::string_view sql, const std::vector<Value>& values) {
   std::vector<std::string> result;
   for (Statement rows = query(sql, values); rows.step();) {
     result.push_back(rows.text());
@@ -217,9 +240,14 @@ std::vector<std::int64_t> Database::integers(std::string_view sql, const std::ve
   return result;
 }
 
-std::int64_t Database::number(std::string_view sql) {
-  Statement statement = query(sql);
-  return statement.step() ? statement.integer() : 0;
+std::int64_t Database::number(std::string_view sql, const std::vector<Value>& values) {
+  Statement row = query(sql, values);
+  return row.step() ? row.integer() : 0;
+}
+
+std::string Database::text(std::string_view sql, const std::vector<Value>& values) {
+  Statement row = query(sql, values);
+  return row.step() ? row.text() : "";
 }
 
 void Database::execute(const char* script) {
@@ -301,13 +329,9 @@ std::optional<double> Statement::optional_real() {
   return sqlite3_column_double(statement_, column);
 }
 
-bool Statement::next_is_null() const {
-  return sqlite3_column_type(statement_, column_) == SQLITE_NULL;
-}
-
 bool Statement::next_is_empty() const {
-  return next_is_null() ||
-         (sqlite3_column_type(statement_, column_) == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
+  const int type = sqlite3_column_type(statement_, column_);
+  return type == SQLITE_NULL || (type == SQLITE_TEXT && sqlite3_column_bytes(statement_, column_) == 0);
 }
 
 std::string Statement::text() {

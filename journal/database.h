@@ -2,9 +2,9 @@
 // on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,14 +65,13 @@ class Statement {
 
   bool step();  // false when there are no more rows
   std::int64_t integer();
-  std::uint64_t seed() { return static_cast<std::uint64_t>(integer()); }
   int small() { return static_cast<int>(integer()); }
   bool boolean() { return integer() != 0; }
   double real();                          // NULL is NaN
   std::optional<double> optional_real();  // NULL is absent
   std::string text();                     // NULL is ""; blobs too
-  bool next_is_null() const;              // reads nothing
-  bool next_is_empty() const;             // NULL or ""
+  bool next_is_empty() const;             // NULL or ""; reads nothing
+  sqlite3_stmt* handle() { return statement_; }
 
  private:
   friend class Database;
@@ -82,26 +81,25 @@ class Statement {
   int column_ = 0;
 };
 
+enum class Access : std::uint8_t;  // of journal.h
+
 class Database {
  public:
-  // `temporary` creates too, and waits for the disk at no commit: the file dies with its process.
-  enum class Mode { create, write, read, temporary };
-
-  // Throws UserError when the file cannot be opened in that mode.
-  Database(const std::filesystem::path& path, Mode mode);
+  // Creates the file where it may write one. Throws UserError when it cannot be opened so.
+  Database(const std::filesystem::path& path, Access access);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
 
   // `sql` is a literal of ours, never text from outside; values are bound.
-  Statement query(std::string_view sql, std::initializer_list<Value> values = {});
-  Statement query(std::string_view sql, const std::vector<Value>& values);
-  void run(std::string_view sql, std::initializer_list<Value> values = {});
-  std::int64_t insert(std::string_view sql, std::initializer_list<Value> values);  // the new row's id
-  std::int64_t insert_into(std::string_view table, const Columns& columns);
-  std::int64_t number(std::string_view sql);  // the first value of the first row; 0 where there is none
+  Statement query(std::string_view sql, const std::vector<Value>& values = {});
+  void run(std::string_view sql, const std::vector<Value>& values = {});
+  std::int64_t insert_into(std::string_view table, const Columns& columns);  // the new row's id
+  // The first value of the first row; 0 and "" where there is none.
+  std::int64_t number(std::string_view sql, const std::vector<Value>& values = {});
+  std::string text(std::string_view sql, const std::vector<Value>& values = {});
   // The first column of all rows.
-  std::vector<std::string> texts(std::string_view sql, std::initializer_list<Value> values = {});
+  std::vector<std::string> texts(std::string_view sql, const std::vector<Value>& values = {});
   std::vector<std::int64_t> integers(std::string_view sql, const std::vector<Value>& values = {});
   void execute(const char* script);
 
@@ -115,7 +113,6 @@ class Database {
   void bind(sqlite3_stmt* statement, int index, const Value& value);
 
   std::filesystem::path path_;
-  Mode mode_;
   sqlite3* handle_ = nullptr;
   std::multimap<std::string, sqlite3_stmt*, std::less<>> idle_;  // prepared statements that nobody runs
 };
@@ -125,6 +122,10 @@ std::string recovery_command(const std::filesystem::path& path);
 
 // A connection that cannot write, even to a file in a folder where nobody can. nullptr when there is none.
 sqlite3* open_read_only(const std::filesystem::path& path);
+
+// For statements from outside, or a file from outside: nothing but reading, no value beyond 64 MiB, and an end at the
+// deadline, which has to outlive the statements.
+void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point& deadline);
 
 // All or nothing: rolls back unless committed. Inside another one it is a savepoint.
 class Transaction {

@@ -51,39 +51,45 @@ double number_from_json(const Json& json) {
 
 // ---- the fields of a round's environment as numbers; one that was not read has none
 
-Json number_of(const std::optional<double>& field) {
-  return field ? number_to_json(*field) : Json();
-}
-Json number_of(const std::optional<std::uint64_t>& field) {
-  return field ? Json(static_cast<double>(*field)) : Json();
-}
-Json number_of(const std::optional<Layout>& field) {
-  return field ? Json(*field == Layout::random ? 1.0 : 0.0) : Json();
-}
-Json number_of(const std::optional<bool>& field) {
-  return field ? Json(*field ? 1.0 : 0.0) : Json();
-}
-Json number_of(bool field) {
-  return field ? Json(1.0) : Json();
+template <class Field>
+double number_of(Field field) {
+  if constexpr (std::is_same_v<Field, Layout>) {
+    return field == Layout::random ? 1 : 0;
+  } else {
+    return static_cast<double>(field);
+  }
 }
 
-void read_number(double number, std::optional<double>& field) {
-  field = number;
-}
-void read_number(double number, std::optional<std::uint64_t>& field) {
-  if (!(number >= 0 && number <= 1e15)) {  // this form also catches NaN
-    damaged("the clock events of a round are no bits");
+template <class Field>
+Field field_of(double number) {
+  if constexpr (std::is_same_v<Field, Layout>) {
+    return number == 0 ? Layout::fixed : Layout::random;
+  } else if constexpr (std::is_same_v<Field, std::uint64_t>) {
+    if (!(number >= 0 && number <= 1e15)) {  // this form also catches NaN
+      damaged("the clock events of a round are no bits");
+    }
   }
-  field = static_cast<std::uint64_t>(number);
+  return static_cast<Field>(number);
 }
-void read_number(double number, std::optional<Layout>& field) {
-  field = number == 0 ? Layout::fixed : Layout::random;
+
+void add_field(Json& json, const std::string& key, bool field) {
+  if (field) {
+    json[key] = 1.0;
+  }
 }
-void read_number(double number, std::optional<bool>& field) {
+template <class Field>
+void add_field(Json& json, const std::string& key, const std::optional<Field>& field) {
+  if (field) {
+    json[key] = number_to_json(number_of(*field));
+  }
+}
+
+void set_field(double number, bool& field) {
   field = number != 0;
 }
-void read_number(double number, bool& field) {
-  field = number != 0;
+template <class Field>
+void set_field(double number, std::optional<Field>& field) {
+  field = field_of<Field>(number);
 }
 
 // Encodes the check of one workload in a round of so many.
@@ -164,63 +170,42 @@ std::vector<Block> next_blocks(Reader& reader, std::size_t count) {
   return blocks;
 }
 
-}  // namespace
-
-std::string encode(const std::vector<std::string>& list) {
-  return dump(list);
+template <class T>
+Json written(const T& value) {
+  return value;
 }
-std::string encode(const Settings& settings) {
-  return settings.empty() ? "{}" : dump(settings);
-}
-std::string encode(const std::map<std::string, std::string>& texts) {
-  return texts.empty() ? "{}" : dump(texts);
-}
-
-std::string encode(const std::map<std::string, double>& numbers) {
-  return numbers.empty() ? "{}" : dump(numbers);
-}
-
-std::string encode(const std::vector<double>& numbers) {
+Json written(const std::vector<double>& numbers) {
   Json list = Json::array();
   for (const double number : numbers) {
     list.push_back(number_to_json(number));
   }
-  return dump(list);
+  return list;
 }
-
-std::string encode(const std::vector<Tunable>& tunables) {
-  Json json = Json::array();
-  for (const Tunable& tunable : tunables) {
-    Json entry = Json::array({tunable.name, tunable.values});
-    if (!tunable.technique.empty()) {
-      entry.push_back(tunable.technique);
-    }
-    json.push_back(std::move(entry));
+Json written(const Tunable& tunable) {
+  Json entry = Json::array({tunable.name, tunable.values});
+  if (!tunable.technique.empty()) {
+    entry.push_back(tunable.technique);
   }
-  return dump(json);
+  return entry;
 }
-
-std::string encode(const std::vector<ScratchBuffer>& scratch) {
-  Json json = Json::array();
-  for (const ScratchBuffer& buffer : scratch) {
-    Json entry = Json::array({buffer.name, buffer.bytes});
-    if (!buffer.when.empty()) {
-      entry.push_back(buffer.when);
-    }
-    json.push_back(std::move(entry));
+Json written(const ScratchBuffer& buffer) {
+  Json entry = Json::array({buffer.name, buffer.bytes});
+  if (!buffer.when.empty()) {
+    entry.push_back(buffer.when);
   }
-  return dump(json);
+  return entry;
 }
-
-std::string encode(const std::vector<Launch>& launches) {
+Json written(const Launch& launch) {
+  return Json::array({launch.kernel, Json(launch.attributes)});
+}
+template <class One>
+Json written(const std::vector<One>& list) {
   Json json = Json::array();
-  for (const Launch& launch : launches) {
-    json.push_back(Json::array({launch.kernel, Json(launch.attributes)}));
+  for (const One& one : list) {
+    json.push_back(written(one));
   }
-  return dump(json);
+  return json;
 }
-
-namespace {
 
 template <class T>
 void read(const Json& json, T& value) {
@@ -253,28 +238,37 @@ void read(const Json& json, std::vector<Launch>& launches) {
 }  // namespace
 
 template <class T>
+std::string encode(const T& value) {
+  return dump(written(value));
+}
+
+template <class T>
 void decode(const std::string& json, T& value) {
   parsed(json, [&](const Json& whole) {
     value = {};
     read(whole, value);
   });
 }
+template std::string encode(const std::vector<std::string>& value);
 template void decode(const std::string& json, std::vector<std::string>& value);
+template std::string encode(const Settings& value);
 template void decode(const std::string& json, Settings& value);
+template std::string encode(const std::vector<double>& value);
 template void decode(const std::string& json, std::vector<double>& value);
+template std::string encode(const std::map<std::string, std::string>& value);
 template void decode(const std::string& json, std::map<std::string, std::string>& value);
+template std::string encode(const std::map<std::string, double>& value);
 template void decode(const std::string& json, std::map<std::string, double>& value);
+template std::string encode(const std::vector<Tunable>& value);
 template void decode(const std::string& json, std::vector<Tunable>& value);
+template std::string encode(const std::vector<ScratchBuffer>& value);
 template void decode(const std::string& json, std::vector<ScratchBuffer>& value);
+template std::string encode(const std::vector<Launch>& value);
 template void decode(const std::string& json, std::vector<Launch>& value);
 
 std::string encode_environment(const Round& round) {
   Json json = Json::object();
-  const auto add = [&](const std::string& key, const auto& field) {
-    if (const Json number = number_of(field); !number.is_null()) {
-      json[key] = number;
-    }
-  };
+  const auto add = [&](const std::string& key, const auto& field) { add_field(json, key, field); };
   visit_environment(round.environment, add);
   for (const RoundWorkload& workload : round.workloads) {
     visit_checks(workload.checks, [&](const char* name, const auto& field) {
@@ -288,7 +282,7 @@ void decode_environment(const std::string& text, Round& round) {
   parsed(text, [&](const Json& json) {
     const auto read = [&](const std::string& key, auto& field) {
       if (const auto found = json.find(key); found != json.end()) {
-        read_number(number_from_json(*found), field);
+        set_field(number_from_json(*found), field);
       }
     };
     visit_environment(round.environment, read);

@@ -11,16 +11,9 @@
 namespace apo {
 
 // JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw EnvironmentError on text that no encoder wrote.
-std::string encode(const std::vector<std::string>& list);
-std::string encode(const Settings& settings);
-std::string encode(const std::vector<double>& numbers);
-std::string encode(const std::map<std::string, std::string>& texts);
-std::string encode(const std::map<std::string, double>& numbers);
-std::string encode(const std::vector<Tunable>& tunables);
-std::string encode(const std::vector<ScratchBuffer>& scratch);
-std::string encode(const std::vector<Launch>& launches);
-
-// The inverse, for the types above.
+// For lists of texts and of numbers, maps of texts to texts and numbers, Settings, tunables, buffers and launches.
+template <class T>
+std::string encode(const T& value);
 template <class T>
 void decode(const std::string& json, T& value);
 

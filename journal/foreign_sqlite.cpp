@@ -15,20 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::minutes(5);
-constexpr int kStepsBetweenLooks = 100'000;
-constexpr int kLargestValue = 16 << 20;
 constexpr std::int64_t kMostNs = 10'000'000'000'000'000;  // as in a recording: sums cannot overflow
-
-int only_reading(void*, int action, const char*, const char* function, const char*, const char*) {
-  const bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE;
-  const bool calls =
-      action == SQLITE_FUNCTION && (function == nullptr || std::string_view(function) != "load_extension");
-  return reads || calls ? SQLITE_OK : SQLITE_DENY;
-}
-
-int past_deadline(void* deadline) {
-  return Clock::now() > *static_cast<const Clock::time_point*>(deadline) ? 1 : 0;
-}
 
 // Another program's database.
 class Foreign {
@@ -40,10 +27,7 @@ class Foreign {
     }
     sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_limit(handle_.get(), SQLITE_LIMIT_LENGTH, kLargestValue);
-    sqlite3_limit(handle_.get(), SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_set_authorizer(handle_.get(), only_reading, nullptr);
-    sqlite3_progress_handler(handle_.get(), kStepsBetweenLooks, past_deadline, &deadline_);
+    restrict_to_reading(handle_.get(), deadline_);
   }
 
   // Calls row(statement) for every row. `sql` is ours, whatever the file holds.

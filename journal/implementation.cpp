@@ -10,6 +10,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
+#include "journal/columns.h"
 #include "journal/schema/schema.h"
 
 namespace apo {
@@ -63,7 +64,7 @@ void check_path(const std::filesystem::path& path, Access access) {
   check_header(path);
   if (access == Access::read_write) {
     // Looked at as a reader first, so that a file that is not ours is left as it is.
-    Database database(path, Database::Mode::read);
+    Database database(path, Access::read_only);
     checked_version(database);
   }
 }
@@ -108,20 +109,8 @@ std::int64_t job_of_this_process() {
   return job == nullptr ? 0 : parse_int(job).value_or(0);
 }
 
-Database::Mode mode_for(Access access) {
-  switch (access) {
-    case Access::read_only:
-      return Database::Mode::read;
-    case Access::temporary:
-      return Database::Mode::temporary;
-    case Access::read_write:
-      break;
-  }
-  return Database::Mode::create;
-}
-
-std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
-  return access == Access::read_only ? std::nullopt : std::optional<WriterLock>(std::in_place, path);
+std::optional<LockFile> lock_for(const std::filesystem::path& path, Access access) {
+  return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
 
 }  // namespace
@@ -131,7 +120,7 @@ int newest_journal_schema() {
 }
 
 int journal_schema_of(const std::filesystem::path& path) {
-  Database database(prepared(path, Access::read_only), Database::Mode::read);
+  Database database(prepared(path, Access::read_only), Access::read_only);
   return checked_version(database);
 }
 
@@ -140,10 +129,7 @@ std::string time_or_now(const std::string& time) {
 }
 
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
-    : path(prepared(file, access)),
-      lock(lock_for(path, access)),
-      database(path, mode_for(access)),
-      job(job_of_this_process()) {
+    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access), job(job_of_this_process()) {
   if (access == Access::read_only) {
     check_filled(database, path);
   } else {
@@ -172,14 +158,10 @@ const std::filesystem::path& Journal::path() const {
   return self_->path;
 }
 
-struct Journal::Batch::Hidden {
-  Transaction transaction;
-};
-
-Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal.self_->database)}) {}
+Journal::Batch::Batch(Journal& journal) : transaction_(std::make_unique<Transaction>(journal.self_->database)) {}
 Journal::Batch::~Batch() = default;
 void Journal::Batch::commit() {
-  hidden_->transaction.commit();
+  transaction_->commit();
 }
 
 void Journal::write_compact_copy(const std::filesystem::path& path) {
@@ -215,50 +197,31 @@ std::vector<std::string> Journal::check_integrity() {
   return findings;
 }
 
-// Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+namespace {
+
+// Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+constexpr const char* kUnfinished =
+    "(SELECT 1 AS place, 'experiment' AS kind, e.id, coalesce(e.campaign, 0) AS campaign,"
+    " 'experiment ' || e.id || ': ' || c.label AS what, e.started_at,"
+    " (SELECT count(*) FROM round r WHERE r.experiment = e.id) AS rounds"
+    " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM judgement)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"
+    " UNION ALL SELECT 2, 'iteration', i.id, i.campaign, 'iteration ' || i.idx || ' of campaign ' || i.campaign,"
+    " i.started_at, 0 FROM campaigns c JOIN iteration i ON i.campaign = c.id WHERE c.state = 'open'"
+    " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
+    " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
+    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
+
+}  // namespace
+
 std::vector<Unfinished> Journal::unfinished() {
-  std::vector<Unfinished> result;
-  Statement experiments = self_->database.query(
-      "SELECT e.id, coalesce(e.campaign, 0), c.label, e.started_at,"
-      " (SELECT count(*) FROM round r WHERE r.experiment = e.id)"
-      " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM "
-      "judgement)"
-      " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id) ORDER BY e.id");
-  while (experiments.step()) {
-    Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
-    open.campaign = experiments.integer();
-    open.what = fmt::format("experiment {}: {}", open.id, experiments.text());
-    open.started_at = experiments.text();
-    open.rounds = experiments.small();
-    result.push_back(std::move(open));
-  }
-  std::vector<Unfinished> campaigns;
-  for (const Campaign& campaign : open_campaigns()) {
-    Statement iterations = self_->database.query(
-        "SELECT i.id, i.idx, i.started_at FROM iteration i WHERE i.campaign = ?"
-        " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
-        " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id",
-        {campaign.id});
-    const std::string name = fmt::format("campaign {}", campaign.id);
-    while (iterations.step()) {
-      Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer(), .campaign = campaign.id};
-      open.what = fmt::format("iteration {} of {}", iterations.integer(), name);
-      open.started_at = iterations.text();
-      result.push_back(std::move(open));
-    }
-    campaigns.push_back({.kind = Unfinished::Kind::campaign,
-                         .id = campaign.id,
-                         .campaign = campaign.id,
-                         .what = name + ": " + campaign.policy.family + " " + campaign.policy.workload_class,
-                         .started_at = campaign.started_at});
-  }
-  result.insert(result.end(), campaigns.begin(), campaigns.end());
-  return result;
+  return read_rows<Unfinished>(*self_, kUnfinished);
 }
 
 std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
   const bool alone = what.campaign == 0;
-  return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+  return self_->holder(alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
 }
 
 std::vector<Unfinished> Journal::interrupted_experiments() {
@@ -274,18 +237,6 @@ void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
   self_->database.run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
                       {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
                        id_if(Unfinished::Kind::campaign), why, utc_now()});
-}
-
-std::map<std::int64_t, std::string> Journal::abandoned_experiments(std::int64_t campaign) {
-  std::map<std::int64_t, std::string> reasons;
-  Statement rows = self_->database.query(
-      "SELECT e.id, a.why FROM experiment e JOIN abandonment a ON a.experiment = e.id WHERE e.campaign IS ?",
-      {Value::reference(campaign)});
-  while (rows.step()) {
-    const std::int64_t id = rows.integer();
-    reasons[id] = rows.text();
-  }
-  return reasons;
 }
 
 }  // namespace apo

@@ -2,17 +2,22 @@
 #pragma once
 
 #include "harness/core/error.h"
+#include "harness/core/system/lock_file.h"
 #include "journal/database.h"
 #include "journal/journal.h"
-#include "journal/lock.h"
 
 namespace apo {
+
+// Work that only one process may do at a time, with all that belongs to it. An experiment is one outside campaigns.
+enum class Task : std::uint8_t { campaign, experiment, job };
+
+LockFile writer_lock(const std::filesystem::path& journal);  // throws UserError
 
 struct Journal::Implementation {
   Implementation(const std::filesystem::path& file, Access access);
 
   std::filesystem::path path;
-  std::optional<WriterLock> lock;  // of a writer; before the database: freed after it is closed
+  std::optional<LockFile> lock;  // of a writer; before the database: freed after it is closed
   Database database;
   std::int64_t job = 0;                                       // whose command this process is; 0: of none
   std::map<std::string, std::int64_t, std::less<>> machines;  // the state that this process added, by Machine::id
@@ -25,10 +30,15 @@ struct Journal::Implementation {
   std::string blob(const std::string& sha256);
   // Exactly one of the three owners is not 0.
   void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
+  // Until this journal is closed. False when another process has it.
+  bool try_take(Task what, std::int64_t id);
   void take(Task what, std::int64_t id);  // what this process has just begun
+  // "process 4711" that has taken it and lives; nullopt when nobody has.
+  std::optional<std::string> holder(Task what, std::int64_t id) const;
   // JSON list of the keys of the machine and of those that have judged for one campaign together with it: they are of
   // one model, and share incumbents and memory.
   std::string peers(const std::string& machine);
+  std::vector<std::string> workloads_of(std::int64_t experiment);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
 

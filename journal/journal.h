@@ -30,6 +30,8 @@ int newest_journal_schema();
 // That of a file, which opening it for writing brings up to date. Throws UserError as opening it does.
 int journal_schema_of(const std::filesystem::path& path);
 
+class Transaction;
+
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
 
 // Every function that writes is one transaction, on disk when it returns. Times that are empty become now.
@@ -66,8 +68,7 @@ class Journal {
     void commit();
 
    private:
-    struct Hidden;
-    std::unique_ptr<Hidden> hidden_;
+    std::unique_ptr<Transaction> transaction_;
   };
 
   // ---- where, and what is tried. Adding the same again changes nothing.
@@ -86,9 +87,7 @@ class Journal {
   void take_campaign(const Campaign& campaign);
   void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
   std::optional<Campaign> campaign(std::int64_t id);
-  std::optional<CampaignEnd> campaign_end(std::int64_t id);  // nullopt: it is open
   std::vector<Campaign> campaigns();
-  std::vector<Campaign> open_campaigns();
   std::optional<Campaign> open_campaign(const std::string& family, const std::string& workload_class,
                                         const std::string& machine);
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
@@ -236,7 +235,6 @@ class Journal {
   // Unfinished experiments that nobody works on; the next command that judges marks them abandoned.
   std::vector<Unfinished> interrupted_experiments();
   void mark_abandoned(const Unfinished& what, const std::string& why);
-  std::map<std::int64_t, std::string> abandoned_experiments(std::int64_t campaign);  // id -> why; 0: of no campaign
 
   struct Implementation;  // journal/implementation.h, for the other files of this folder
   Implementation& implementation() { return *self_; }
@@ -245,5 +243,9 @@ class Journal {
   explicit Journal(std::unique_ptr<Implementation> self);
   std::unique_ptr<Implementation> self_;
 };
+
+// Drops the timed calls of every round, whose effect and medians stay, and adds the PC samples of one line and state
+// together. Then writes the file anew without unused pages. Nobody else may have it open: throws UserError.
+Compacted compact(Journal& journal);
 
 }  // namespace apo

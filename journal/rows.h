@@ -86,8 +86,11 @@ struct WorkloadIncumbent {
 };
 
 // A row that a killed process left open.
+enum class UnfinishedKind : std::uint8_t { experiment, iteration, campaign };
+APO_WORDS(UnfinishedKind, unfinished_kind_from, experiment, iteration, campaign)
+
 struct Unfinished {
-  enum class Kind : std::uint8_t { experiment, iteration, campaign };
+  using Kind = UnfinishedKind;
   Kind kind = Kind::experiment;
   std::int64_t id = 0;
   std::int64_t campaign = 0;
@@ -155,11 +158,6 @@ struct ApplicationLimits {  // rows at most
   int metrics = 60;
 };
 
-struct CampaignEnd {
-  std::string at;
-  std::string note;  // or why it was abandoned
-};
-
 // On which an experiment judged.
 struct JudgedWorkload {
   std::int64_t experiment = 0;
@@ -196,6 +194,13 @@ struct JobRow {
   std::optional<JobEnd> end;
   std::vector<JobExperiment> experiments;  // that its command began
   bool operator==(const JobRow&) const = default;
+};
+
+struct Compacted {
+  std::int64_t rounds = 0;        // that lost their timed calls, counted once a workload
+  std::int64_t sampled_rows = 0;  // sampled instructions that became one row with others of their line and state
+  std::int64_t bytes_before = 0;  // of the file
+  std::int64_t bytes_after = 0;
 };
 
 }  // namespace apo

@@ -104,7 +104,6 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.certifications = journal.certifications(campaign);
   records.withdrawn = journal.withdrawn(campaign);
   records.sentinels = load_sentinels(journal, campaign);
-  records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);
   records.commands = journal.command_comparisons(found->machine);
   records.application_comparisons = application_comparisons(journal, *found);
@@ -112,10 +111,6 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.workers = journal.workers(campaign);
   records.judged_on = judged_on(journal, records.experiments);
   records.diffs = diff_sources(journal, records.experiments);
-  if (const auto end = journal.campaign_end(campaign)) {
-    records.ended_at = end->at;
-    records.end_note = end->note;
-  }
   // The machine in the state that it was in; without an experiment, or where workers judged, in its newest.
   std::optional<Machine> machine = records.experiments.empty() || !records.workers.empty()
                                        ? std::nullopt

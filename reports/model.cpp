@@ -19,27 +19,21 @@ double effect_of(const Experiment& experiment) {
   return has_effect(experiment) ? experiment.judgement->effect : kNotMeasured;
 }
 
-std::string why_abandoned(const Experiment& experiment, const std::map<std::int64_t, std::string>& abandonments) {
-  const auto found = abandonments.find(experiment.id);
-  if (found != abandonments.end()) {
-    return found->second;
-  }
-  return experiment.judgement ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
-}
-
 void sort_experiments(ReportModel& model, CampaignRecords& records) {
   std::stable_sort(
       records.experiments.begin(), records.experiments.end(),
       [](const Experiment& a, const Experiment& b) { return std::pair(a.index, a.id) < std::pair(b.index, b.id); });
   for (Experiment& experiment : records.experiments) {
     const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
-    const bool given_up =
-        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != CampaignState::open;
+    const bool given_up = interrupted || !experiment.abandoned.empty() || model.campaign.state != CampaignState::open;
     if (experiment.judgement && !interrupted) {
       model.experiments.push_back(std::move(experiment));
     } else if (given_up) {
-      const std::string why = why_abandoned(experiment, records.abandonments);
-      model.abandoned.push_back({std::move(experiment), why});
+      if (experiment.abandoned.empty()) {
+        experiment.abandoned =
+            interrupted ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
+      }
+      model.abandoned.push_back(std::move(experiment));
     } else {
       model.under_way.push_back(std::move(experiment));
     }
@@ -138,15 +132,15 @@ void collect_toolchains(ReportModel& model, std::vector<Toolchain> toolchains) {
 void find_last_event(ReportModel& model) {
   const auto consider = [&](const std::string& at) { model.last_event_at = std::max(model.last_event_at, at); };
   consider(model.campaign.started_at);
-  consider(model.ended_at);
+  consider(model.campaign.ended_at);
   for (const auto* list : {&model.experiments, &model.under_way}) {
     for (const Experiment& experiment : *list) {
       consider(experiment.started_at);
       consider(experiment.finished_at);
     }
   }
-  for (const Abandoned& abandoned : model.abandoned) {
-    consider(abandoned.experiment.started_at);
+  for (const Experiment& abandoned : model.abandoned) {
+    consider(abandoned.started_at);
   }
   for (const Certification& certification : model.certifications) {
     consider(certification.at);
@@ -166,8 +160,6 @@ void sort_by(std::vector<Record>& records, Key key) {
 ReportModel build_model(CampaignRecords records) {
   ReportModel model;
   model.campaign = std::move(records.campaign);
-  model.ended_at = std::move(records.ended_at);
-  model.end_note = std::move(records.end_note);
   model.machine = std::move(records.machine);
   model.iterations = std::move(records.iterations);
   model.lessons = std::move(records.lessons);

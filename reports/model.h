@@ -47,8 +47,6 @@ using Application = RecordedApplication;
 // Everything that the journal holds about one campaign, in any order.
 struct CampaignRecords {
   Campaign campaign;
-  std::string ended_at;
-  std::string end_note;
   Machine machine;
   std::vector<Toolchain> toolchains;  // besides those that the experiments' builds name
   std::vector<IterationRecord> iterations;
@@ -57,9 +55,8 @@ struct CampaignRecords {
   std::vector<Certification> certifications;
   std::set<std::int64_t> withdrawn;  // accepted experiments that an alarm of a certification has withdrawn
   std::vector<Sentinel> sentinels;
-  std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
-  std::vector<Application> applications;             // newest first
-  std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
+  std::vector<Application> applications;    // newest first
+  std::vector<CommandComparison> commands;  // two commands judged on the campaign's machine, without rounds
   std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
   std::vector<ProposerCall> proposer_calls;                    // in order
   std::vector<WorkerRow> workers;                              // that judged for it
@@ -86,16 +83,8 @@ struct RooflinePoint {
   double floor_flops_per_s = kNotMeasured;  // the rate at the physical floor
 };
 
-// An experiment that has no verdict and will get none.
-struct Abandoned {
-  Experiment experiment;
-  std::string why;
-};
-
 struct ReportModel {
   Campaign campaign;
-  std::string ended_at;
-  std::string end_note;
   std::string last_event_at;  // the latest time in the records
   Machine machine;
   std::vector<Toolchain> toolchains;  // sorted, each once
@@ -105,7 +94,7 @@ struct ReportModel {
   double naive_effect = 0;              // log of the product of the accepted effects: no claim
   double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
   std::vector<Experiment> experiments;  // judged ones, by index
-  std::vector<Abandoned> abandoned;
+  std::vector<Experiment> abandoned;
   std::vector<Experiment> under_way;          // not judged yet in an open campaign
   std::vector<IterationRecord> iterations;    // by index
   std::vector<Profile> first_profiles;        // of the first iteration that has any

@@ -90,25 +90,17 @@ NpyArray read_npy(const std::filesystem::path& path) {
     return UserError("'" + path.string() + "' is not a usable .npy file: " + why,
                      "write it with numpy.save(file, array.astype('<f4')) in C order");
   };
-  if (bytes.size() < 10 || std::string_view(bytes).substr(0, 6) != kMagic.substr(0, 6)) {
-    throw fail("it does not start with the NumPy magic bytes");
+  // NumPy writes a later version than 1 for headers of more than 64 KiB alone.
+  if (bytes.size() < 10 || !bytes.starts_with(kMagic.substr(0, 7))) {
+    throw fail("it does not start with the NumPy magic bytes of version 1");
   }
-  const bool wide = bytes[6] >= 2;  // versions 2 and 3 have a four-byte length
-  std::size_t length =
+  constexpr std::size_t kStart = 10;
+  const std::size_t length =
       static_cast<unsigned char>(bytes[8]) | (static_cast<std::size_t>(static_cast<unsigned char>(bytes[9])) << 8);
-  std::size_t start = 10;
-  if (wide) {
-    if (bytes.size() < 12) {
-      throw fail("its header is cut off");
-    }
-    length |= (static_cast<std::size_t>(static_cast<unsigned char>(bytes[10])) << 16) |
-              (static_cast<std::size_t>(static_cast<unsigned char>(bytes[11])) << 24);
-    start = 12;
-  }
-  if (length > bytes.size() - start) {
+  if (length > bytes.size() - kStart) {
     throw fail("its header is cut off");
   }
-  const std::string header = bytes.substr(start, length);
+  const std::string header = bytes.substr(kStart, length);
   static const Pattern kForm(R"('descr': *'([^']*)'.*'fortran_order': *(True|False).*'shape': *\(([0-9, ]*)\))");
   const auto found = kForm.search(header);
   if (!found) {
@@ -135,7 +127,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
     }
   }
   const auto width = static_cast<std::size_t>(dtype_bytes(descr->dtype));
-  const std::string_view data = std::string_view(bytes).substr(start + length);
+  const std::string_view data = std::string_view(bytes).substr(kStart + length);
   if (data.size() != count * width) {
     throw fail(fmt::format("it holds {} bytes of data, its shape needs {}", data.size(), count * width));
   }

@@ -54,14 +54,6 @@ std::optional<PatternMatch> Pattern::search(std::string_view text) const {
              : std::nullopt;
 }
 
-std::optional<PatternMatch> Pattern::match_start(std::string_view text, std::size_t position) const {
-  Matched found;
-  return std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(position), text.end(), found, expression_->regex,
-                           std::regex_constants::match_continuous)
-             ? std::optional(pattern_match_of(found, text.begin()))
-             : std::nullopt;
-}
-
 std::vector<PatternMatch> Pattern::all(std::string_view text) const {
   std::vector<PatternMatch> all;
   const std::regex_iterator<TextPlace> end;

@@ -36,9 +36,8 @@ class Pattern {
   std::size_t groups() const;  // without group 0
   bool matches(std::string_view text) const { return match(text).has_value(); }
   bool found_in(std::string_view text) const { return search(text).has_value(); }
-  std::optional<PatternMatch> match(std::string_view text) const;                              // the whole text
-  std::optional<PatternMatch> search(std::string_view text) const;                             // the first
-  std::optional<PatternMatch> match_start(std::string_view text, std::size_t position) const;  // of what begins there
+  std::optional<PatternMatch> match(std::string_view text) const;   // the whole text
+  std::optional<PatternMatch> search(std::string_view text) const;  // the first
   std::vector<PatternMatch> all(std::string_view text) const;
   std::string replace(std::string_view text, const std::string& by) const;  // every match; $1 is a group
 

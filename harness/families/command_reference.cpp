@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,7 +16,7 @@
 #include "harness/core/npy.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/kept_process.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
 #include "kernels/random.h"
@@ -31,6 +32,75 @@ constexpr int kMovedRuns = 2;
 // A reference that rounds its result to the output's dtype is itself off by half a unit in the last place. A 16th of
 // that as noise allows for it: an element may be off by 16 times the noise (file_family.cpp).
 constexpr double kOfRounding = 1.0 / 16;
+
+// The line on stdout by which a program says that it is done with a request and waits for the next one on stdin.
+constexpr std::string_view kNextRequest = "apo:next";
+
+// Each request is one line of text. The first is the program's last argument. A program that ends after its answer is
+// started anew for the next one; a program that prints kNextRequest reads the next one from stdin. One at a time.
+class KeptProcess {
+ public:
+  KeptProcess(std::vector<std::string> argv, std::string working_folder)
+      : argv_(std::move(argv)), working_folder_(std::move(working_folder)) {}
+
+  // Returns the lines printed since the request. The exit code is 0 while the program goes on.
+  ProcessResult ask(const std::string& request, double timeout_s);
+  int starts() const { return starts_; }
+
+ private:
+  ProcessResult answer(double timeout_s);
+
+  std::vector<std::string> argv_;
+  std::string working_folder_;
+  std::mutex mutex_;
+  int starts_ = 0;
+  std::unique_ptr<Subprocess> process_;
+};
+
+constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each stream that is kept
+
+bool asks_for_next(std::string_view output) {
+  const std::string line = std::string(kNextRequest) + "\n";
+  return output == line || output.ends_with("\n" + line);
+}
+
+ProcessResult KeptProcess::ask(const std::string& request, double timeout_s) {
+  const std::lock_guard lock(mutex_);
+  if (process_) {
+    process_->send(request + "\n");
+    ProcessResult result = process_->in() ? answer(timeout_s) : ProcessResult{};
+    if (result.ok() || result.timed_out) {
+      return result;
+    }
+    process_.reset();  // what an older request broke does not count against this one
+  }
+  std::vector<std::string> argv = argv_;
+  argv.push_back(request);
+  ++starts_;
+  process_ = std::make_unique<Subprocess>(require_program(argv.front()), argv,
+                                          SpawnOptions{.working_folder = working_folder_, .environment = {}});
+  return answer(timeout_s);
+}
+
+ProcessResult KeptProcess::answer(double timeout_s) {
+  const double deadline_s = process_->seconds() + timeout_s;
+  bool late = false;
+  while (!process_->is_silent() && !late) {
+    const double left_s = deadline_s - process_->seconds();
+    process_->move_within(std::clamp(left_s, 0.0, 1.0));
+    keep_end(process_->output, kMostOutput);
+    keep_end(process_->errors, kMostOutput);
+    if (asks_for_next(process_->output)) {
+      return {
+          .exit_code = 0, .output = std::exchange(process_->output, {}), .error = std::exchange(process_->errors, {})};
+    }
+    late = left_s <= 0;
+  }
+  ProcessResult result = process_->finish(late);
+  result.timed_out = late;
+  process_.reset();
+  return result;
+}
 
 // The program of one family.
 struct CommandReference {

@@ -1,45 +1,16 @@
 // journal/facts/campaigns.cpp - writes and reads campaigns and iterations.
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/columns.h"
 
 namespace apo {
-namespace {
-
-std::vector<Campaign> campaigns_where(Journal::Implementation& self, const std::string& condition,
-                                      const std::vector<Value>& values) {
-  std::vector<Campaign> result;
-  Statement rows = self.database.query(
-      "SELECT c.id, m.key, coalesce(z.seed, 0),"
-      " CASE WHEN z.campaign IS NOT NULL THEN 'finished' WHEN a.id IS NOT NULL THEN 'abandoned' ELSE 'open' END AS "
-      "state, " +
-          columns_of<Campaign>("c.") +
-          " FROM campaign c JOIN machine m ON m.id = c.machine"
-          " LEFT JOIN campaign_end z ON z.campaign = c.id LEFT JOIN abandonment a ON a.campaign = c.id" +
-          condition + " ORDER BY c.id",
-      values);
-  while (rows.step()) {
-    Campaign& campaign = result.emplace_back();
-    campaign.id = rows.integer();
-    campaign.machine = rows.text();
-    campaign.policy.seed = rows.seed();
-    read_column(self, rows, campaign.state);
-    read_row(self, rows, campaign);
-  }
-  return result;
-}
-
-}  // namespace
 
 std::int64_t Journal::begin_campaign(const Campaign& campaign) {
   Transaction transaction(self_->database);
-  Statement source = self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1",
-                                           {campaign.baseline.variant});
-  const std::string hash = source.step() ? source.text() : "";
+  const std::string hash = self_->database.text(
+      "SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {campaign.baseline.variant});
   const std::int64_t id = insert_row(*self_, "campaign", campaign,
                                      {{"machine", self_->machine_row(campaign.machine)},
                                       {"baseline_source", hash.empty() ? Value(nullptr) : Value(hash)},
@@ -50,19 +21,13 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
 }
 
 void Journal::take_campaign(const Campaign& campaign) {
-  if (!self_->lock->take(Task::campaign, campaign.id)) {
-    const auto who = apo::who_works_on(self_->path, Task::campaign, campaign.id);
+  if (!self_->try_take(Task::campaign, campaign.id)) {
+    const auto who = self_->holder(Task::campaign, campaign.id);
     throw UserError(
         fmt::format("campaign {} of {}, class {}, on this machine is being run by {}", campaign.id,
                     campaign.policy.family, campaign.policy.workload_class, who.value_or("another process")),
         "wait for it to end or stop it; another family or class can run beside it, and another journal with "
         "--journal can hold this one");
-  }
-}
-
-void Journal::Implementation::take(Task what, std::int64_t id) {
-  if (!lock->take(what, id)) {
-    throw std::logic_error("what was just begun is taken");
   }
 }
 
@@ -84,48 +49,24 @@ void Journal::finish_iteration(std::int64_t id, const std::string& note) {
 }
 
 std::optional<Campaign> Journal::campaign(std::int64_t id) {
-  std::vector<Campaign> found = campaigns_where(*self_, " WHERE c.id = ?", {id});
-  return first_of(std::move(found));
-}
-
-std::optional<CampaignEnd> Journal::campaign_end(std::int64_t id) {
-  Statement row = self_->database.query(
-      "SELECT ended_at, note FROM campaign_end WHERE campaign = ?"
-      " UNION ALL SELECT at, why FROM abandonment WHERE campaign = ?",
-      {id, id});
-  return row.step() ? std::optional(CampaignEnd{row.text(), row.text()}) : std::nullopt;
+  return first_of(read_rows<Campaign>(*self_, "campaign WHERE id = ?", {id}));
 }
 
 std::vector<Campaign> Journal::campaigns() {
-  return campaigns_where(*self_, "", {});
-}
-
-std::vector<Campaign> Journal::open_campaigns() {
-  return campaigns_where(*self_, " WHERE z.campaign IS NULL AND a.id IS NULL", {});
+  return read_rows<Campaign>(*self_, "campaign ORDER BY id");
 }
 
 std::optional<Campaign> Journal::open_campaign(const std::string& family, const std::string& workload_class,
                                                const std::string& machine) {
-  std::vector<Campaign> found = campaigns_where(
-      *self_, " WHERE c.family = ? AND c.workload_class = ? AND m.key = ? AND z.campaign IS NULL AND a.id IS NULL",
-      {family, workload_class, machine});
-  return found.empty() ? std::nullopt : std::optional(std::move(found.back()));
+  return first_of(read_rows<Campaign>(
+      *self_,
+      "campaign WHERE family = ? AND workload_class = ? AND machine IN (SELECT id FROM machine WHERE key = ?)"
+      " AND id IN (SELECT id FROM campaigns WHERE state = 'open') ORDER BY id DESC",
+      {family, workload_class, machine}));
 }
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {
-  std::vector<IterationRow> result;
-  Statement rows = self_->database.query(
-      "SELECT i.id, z.ended_at, z.note, " + columns_of<IterationRow>("i.") +
-          " FROM iteration i LEFT JOIN iteration_end z ON z.iteration = i.id WHERE i.campaign = ? ORDER BY i.id",
-      {campaign});
-  while (rows.step()) {
-    IterationRow& iteration = result.emplace_back();
-    iteration.id = rows.integer();
-    iteration.ended_at = rows.text();
-    iteration.note = rows.text();
-    read_row(*self_, rows, iteration);
-  }
-  return result;
+  return read_rows<IterationRow>(*self_, "iteration WHERE campaign = ? ORDER BY id", {campaign});
 }
 
 }  // namespace apo

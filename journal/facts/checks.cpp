@@ -6,18 +6,6 @@
 namespace apo {
 namespace {
 
-std::optional<ClockCoupling> clock_of(Journal::Implementation& self, std::int64_t certification) {
-  std::vector<ClockCoupling> found =
-      read_rows<ClockCoupling>(self, "certification_clock WHERE certification = ?", {certification});
-  if (found.empty()) {
-    return std::nullopt;
-  }
-  if (const ClockCoupling& clock = found.front(); !clock.missing.empty()) {
-    return ClockCoupling{.missing = clock.missing, .blocks = clock.blocks, .coupled = clock.coupled};
-  }
-  return found.front();
-}
-
 // Without its numbers where the clock could not be read.
 void insert_clock(Journal::Implementation& self, std::int64_t certification, ClockCoupling clock) {
   if (!clock.missing.empty()) {
@@ -35,10 +23,10 @@ void insert_clock(Journal::Implementation& self, std::int64_t certification, Clo
 std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds,
                                         const std::vector<SoloRun>& solo_runs) {
   Transaction transaction(self_->database);
-  const std::vector<std::int64_t> newest = self_->database.integers(
-      "SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?", {certification.campaign});
+  const std::int64_t newest =
+      self_->database.number("SELECT max(id) FROM experiment WHERE campaign = ?", {certification.campaign});
   const std::int64_t id = insert_row(*self_, "certification", certification,
-                                     {{"after_experiment", newest.front()}, {"at", time_or_now(certification.at)}});
+                                     {{"after_experiment", newest}, {"at", time_or_now(certification.at)}});
   for (const Round& round : rounds) {
     self_->add_round(0, id, 0, round);
   }
@@ -64,14 +52,10 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
 }
 
 std::vector<Certification> Journal::certifications(std::int64_t campaign) {
-  std::vector<Certification> result;
-  Statement rows = self_->database.query(
-      "SELECT id, " + columns_of<Certification>() + " FROM certification WHERE campaign = ? ORDER BY id", {campaign});
-  while (rows.step()) {
-    Certification& certification = result.emplace_back();
-    certification.id = rows.integer();
-    read_row(*self_, rows, certification);
-    certification.clock = clock_of(*self_, certification.id);
+  auto result = read_rows<Certification>(*self_, "certification WHERE campaign = ? ORDER BY id", {campaign});
+  for (Certification& certification : result) {
+    certification.clock =
+        first_of(read_rows<ClockCoupling>(*self_, "certification_clock WHERE certification = ?", {certification.id}));
   }
   return result;
 }
@@ -93,18 +77,7 @@ std::vector<Experiment> Journal::standing_accepts(std::int64_t campaign) {
 }
 
 std::vector<SentinelRow> Journal::sentinels(std::int64_t campaign) {
-  std::vector<SentinelRow> result;
-  Statement rows = self_->database.query(
-      "SELECT s.id, m.key, " + columns_of<SentinelRow>("s.") +
-          " FROM sentinel s JOIN machine m ON m.id = s.machine WHERE coalesce(s.campaign, 0) = ? ORDER BY s.id",
-      {campaign});
-  while (rows.step()) {
-    SentinelRow& sentinel = result.emplace_back();
-    sentinel.id = rows.integer();
-    sentinel.machine = rows.text();
-    read_row(*self_, rows, sentinel);
-  }
-  return result;
+  return read_rows<SentinelRow>(*self_, "sentinel WHERE coalesce(campaign, 0) = ? ORDER BY id", {campaign});
 }
 
 std::vector<Round> Journal::sentinel_rounds(std::int64_t sentinel) {

@@ -28,16 +28,13 @@ LogBand log_band(const Prediction& prediction) {
   return untouched || !is_band ? LogBand{} : LogBand{std::log(prediction.low), std::log(prediction.high)};
 }
 
-bool exists(Database& database, std::string_view sql, std::initializer_list<Value> values) {
-  return database.query(sql, values).step();
-}
-
-std::size_t rows_of(Database& database, std::string_view sql, std::int64_t owner) {
-  return database.integers(sql, {owner}).size();
+// Of an experiment that were added while they happened.
+std::int64_t gates_of(Database& database, std::int64_t experiment) {
+  return database.number("SELECT count(*) FROM gate WHERE experiment = ?", {experiment});
 }
 
 void check_source(Database& database, const Configuration& configuration, const std::string& hash) {
-  if (!exists(database, "SELECT 1 FROM variant WHERE source_hash = ?", {hash})) {
+  if (database.number("SELECT count(*) FROM variant WHERE source_hash = ?", {hash}) == 0) {
     throw std::logic_error("the source '" + hash + "' of " + configuration.label() +
                            " is not in the journal: call add_variant first");
   }
@@ -47,12 +44,12 @@ std::int64_t machine_of_experiment(Journal::Implementation& self, const Experime
   if (!experiment.machine.empty()) {
     return self.machine_row(experiment.machine);
   }
-  Statement row = self.database.query("SELECT m.key FROM campaign c JOIN machine m ON m.id = c.machine WHERE c.id = ?",
-                                      {experiment.campaign});
-  if (!row.step()) {
+  const std::string key = self.database.text(
+      "SELECT m.key FROM campaign c JOIN machine m ON m.id = c.machine WHERE c.id = ?", {experiment.campaign});
+  if (key.empty()) {
     throw std::logic_error("an experiment outside a campaign needs its machine");
   }
-  return self.machine_row(row.text());
+  return self.machine_row(key);
 }
 
 bool was_built(const Build& build) {
@@ -67,18 +64,18 @@ bool was_timed(const Experiment& experiment) {
 void add_missing_evidence(Journal& journal, Database& database, const Experiment& experiment) {
   const auto add_missing_build = [&](Journal::Role role, std::string_view name, const Build& build) {
     if (was_built(build) &&
-        !exists(database, "SELECT 1 FROM build WHERE experiment = ? AND role = ?", {experiment.id, name})) {
+        database.number("SELECT count(*) FROM build WHERE experiment = ? AND role = ?", {experiment.id, name}) == 0) {
       journal.add_build(experiment.id, role, build);
     }
   };
   add_missing_build(Journal::Role::candidate, "candidate", experiment.candidate_build);
   add_missing_build(Journal::Role::incumbent, "incumbent", experiment.incumbent_build);
-  const std::size_t gates = rows_of(database, "SELECT 1 FROM gate WHERE experiment = ?", experiment.id);
-  for (std::size_t index = gates; index < experiment.gates.size(); ++index) {
+  for (auto index = static_cast<std::size_t>(gates_of(database, experiment.id)); index < experiment.gates.size();
+       ++index) {
     journal.add_gate(experiment.id, experiment.gates[index]);
   }
-  const std::size_t rounds = rows_of(database, "SELECT 1 FROM round WHERE experiment = ?", experiment.id);
-  for (std::size_t index = rounds; index < experiment.rounds.size(); ++index) {
+  const std::int64_t rounds = database.number("SELECT count(*) FROM round WHERE experiment = ?", {experiment.id});
+  for (auto index = static_cast<std::size_t>(rounds); index < experiment.rounds.size(); ++index) {
     journal.add_round(experiment.id, experiment.rounds[index]);
   }
 }
@@ -141,8 +138,7 @@ void Journal::add_build(std::int64_t experiment, Role role, const Build& build) 
 
 void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
   Transaction transaction(self_->database);
-  const std::size_t before = rows_of(self_->database, "SELECT 1 FROM gate WHERE experiment = ?", experiment);
-  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", static_cast<std::int64_t>(before)}});
+  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", gates_of(self_->database, experiment)}});
   for (const OutputErrors& errors : gate.errors) {
     insert_row(*self_, "output_error", errors, {{"experiment", experiment}});
   }
@@ -187,18 +183,9 @@ void Journal::finish_experiment(const Experiment& experiment, const std::optiona
 namespace {
 
 Build load_build(Journal::Implementation& self, std::int64_t experiment, std::string_view role) {
-  Build build;
-  Statement row = self.database.query("SELECT " + columns_of<Build>() +
-                                          ", compiler, version, log FROM build b JOIN toolchain t ON t.id = "
-                                          "b.toolchain WHERE experiment = ? AND role = ?",
-                                      {experiment, role});
-  if (!row.step()) {
-    return build;
-  }
-  read_row(self, row, build);
-  build.toolchain.compiler = row.text();
-  build.toolchain.version = row.text();
-  build.log = self.blob(row.text());
+  const std::vector<Build> found =
+      read_rows<Build>(self, "build WHERE experiment = ? AND role = ?", {experiment, role});
+  Build build = found.empty() ? Build() : found.front();
   Statement resources = self.database.query("SELECT name, value FROM build_resource WHERE experiment = ? AND role = ?",
                                             {experiment, role});
   while (resources.step()) {
@@ -206,17 +193,6 @@ Build load_build(Journal::Implementation& self, std::int64_t experiment, std::st
     build.resources[name] = resources.integer();
   }
   return build;
-}
-
-void load_judgement(Journal::Implementation& self, Experiment& experiment) {
-  static const std::string query =
-      "SELECT " + columns_of<Judgement>() + ", outcome, finished_at FROM judgement WHERE experiment = ?";
-  Statement row = self.database.query(query, {experiment.id});
-  if (row.step()) {
-    read_row(self, row, experiment.judgement.emplace());
-    read_column(self, row, experiment.outcome);
-    experiment.finished_at = row.text();
-  }
 }
 
 std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::int64_t round) {
@@ -234,24 +210,22 @@ std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::in
 
 // Without builds, gates and rounds; nullopt where there is none of that number.
 std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64_t id) {
-  static const std::string query = "SELECT m.key, " + columns_of<Experiment>() +
-                                   " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?";
-  Statement row = self.database.query(query, {id});
-  if (!row.step()) {
-    return std::nullopt;
+  std::optional<Experiment> experiment = first_of(read_rows<Experiment>(self, "experiment WHERE id = ?", {id}));
+  if (experiment) {
+    experiment->workloads = self.workloads_of(id);
+    experiment->techniques =
+        self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
+    experiment->judgement = first_of(read_rows<Judgement>(self, "judgement WHERE experiment = ?", {id}));
   }
-  Experiment experiment{.id = id};
-  experiment.machine = row.text();
-  read_row(self, row, experiment);
-  experiment.workloads =
-      self.database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", {id});
-  experiment.techniques =
-      self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
-  load_judgement(self, experiment);
   return experiment;
 }
 
 }  // namespace
+
+std::vector<std::string> Journal::Implementation::workloads_of(std::int64_t experiment) {
+  return database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
+                        {experiment});
+}
 
 std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column, std::int64_t owner) {
   std::vector<Round> result;
@@ -365,9 +339,9 @@ std::optional<std::int64_t> Journal::newest_with_code(const JudgedCode& code) {
       " WHERE b.code_hash = ?1 AND b.role = 'candidate'"
       " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?4"
       " ORDER BY b.experiment DESC LIMIT 1";
-  Statement row = self_->database.query(
+  const std::int64_t found = self_->database.number(
       kQuery, {code.candidate, code.incumbent, code.machine, code.workload, to_string(code.cache)});
-  return row.step() ? std::optional(row.integer()) : std::nullopt;
+  return found != 0 ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace apo

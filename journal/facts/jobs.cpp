@@ -18,7 +18,6 @@ void Journal::finish_job(std::int64_t id, const JobEnd& end) {
 std::optional<JobRow> Journal::job(std::int64_t id) {
   std::optional<JobRow> job = first_of(read_rows<JobRow>(*self_, "job WHERE id = ?", {id}));
   if (job) {
-    job->id = id;
     job->end = first_of(read_rows<JobEnd>(*self_, "job_end WHERE job = ?", {id}));
     job->experiments = read_rows<JobExperiment>(
         *self_, "experiments WHERE id IN (SELECT experiment FROM job_experiment WHERE job = ?) ORDER BY id", {id});
@@ -27,7 +26,7 @@ std::optional<JobRow> Journal::job(std::int64_t id) {
 }
 
 bool Journal::job_has_server(std::int64_t id) const {
-  return apo::who_works_on(self_->path, Task::job, id).has_value();
+  return self_->holder(Task::job, id).has_value();
 }
 
 }  // namespace apo

@@ -26,28 +26,26 @@ std::int64_t Journal::Implementation::machine_row(const std::string& id) {
   if (const auto found = machines.find(id); found != machines.end()) {
     return found->second;
   }
-  Statement row = database.query("SELECT max(id) FROM machine WHERE key = ? HAVING count(*) > 0", {id});
-  if (!row.step()) {
+  const std::int64_t row = database.number("SELECT max(id) FROM machine WHERE key = ?", {id});
+  if (row == 0) {
     throw std::logic_error("machine '" + id + "' is not in the journal: call add_machine first");
   }
-  return row.integer();
+  return row;
 }
 
 std::int64_t Journal::Implementation::toolchain_row(const Toolchain& toolchain) {
-  Statement known = database.query("SELECT id FROM toolchain WHERE compiler = ? AND version = ?",
-                                   {toolchain.compiler, toolchain.version});
-  return known.step() ? known.integer() : insert_row(*this, "toolchain", toolchain);
+  const std::int64_t known = database.number("SELECT id FROM toolchain WHERE compiler = ? AND version = ?",
+                                             {toolchain.compiler, toolchain.version});
+  return known != 0 ? known : insert_row(*this, "toolchain", toolchain);
 }
 
 void Journal::add_machine(const Machine& machine) {
   Transaction transaction(self_->database);
   const std::string print = machine_fingerprint(machine);
-  if (self_->database.integers("SELECT id FROM machine WHERE fingerprint = ?", {print}).empty()) {
-    insert_row(*self_, "machine", machine, {{"fingerprint", print}, {"first_seen", utc_now()}});
+  std::int64_t id = self_->database.number("SELECT id FROM machine WHERE fingerprint = ?", {print});
+  if (id == 0) {
+    id = insert_row(*self_, "machine", machine, {{"fingerprint", print}, {"first_seen", utc_now()}});
   }
-  Statement row = self_->database.query("SELECT id FROM machine WHERE fingerprint = ?", {print});
-  row.step();
-  const std::int64_t id = row.integer();
   transaction.commit();
   self_->machines.insert_or_assign(machine.id, id);
 }

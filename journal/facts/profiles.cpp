@@ -13,11 +13,11 @@ std::int64_t insert_roof(Journal::Implementation& self, std::int64_t machine, co
 
 // The row of this very measurement, which several profiles share.
 std::int64_t roof_row(Journal::Implementation& self, std::int64_t machine, const Roof& roof) {
-  Statement same = self.database.query(
+  const std::int64_t same = self.database.number(
       "SELECT id FROM roof WHERE machine = ? AND name = ? AND value IS ? AND unit = ? AND lower IS ? AND upper IS ?"
       " AND samples = ? AND note = ? ORDER BY id DESC LIMIT 1",
       {machine, roof.name, roof.value, roof.unit, roof.lower, roof.upper, roof.samples, roof.note});
-  return same.step() ? same.integer() : insert_roof(self, machine, roof);
+  return same != 0 ? same : insert_roof(self, machine, roof);
 }
 
 std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_view condition,
@@ -95,18 +95,9 @@ std::optional<Profile> Journal::newest_profile(const Configuration& configuratio
 }
 
 std::vector<ProfileRow> Journal::profile_rows(const std::string& variant) {
-  std::vector<ProfileRow> found;
-  Statement rows = self_->database.query(
-      "SELECT m.key, " + columns_of<ProfileRow>("p.") +
-          " FROM profile p JOIN configuration c ON c.id = p.configuration JOIN machine m ON m.id = p.machine"
-          " WHERE c.variant = ? ORDER BY p.id DESC",
+  return read_rows<ProfileRow>(
+      *self_, "profile WHERE configuration IN (SELECT id FROM configuration WHERE variant = ?) ORDER BY id DESC",
       {variant});
-  while (rows.step()) {
-    ProfileRow& row = found.emplace_back();
-    row.machine = rows.text();
-    read_row(*self_, rows, row);
-  }
-  return found;
 }
 
 Profile Journal::profile(std::int64_t id) {

@@ -25,22 +25,15 @@ void Journal::finish_selftest(const Selftest& selftest) {
 }
 
 std::optional<Selftest> Journal::latest_selftest(const Machine& machine) {
-  Statement row = self_->database.query(
-      "SELECT s.id, m.key, e.seed, e.ended_at, e.seconds, e.smallest_claim, " + columns_of<Selftest>("s.") +
-          " FROM selftest s JOIN selftest_end e ON e.selftest = s.id JOIN machine m ON m.id = s.machine"
-          " WHERE m.fingerprint = ? ORDER BY s.id DESC LIMIT 1",
-      {machine_fingerprint(machine)});
-  if (!row.step()) {
-    return std::nullopt;
+  std::optional<Selftest> selftest =
+      first_of(read_rows<Selftest>(*self_,
+                                   "selftest JOIN selftest_end ON selftest_end.selftest = selftest.id WHERE machine ="
+                                   " (SELECT id FROM machine WHERE fingerprint = ?) ORDER BY id DESC LIMIT 1",
+                                   {machine_fingerprint(machine)}));
+  if (selftest) {
+    selftest->kernels =
+        read_rows<SelftestKernel>(*self_, "selftest_kernel WHERE selftest = ? ORDER BY position", {selftest->id});
   }
-  Selftest selftest{.id = row.integer(), .machine = row.text()};
-  selftest.seed = row.seed();
-  selftest.ended_at = row.text();
-  selftest.seconds = row.real();
-  selftest.smallest_claim = row.real();
-  read_row(*self_, row, selftest);
-  selftest.kernels =
-      read_rows<SelftestKernel>(*self_, "selftest_kernel WHERE selftest = ? ORDER BY position", {selftest.id});
   return selftest;
 }
 

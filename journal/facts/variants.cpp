@@ -44,13 +44,13 @@ void read_files(Journal::Implementation& self, const std::string& source_hash, V
 
 std::int64_t Journal::Implementation::configuration_row(const Configuration& configuration) {
   const std::string settings = encode(configuration.settings);
-  Statement known = database.query("SELECT id FROM configuration WHERE variant = ? AND settings = ?",
-                                   {configuration.variant, settings});
-  if (known.step()) {
-    return known.integer();
-  }
-  return database.insert("INSERT INTO configuration (variant, settings, label) VALUES (?, ?, ?)",
-                         {configuration.variant, settings, configuration.label()});
+  const std::int64_t known = database.number("SELECT id FROM configuration WHERE variant = ? AND settings = ?",
+                                             {configuration.variant, settings});
+  return known != 0
+             ? known
+             : database.insert_into(
+                   "configuration",
+                   {{"variant", configuration.variant}, {"settings", settings}, {"label", configuration.label()}});
 }
 
 Configuration Journal::Implementation::configuration(std::int64_t row) {
@@ -71,8 +71,7 @@ std::string Journal::Implementation::add_blob(std::string_view kind, std::string
 }
 
 std::string Journal::Implementation::blob(const std::string& hash) {
-  Statement row = database.query("SELECT bytes FROM blob WHERE sha256 = ?", {hash});
-  return row.step() ? row.text() : "";
+  return database.text("SELECT bytes FROM blob WHERE sha256 = ?", {hash});
 }
 
 void Journal::add_variant(const Variant& variant) {
@@ -81,9 +80,10 @@ void Journal::add_variant(const Variant& variant) {
   if (self_->add_blob("source", addressed) != variant.source_hash) {
     throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
   }
-  Statement known = self_->database.query("SELECT id FROM variant WHERE source_hash = ?", {variant.source_hash});
-  if (known.step()) {
-    if (const std::string id = known.text(); id != variant.id()) {
+  if (const std::string id =
+          self_->database.text("SELECT id FROM variant WHERE source_hash = ?", {variant.source_hash});
+      !id.empty()) {
+    if (id != variant.id()) {
       throw UserError("the journal knows the text of '" + variant.path + "' as " + id,
                       "name it so, or change it, for example by a line '// apo:variant " + variant.id() + "'");
     }
@@ -91,8 +91,7 @@ void Journal::add_variant(const Variant& variant) {
   }
   const Prediction prediction = variant.prediction.value_or(Prediction{});
   insert_row(*self_, "variant", variant,
-             {{"source_hash", variant.source_hash},
-              {"id", variant.id()},
+             {{"id", variant.id()},
               {"has_prediction", variant.prediction.has_value()},
               {"predicted_low", prediction.low},
               {"predicted_high", prediction.high},
@@ -124,24 +123,19 @@ std::optional<Variant> Journal::variant(const std::string& source_hash) {
   }
   variant.techniques = self_->database.texts(
       "SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
-  variant.source = self_->blob(source_hash);
   read_files(*self_, source_hash, variant);
-  variant.source_hash = source_hash;
   return variant;
 }
 
 int Journal::variant_version(const Variant& variant) {
-  Statement row = self_->database.query(
+  return static_cast<int>(self_->database.number(
       "SELECT count(*) FROM variant WHERE id = ? AND rowid <= (SELECT rowid FROM variant WHERE source_hash = ?)",
-      {variant.id(), variant.source_hash});
-  row.step();
-  return row.small();
+      {variant.id(), variant.source_hash}));
 }
 
 std::optional<Variant> Journal::newest_variant(const std::string& id) {
-  Statement row =
-      self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {id});
-  return row.step() ? variant(row.text()) : std::nullopt;
+  return variant(
+      self_->database.text("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {id}));
 }
 
 std::vector<Variant> Journal::variants(const std::string& family) {

@@ -13,6 +13,13 @@ constexpr std::string_view kPeers =
     " WHERE b.campaign IN (SELECT w.campaign FROM worker w) AND b.campaign IN (SELECT a.campaign FROM member a"
     " JOIN machine x ON x.id = a.machine WHERE x.key = ?1)) UNION SELECT ?1";
 
+// What each judges now: an older placement that is open is an acceptance that waits for another device.
+constexpr std::string_view kShownWorkers =
+    "(SELECT w.*, nullif(w.state, 'open') AS reason, c.label AS candidate, p.started_at AS busy_since FROM workers w"
+    " LEFT JOIN placement p ON p.id = (SELECT max(id) FROM placement WHERE worker = w.id)"
+    " AND p.id NOT IN (SELECT placement FROM placement_end)"
+    " LEFT JOIN configuration c ON c.id = p.candidate) AS shown WHERE ";
+
 }  // namespace
 
 std::string Journal::Implementation::peers(const std::string& machine) {
@@ -35,33 +42,7 @@ void Journal::end_worker(std::int64_t worker, WorkerEnd reason, const std::strin
 }
 
 std::vector<WorkerRow> Journal::workers(std::int64_t campaign) {
-  std::vector<WorkerRow> result;
-  Statement rows = self_->database.query(
-      "SELECT " + columns_of<WorkerRow>("w.") +
-          ", w.id, w.machine_id, nullif(w.state, 'open'), w.note, w.ended_at, w.machine, w.experiments, w.lost, "
-          "w.seconds,"
-          " c.label, p.started_at FROM workers w"
-          // An older one that is open is an acceptance that waits for another device.
-          " LEFT JOIN placement p ON p.id = (SELECT max(id) FROM placement WHERE worker = w.id)"
-          " AND p.id NOT IN (SELECT placement FROM placement_end)"
-          " LEFT JOIN configuration c ON c.id = p.candidate WHERE w.campaign = ? ORDER BY w.number, w.id",
-      {campaign});
-  while (rows.step()) {
-    WorkerRow& worker = result.emplace_back();
-    read_row(*self_, rows, worker);
-    worker.id = rows.integer();
-    worker.machine = rows.text();
-    read_column(*self_, rows, worker.end);
-    worker.note = rows.text();
-    worker.ended_at = rows.text();
-    worker.model = rows.text();
-    worker.experiments = rows.small();
-    worker.lost = rows.small();
-    worker.busy_s = rows.real();
-    worker.candidate = rows.text();
-    worker.busy_since = rows.text();
-  }
-  return result;
+  return read_rows<WorkerRow>(*self_, std::string(kShownWorkers) + "campaign = ? ORDER BY number, id", {campaign});
 }
 
 std::vector<std::int64_t> Journal::campaigns_with_workers() {
@@ -94,17 +75,11 @@ void Journal::end_placement(std::int64_t placement, const PlacementEnd& end) {
 }
 
 std::optional<WorkerRow> Journal::worker_of(std::int64_t experiment) {
-  Statement row = self_->database.query(
-      "SELECT w.id, " + columns_of<WorkerRow>("w.") +
-          " FROM placement_end e JOIN placement p ON p.id = e.placement JOIN worker w ON w.id = p.worker"
-          " WHERE e.experiment = ?",
-      {experiment});
-  if (!row.step()) {
-    return std::nullopt;
-  }
-  WorkerRow worker{.id = row.integer()};
-  read_row(*self_, row, worker);
-  return worker;
+  return first_of(read_rows<WorkerRow>(
+      *self_,
+      std::string(kShownWorkers) +
+          "id = (SELECT worker FROM placement JOIN placement_end ON placement = placement.id WHERE experiment = ?)",
+      {experiment}));
 }
 
 int Journal::end_interrupted_workers(std::int64_t campaign) {

@@ -14,18 +14,13 @@ namespace apo {
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate is NULL
 
-enum class ColumnType : std::uint8_t { integer, real, text };
-
-struct Column {
-  std::string name;
-  ColumnType type = ColumnType::text;
-};
-
 struct Table {
-  std::vector<Column> columns;
+  std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
   bool more = false;  // the limit cut rows off
 };
+
+enum class ColumnType : std::uint8_t { integer, real, text };
 
 // A key that predicates may use; for help texts.
 struct QueryKey {

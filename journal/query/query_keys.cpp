@@ -11,15 +11,6 @@ namespace {
 
 using Type = ColumnType;
 
-template <class Enum>
-std::vector<std::string_view> words_of(Enum last) {
-  std::vector<std::string_view> words;
-  for (int value = 0; value <= static_cast<int>(last); ++value) {
-    words.push_back(to_string(static_cast<Enum>(value)));
-  }
-  return words;
-}
-
 KeySpec text(std::string_view name, std::string_view meaning, std::string_view column = "") {
   return {.key = {name, Type::text, meaning}, .column = column.empty() ? name : column};
 }
@@ -29,11 +20,11 @@ KeySpec integer(std::string_view name, std::string_view meaning, std::string_vie
 KeySpec real(std::string_view name, std::string_view meaning) {
   return {.key = {name, Type::real, meaning}, .column = name};
 }
-KeySpec one_of(std::string_view name, std::string_view meaning, std::vector<std::string_view> words) {
+KeySpec one_of(std::string_view name, std::string_view meaning, std::vector<std::string> words) {
   return {.key = {name, Type::text, meaning}, .column = name, .words = std::move(words)};
 }
 KeySpec member(std::string_view name, std::string_view meaning, std::string_view column,
-               std::vector<std::string_view> selects, std::vector<std::string_view> words = {}) {
+               std::vector<std::string_view> selects, std::vector<std::string> words = {}) {
   return {
       .key = {name, Type::text, meaning}, .column = column, .words = std::move(words), .members = std::move(selects)};
 }
@@ -52,11 +43,10 @@ KeySpec metric(std::vector<std::string_view> selects) {
           .members = std::move(selects)};
 }
 
-Subject make_experiments_subject() {
-  KeySpec line = member("bottleneck_line", "the line that one of them is sampled at", "bottleneck_line",
-                        {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.line"});
-  line.key.type = Type::integer;
-  return {
+}  // namespace
+
+const Subject& experiments_subject() {
+  static const Subject subject = {
       .view = "experiments",
       .what = "an experiment",
       .keys =
@@ -80,13 +70,16 @@ Subject make_experiments_subject() {
                      {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.name"}),
               member("bottleneck_kind", "how one of them is to be read", "bottleneck_kinds",
                      {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.kind"},
-                     words_of(BottleneckKind::remainder)),
+                     words_of<BottleneckKind>()),
               member("bottleneck_file", "the source file that one of them is sampled at", "bottleneck_file",
                      {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.file"}),
-              std::move(line),
-              one_of("outcome", "what happened to the candidate", words_of(Outcome::unstable_clock)),
-              one_of("verdict", "the judge's decision", words_of(Verdict::inconclusive)),
-              one_of("reason", "why, as a word", words_of(Reason::interrupted)),
+              {.key = {"bottleneck_line", Type::integer, "the line that one of them is sampled at"},
+               .column = "bottleneck_line",
+               .members =
+                   {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.line"}},
+              one_of("outcome", "what happened to the candidate", words_of<Outcome>()),
+              one_of("verdict", "the judge's decision", words_of<Verdict>()),
+              one_of("reason", "why, as a word", words_of<Reason>()),
               real("speedup", "time of the incumbent / time of the candidate"),
               real("lower", "lower end of the speed-up's interval"),
               real("upper", "upper end of the speed-up's interval"),
@@ -98,7 +91,6 @@ Subject make_experiments_subject() {
               real("incumbent_ns", "median time of one call of the incumbent"),
               real("candidate_ns", "median time of one call of the candidate"),
               text("preset", "the judge's preset"),
-              text("profile", "the same, as it was called before", "preset"),
               text("cache_policy", "cold or warm"),
               text("judge", "version of the judge's rule"),
               machine("its model or its id"),
@@ -116,75 +108,37 @@ Subject make_experiments_subject() {
                       " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
                       " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE m.name = ? AND m.value"}),
           },
-      .columns = {{"id", Type::integer},
-                  {"campaign", Type::integer},
-                  {"workload", Type::text},
-                  {"candidate", Type::text},
-                  {"incumbent", Type::text},
-                  {"outcome", Type::text},
-                  {"verdict", Type::text},
-                  {"reason", Type::text},
-                  {"speedup", Type::real},
-                  {"lower", Type::real},
-                  {"upper", Type::real},
-                  {"state", Type::text}},
+      .columns = {"id", "campaign", "workload", "candidate", "incumbent", "outcome", "verdict", "reason", "speedup",
+                  "lower", "upper", "state"},
   };
-}
-
-// The meanings are those of the keys of experiments.
-Subject make_profiles_subject() {
-  return {.view = "profiles",
-          .what = "a profile",
-          .keys = {integer("id", ""), text("family", ""), text("variant", ""), text("candidate", ""),
-                   text("settings", ""), text("workload", ""), text("machine", ""), since("at"), until("at"),
-                   metric({"SELECT profile FROM metric WHERE name = ? AND value"})},
-          .columns = {{"id", Type::integer},
-                      {"at", Type::text},
-                      {"candidate", Type::text},
-                      {"workload", Type::text},
-                      {"machine", Type::text},
-                      {"rung", Type::text},
-                      {"time_ns", Type::real},
-                      {"floor_ns", Type::real}},
-          .for_another_order = "write --sql over the view profiles and the table metric"};
-}
-
-Subject make_commands_subject() {
-  return {.view = "command_comparisons",
-          .what = "a comparison of two commands",
-          .keys = {integer("id", ""), text("incumbent", "", "command_a"), text("candidate", "", "command_b"),
-                   text("outcome", ""), text("verdict", ""), text("reason", ""), real("speedup", ""), real("lower", ""),
-                   real("upper", ""), integer("rounds", ""), real("seconds", ""), text("machine", ""),
-                   text("started_at", ""), text("finished_at", ""), text("state", ""), text("sentence", ""),
-                   since("started_at"), until("started_at")},
-          .columns = {{"id", Type::integer},
-                      {"purpose", Type::text},
-                      {"command_a", Type::text},
-                      {"command_b", Type::text},
-                      {"metric", Type::text},
-                      {"verdict", Type::text},
-                      {"reason", Type::text},
-                      {"speedup", Type::real},
-                      {"lower", Type::real},
-                      {"upper", Type::real},
-                      {"state", Type::text}},
-          .for_another_order = "write --sql over the view command_comparisons"};
-}
-
-}  // namespace
-
-const Subject& experiments_subject() {
-  static const Subject subject = make_experiments_subject();
   return subject;
 }
 
+// The meanings are those of the keys of experiments.
 const Subject& profiles_subject() {
-  static const Subject subject = make_profiles_subject();
+  static const Subject subject = {
+      .view = "profiles",
+      .what = "a profile",
+      .keys = {integer("id", ""), text("family", ""), text("variant", ""), text("candidate", ""), text("settings", ""),
+               text("workload", ""), text("machine", ""), since("at"), until("at"),
+               metric({"SELECT profile FROM metric WHERE name = ? AND value"})},
+      .columns = {"id", "at", "candidate", "workload", "machine", "rung", "time_ns", "floor_ns"},
+      .for_another_order = "write --sql over the view profiles and the table metric"};
   return subject;
 }
 
 const Subject& commands_subject() {
-  static const Subject subject = make_commands_subject();
+  static const Subject subject = {
+      .view = "command_comparisons",
+      .what = "a comparison of two commands",
+      .keys = {integer("id", ""), text("incumbent", "", "command_a"), text("candidate", "", "command_b"),
+               text("outcome", ""), text("verdict", ""), text("reason", ""), real("speedup", ""), real("lower", ""),
+               real("upper", ""), integer("rounds", ""), real("seconds", ""), text("machine", ""),
+               text("started_at", ""), text("finished_at", ""), text("state", ""), text("sentence", ""),
+               since("started_at"), until("started_at")},
+      .columns = {"id", "purpose", "command_a", "command_b", "metric", "verdict", "reason", "speedup", "lower", "upper",
+                  "state"},
+      .for_another_order = "write --sql over the view command_comparisons"};
   return subject;
 }
 

@@ -2,18 +2,21 @@
 // in the views.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "journal/query/queries.h"
 
+struct sqlite3_stmt;
+
 namespace apo {
 
 struct KeySpec {
   QueryKey key;
   std::string_view column;                     // of the view; what sort= and columns= take
-  std::vector<std::string_view> words = {};    // the only values, where there are only some
+  std::vector<std::string> words = {};         // the only values, where there are only some
   std::string_view also = {};                  // another column that may meet a predicate
   std::vector<std::string_view> members = {};  // SELECTs of ids up to the column to compare, in place of the column
 };
@@ -23,7 +26,7 @@ struct Subject {
   std::string_view view;
   std::string_view what;  // "a profile"
   std::vector<KeySpec> keys;
-  std::vector<Column> columns;              // that are shown by default
+  std::vector<std::string> columns;         // that are shown by default
   std::string_view for_another_order = {};  // the way to one, where sort= and columns= are not taken
 };
 const Subject& experiments_subject();
@@ -31,6 +34,10 @@ const Subject& profiles_subject();
 const Subject& commands_subject();
 
 const KeySpec* find_key(const Subject& subject, std::string_view name);  // "metric:NAME" too
+
+// Reads rows until `step` says that there are no more, or until the limit cuts them off. Values have SQLite's own
+// types.
+void add_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step);
 
 constexpr std::string_view kMetricPrefix = "metric:";
 

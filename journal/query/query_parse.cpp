@@ -117,10 +117,9 @@ Cell typed_value(const std::string& text, const KeySpec& spec, const std::string
     throw UserError("'" + text + "' in '" + word + "' is not a number", "write it as 1.05 or 1e9, without a unit");
   }
   if (!spec.words.empty() && std::find(spec.words.begin(), spec.words.end(), text) == spec.words.end()) {
-    const std::vector<std::string> words(spec.words.begin(), spec.words.end());
-    const std::string near = did_you_mean(text, words);
+    const std::string near = did_you_mean(text, spec.words);
     throw UserError("'" + text + "' is no " + std::string(spec.key.name) + " in '" + word + "'",
-                    (near.empty() ? "" : near + "  ") + "known: " + join(words, ", "));
+                    (near.empty() ? "" : near + "  ") + "known: " + join(spec.words, ", "));
   }
   const bool dated = is_date_bound(spec);
   if (dated && !is_date(text)) {

@@ -108,53 +108,17 @@ std::string order_of(const Subject& subject, const Query& query) {
   return join(parts, ", ");
 }
 
-Cell next_cell(Statement& row, ColumnType type) {
-  if (row.next_is_null()) {
-    row.text();
-    return std::monostate();
-  }
-  switch (type) {
-    case ColumnType::integer:
-      return row.integer();
-    case ColumnType::real:
-      return row.real();
-    case ColumnType::text:
-      break;
-  }
-  return row.text();
-}
-
-void add_rows(Table& table, Statement& rows, std::int64_t limit) {
-  while (rows.step()) {
-    if (limit > 0 && table.rows.size() == static_cast<std::size_t>(limit)) {
-      table.more = true;
-      break;
-    }
-    std::vector<Cell> cells;
-    for (const Column& column : table.columns) {
-      cells.push_back(next_cell(rows, column.type));
-    }
-    table.rows.push_back(std::move(cells));
-  }
-}
-
 struct Selected {
-  std::vector<Column> columns;
+  std::vector<std::string> columns;
   std::vector<std::string> expressions;
   std::vector<Value> values;
 };
 
 Selected select(const Subject& subject, const Query& query) {
-  Selected selected;
-  if (query.columns.empty()) {
-    selected.columns = subject.columns;
-  }
-  for (const std::string& name : query.columns) {
-    selected.columns.push_back({name, known_key(subject, name).key.type});
-  }
-  for (const Column& column : selected.columns) {
-    const KeySpec* spec = find_key(subject, column.name);
-    selected.expressions.emplace_back(spec == nullptr ? std::string_view(column.name) : spec->column);
+  Selected selected{.columns = query.columns.empty() ? subject.columns : query.columns};
+  for (const std::string& name : selected.columns) {
+    const KeySpec* spec = query.columns.empty() ? find_key(subject, name) : &known_key(subject, name);
+    selected.expressions.emplace_back(spec == nullptr ? std::string_view(name) : spec->column);
   }
   return selected;
 }
@@ -169,13 +133,14 @@ Table run(Journal& journal, const Subject& subject, const Query& query, Selected
     conditions.push_back(has_value(known_key(subject, query.sort.front().column)));
   }
   const std::string order = order_of(subject, query);
-  const std::int64_t limit = query.limit > 0 ? query.limit + 1 : -1;  // one more tells whether the limit cut any off
   const std::string sql =
       fmt::format("SELECT {0} FROM {1} WHERE id IN (SELECT id FROM {1} WHERE {2} ORDER BY {3} LIMIT {4}) ORDER BY {3}",
-                  join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order, limit);
+                  join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order,
+                  query.limit > 0 ? query.limit + 1 : -1);  // one more tells whether the limit cut any off
   Table table{.columns = std::move(selected.columns)};
   Statement rows = journal.implementation().database.query(sql, selected.values);
-  add_rows(table, rows, query.limit);
+  add_rows(table, rows.handle(), static_cast<std::size_t>(query.limit > 0 ? query.limit : -1),
+           [&] { return rows.step(); });
   return table;
 }
 
@@ -197,7 +162,7 @@ Table query_profiles(Journal& journal, const Query& query) {
   Selected selected = select(profiles_subject(), query);
   for (const Predicate& predicate : query.where) {
     if (predicate.key.starts_with(kMetricPrefix)) {
-      selected.columns.push_back({predicate.key.substr(kMetricPrefix.size()), ColumnType::real});
+      selected.columns.push_back(predicate.key.substr(kMetricPrefix.size()));
       selected.expressions.emplace_back(
           "(SELECT value FROM metric WHERE profile = profiles.id AND name = ? ORDER BY position LIMIT 1)");
       selected.values.emplace_back(std::string_view(predicate.key).substr(kMetricPrefix.size()));

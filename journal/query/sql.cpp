@@ -8,51 +8,12 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/implementation.h"
-#include "journal/query/queries.h"
+#include "journal/query/query_keys.h"
 
 namespace apo {
 namespace {
 
-constexpr int kStepsBetweenLooks = 10'000;
-constexpr int kLargestValue = 64 << 20;
-
-using Clock = std::chrono::steady_clock;
 using Prepared = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
-
-int only_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
-  switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-      return SQLITE_OK;
-    case SQLITE_FUNCTION:
-      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_UPDATE:  // what SQLite asks when it sets up json_each() or pragma_table_info(); a real one fails later
-      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
-    case SQLITE_PRAGMA: {  // those that describe the schema; the table-valued forms come here too
-      const std::string_view name = first == nullptr ? "" : first;
-      const bool describes = name == "table_info" || name == "table_xinfo" || name == "table_list" ||
-                             name == "index_list" || name == "index_info" || name == "foreign_key_list";
-      return describes || ((name == "user_version" || name == "data_version") && second == nullptr) ? SQLITE_OK
-                                                                                                    : SQLITE_DENY;
-    }
-    default:
-      return SQLITE_DENY;
-  }
-}
-
-int past_deadline(void* deadline) {
-  return Clock::now() > *static_cast<const Clock::time_point*>(deadline) ? 1 : 0;
-}
-
-// For a statement from outside on the journal's own connection, which shows every table of the newest schema whatever
-// the file's version is, and can write nothing anyway.
-void restrict_to_reading(sqlite3* handle, Clock::time_point& deadline) {
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
-  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_set_authorizer(handle, only_reading, nullptr);
-  sqlite3_progress_handler(handle, kStepsBetweenLooks, past_deadline, &deadline);
-}
 
 [[noreturn]] void refuse(sqlite3* handle, int status) {
   switch (status & 0xff) {
@@ -119,49 +80,39 @@ Cell cell(sqlite3_stmt* statement, int column) {
   }
 }
 
-// Text wins over numbers, and a real number over integers.
-ColumnType type_of(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
-  bool any_real = false;
-  bool any_integer = false;
-  for (const auto& row : rows) {
-    if (std::holds_alternative<std::string>(row[column])) {
-      return ColumnType::text;
-    }
-    any_real = any_real || std::holds_alternative<double>(row[column]);
-    any_integer = any_integer || std::holds_alternative<std::int64_t>(row[column]);
-  }
-  return any_real ? ColumnType::real : any_integer ? ColumnType::integer : ColumnType::text;
-}
-
 }  // namespace
 
+void add_rows(Table& table, sqlite3_stmt* statement, std::size_t limit, const std::function<bool()>& step) {
+  while (step()) {
+    if (table.rows.size() == limit) {
+      table.more = true;
+      break;
+    }
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+      row.push_back(cell(statement, column));
+    }
+  }
+}
+
 Table run_sql(const std::filesystem::path& path, const std::string& sql, const SqlLimits& limits) {
-  Clock::time_point deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                         std::chrono::duration<double>(limits.seconds));
   Journal journal = Journal::open(path, Access::read_only);
   sqlite3* const handle = journal.implementation().database.handle();
   restrict_to_reading(handle, deadline);
   const Prepared statement = prepare_only_one(handle, sql);
   Table table;
-  const int width = sqlite3_column_count(statement.get());
-  int status = sqlite3_step(statement.get());
-  for (; status == SQLITE_ROW; status = sqlite3_step(statement.get())) {
-    if (table.rows.size() == limits.rows) {
-      table.more = true;
-      break;
+  for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
+    table.columns.emplace_back(sqlite3_column_name(statement.get(), column));
+  }
+  add_rows(table, statement.get(), limits.rows, [&] {
+    const int status = sqlite3_step(statement.get());
+    if (status != SQLITE_DONE && status != SQLITE_ROW) {
+      refuse(handle, status);
     }
-    std::vector<Cell>& row = table.rows.emplace_back();
-    for (int column = 0; column < width; ++column) {
-      row.push_back(cell(statement.get(), column));
-    }
-  }
-  if (status != SQLITE_DONE && status != SQLITE_ROW) {
-    refuse(handle, status);
-  }
-  for (int column = 0; column < width; ++column) {
-    table.columns.push_back(
-        {sqlite3_column_name(statement.get(), column), type_of(table.rows, static_cast<std::size_t>(column))});
-  }
+    return status == SQLITE_ROW;
+  });
   return table;
 }
 

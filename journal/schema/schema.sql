@@ -364,6 +364,7 @@ CREATE TABLE build (
   PRIMARY KEY (experiment, role)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX build_code ON build (code_hash);
+CREATE INDEX build_object ON build (object_hash);
 
 CREATE TABLE build_resource (
   experiment INTEGER NOT NULL,

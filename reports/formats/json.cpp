@@ -55,7 +55,7 @@ Json prediction_document(const PredictionOutcome& outcome) {
 
 Json campaign_document(const ReportModel& model) {
   Json document = to_document(model.campaign);
-  document["note"] = model.end_note;
+  document["note"] = model.campaign.end_note;
   document["last_event_at"] = model.last_event_at;
   document["incumbent"] = model.incumbent;
   return document;
@@ -88,8 +88,8 @@ Json application_document(const Application& application) {
           {"notes", application.notes}};
 }
 
-Json abandoned_document(const Abandoned& abandoned) {
-  return {{"why", abandoned.why}, {"experiment", to_document_with_rounds(abandoned.experiment)}};
+Json abandoned_document(const Experiment& experiment) {
+  return {{"why", experiment.abandoned}, {"experiment", to_document_with_rounds(experiment)}};
 }
 
 Json product_document(double effect) {

@@ -216,7 +216,8 @@ void write_environment(const ReportModel& model, Writer& writer) {
   add_row(table, "started", known(model.campaign.started_at));
   add_row(table, "last event", known(model.last_event_at));
   add_row(table, "state",
-          std::string(to_string(model.campaign.state)) + (model.end_note.empty() ? "" : ": " + model.end_note));
+          std::string(to_string(model.campaign.state)) +
+              (model.campaign.end_note.empty() ? "" : ": " + model.campaign.end_note));
   writer.table(table);
 }
 
@@ -273,9 +274,9 @@ void write_left_out(const ReportModel& model, Writer& writer) {
     write_unwritten(ideas, writer);
   }
   std::vector<Line> unjudged;
-  for (const Abandoned& abandoned : model.abandoned) {
-    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", abandoned.experiment.id)),
-                        code(abandoned.experiment.candidate.label()), plain(", " + known(abandoned.why))});
+  for (const Experiment& experiment : model.abandoned) {
+    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", experiment.id)),
+                        code(experiment.candidate.label()), plain(", " + known(experiment.abandoned))});
   }
   for (const Experiment& experiment : model.under_way) {
     unjudged.push_back(

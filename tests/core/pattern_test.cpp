@@ -30,15 +30,6 @@ TEST(Pattern, MatchesTheWholeTextAndSearchesForTheFirst) {
   EXPECT_FALSE(pattern.found_in("ab"));
 }
 
-TEST(Pattern, MatchesWhatBeginsAtAPositionAndSkipsNothing) {
-  const Pattern pattern("[0-9]+");
-  EXPECT_FALSE(pattern.match_start("a12", 0));
-  const auto match = pattern.match_start("a12", 1);
-  ASSERT_TRUE(match);
-  EXPECT_EQ(match->begin, 1u);
-  EXPECT_EQ(match->end, 3u);
-}
-
 TEST(Pattern, FindsAllAndReplacesThemByTheirGroups) {
   const Pattern pattern("(x)[0-9]", PatternCase::ignored);
   const auto all = pattern.all("x1 X2 y3");

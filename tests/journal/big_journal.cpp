@@ -101,7 +101,7 @@ void make_big_journal(const std::filesystem::path& path, std::int64_t experiment
     batch.commit();
   }
   const std::int64_t copies = std::max<std::int64_t>(1, experiments / (kIterations * kCandidates)) - 1;
-  Database database(path, Database::Mode::write);
+  Database database(path, Access::read_write);
   database.execute("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; PRAGMA foreign_keys = OFF;");
   Transaction transaction(database);
   for (const char* copy : kCopies) {

@@ -1,10 +1,6 @@
 // tests/journal/compact_test.cpp - a compacted journal is smaller, and says the same but for its samples.
-#include "journal/compact.h"
-
-#include <gtest/gtest.h>
-
 #include "journal/query/queries.h"
-#include "tests/journal/samples.h"
+#include "tests/journal/journal_test.h"
 
 namespace apo {
 namespace {
@@ -15,10 +11,9 @@ StallSample sample(std::int64_t offset, int line, const char* stall, std::int64_
   return {.kernel = "k", .pc_offset = offset, .file = "a.cu", .line = line, .stall = stall, .samples = samples};
 }
 
-class Compact : public ::testing::Test {
+class Compact : public PreparedTest {
  protected:
   Compact() {
-    prepare(journal);
     Experiment experiment = an_experiment(0, 0);
     experiment.id = journal.begin_experiment(experiment);
     journal.finish_experiment(experiment);
@@ -27,9 +22,6 @@ class Compact : public ::testing::Test {
                                     sample(64, 5, "wait", 1)}},
                         {.machine = "cpu-1"});
   }
-
-  Scratch scratch;
-  Journal journal = scratch.open();
 };
 
 TEST_F(Compact, RoundsKeepAllButTheirTimedCalls) {

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <random>
@@ -25,13 +27,8 @@ using namespace apo::test;
 
 constexpr int kNoMount = 77;
 
-// In a mount namespace of its own: a file system of two megabytes is filled by the journal that lies on it.
-int fill_a_small_disk(const std::filesystem::path& folder) {
-  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") != 0) {
-    return kNoMount;
-  }
-  const std::filesystem::path path = folder / "journal.db";
+// 0: writing failed for lack of room, and everything finished before is there.
+int write_until_full(const std::filesystem::path& path) {
   std::int64_t finished = 0;
   {
     Journal journal = Journal::open(path, Access::read_write);
@@ -40,7 +37,7 @@ int fill_a_small_disk(const std::filesystem::path& folder) {
     for (int count = 0; count < 5000 && error.empty(); ++count) {
       error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
     }
-    if (!contains(error, "no room left") || finished == 0) {
+    if (!contains(error, "no room left") || !contains(error, path.string()) || finished == 0) {
       std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
       return 1;
     }
@@ -49,12 +46,27 @@ int fill_a_small_disk(const std::filesystem::path& folder) {
   return reader.load_experiment(finished).judgement && reader.check_integrity().empty() ? 0 : 2;
 }
 
-TEST(Fault, ADiskThatFillsUpIsTheEnvironmentsAndKeepsEveryFinishedRow) {
-  const Scratch scratch;
+// In a mount namespace of its own: a file system of two megabytes.
+int fill_a_small_disk(const std::filesystem::path& folder) {
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") != 0) {
+    return kNoMount;
+  }
+  return write_until_full(folder / "journal.db");
+}
+
+// The kernel refuses what grows a file past the limit, as a full disk does.
+int fill_up_to_a_limit(const std::filesystem::path& folder) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{2 << 20, 2 << 20};
+  return setrlimit(RLIMIT_FSIZE, &limit) == 0 ? write_until_full(folder / "journal.db") : kNoMount;
+}
+
+int exit_code_of(int (*action)(const std::filesystem::path&), const std::filesystem::path& folder) {
   const pid_t child = fork();
   if (child == 0) {
     try {
-      _exit(fill_a_small_disk(scratch.folder.path()));
+      _exit(action(folder));
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", error.what());
       _exit(3);
@@ -62,11 +74,25 @@ TEST(Fault, ADiskThatFillsUpIsTheEnvironmentsAndKeepsEveryFinishedRow) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == kNoMount) {
-    GTEST_SKIP() << "may not mount a small file system here; Open.FullDisk... fills one by a limit";
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Fault, ALimitOfTheFilesSizeIsTheEnvironmentsAndKeepsEveryFinishedRow) {
+  const Scratch scratch;
+  EXPECT_EQ(exit_code_of(fill_up_to_a_limit, scratch.folder.path()), 0);
+  Journal journal = scratch.open();
+  EXPECT_TRUE(journal.check_integrity().empty());
+  EXPECT_LE(journal.unfinished().size(), 1u);
+  EXPECT_GT(add_quick(journal, {}), 1);
+}
+
+TEST(Fault, ADiskThatFillsUpIsTheEnvironmentsAndKeepsEveryFinishedRow) {
+  const Scratch scratch;
+  const int code = exit_code_of(fill_a_small_disk, scratch.folder.path());
+  if (code == kNoMount) {
+    GTEST_SKIP() << "may not mount a small file system here; Fault.ALimit... fills one by a limit";
   }
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(code, 0);
 }
 
 // The ids say what came first; the times are what the clock said.
@@ -142,6 +168,11 @@ TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
     }
   }
   EXPECT_EQ(noticed, pages) << "a damaged page passed for a whole one";
+  const Scratch cut;
+  std::ofstream(cut.path, std::ios::binary) << bytes.substr(0, 5000);  // the header's page and a bit
+  bool found = false;
+  const std::string error = error_of_either_kind([&] { found = !cut.open().check_integrity().empty(); });
+  EXPECT_TRUE(found || contains(error, "damaged") || contains(error, "not an SQLite")) << error;
 }
 
 TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <utility>
 
 #include "tests/journal/samples.h"
 
@@ -126,32 +127,46 @@ void write_campaign(const std::filesystem::path& path) {
   run_campaign(journal, [](std::int64_t) {});
 }
 
-void fire_once(const std::filesystem::path& path, std::mt19937& random, int longest_us,
-               std::vector<std::int64_t>& finished, FireCounts& counts) {
+Writer::Writer(const std::filesystem::path& path) {
   int ends[2];
   if (pipe(ends) != 0) {
     throw std::runtime_error("no pipe");
   }
-  const pid_t child = fork();
-  if (child == 0) {
+  process = fork();
+  if (process == 0) {
     close(ends[0]);
     write_until_killed(path, ends[1]);
   }
   close(ends[1]);
-  usleep(static_cast<useconds_t>(std::uniform_int_distribution<int>(0, longest_us)(random)));
-  kill(child, SIGKILL);
+  told_ = FileDescriptor(ends[0]);
+}
+
+std::optional<std::int64_t> Writer::next_finished() {
+  std::int64_t id = 0;
+  return read(told_.get(), &id, sizeof id) == sizeof id ? std::optional(id) : std::nullopt;
+}
+
+bool Writer::end() {
   int status = 0;
-  waitpid(child, &status, 0);
+  if (const pid_t ended = std::exchange(process, -1); ended > 0) {
+    kill(ended, SIGKILL);
+    waitpid(ended, &status, 0);
+  }
+  return WIFSIGNALED(status);
+}
+
+void fire_once(const std::filesystem::path& path, std::mt19937& random, int longest_us,
+               std::vector<std::int64_t>& finished, FireCounts& counts) {
+  Writer writer(path);
+  usleep(static_cast<useconds_t>(std::uniform_int_distribution<int>(0, longest_us)(random)));
   ++counts.kills;
-  if (!WIFSIGNALED(status)) {
+  if (!writer.end()) {
     counts.findings.emplace_back("the writer ended by itself");
   }
-  std::int64_t id = 0;
-  while (read(ends[0], &id, sizeof id) == sizeof id) {
-    finished.push_back(id);
+  while (const auto id = writer.next_finished()) {
+    finished.push_back(*id);
     ++counts.finished;
   }
-  close(ends[0]);
   if (!std::filesystem::exists(path)) {
     ++counts.before_the_file;
     return;

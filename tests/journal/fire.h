@@ -4,14 +4,31 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "harness/core/system/files.h"
 
 namespace apo::test {
 
 // One whole campaign of six experiments, written as the writer under fire writes it.
 void write_campaign(const std::filesystem::path& path);
+
+// The process that writes campaigns until it is killed.
+class Writer {
+ public:
+  explicit Writer(const std::filesystem::path& path);
+  ~Writer() { end(); }
+  std::optional<std::int64_t> next_finished();  // waits for it; nullopt behind the last one
+  bool end();                                   // false when it had ended by itself
+
+  pid_t process = -1;  // until its end
+
+ private:
+  FileDescriptor told_;
+};
 
 struct FireCounts {
   int kills = 0;

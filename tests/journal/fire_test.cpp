@@ -14,15 +14,38 @@ namespace {
 using namespace apo::test;
 
 TEST(Fire, KillsOfACampaignsWriterBreakNoInvariantAndLoseNothingFinished) {
-  const Scratch scratch;
   std::mt19937 random(20261122);
-  std::vector<std::int64_t> finished;
   FireCounts counts;
-  for (int kill = 0; kill < 12 || (counts.finished == 0 && kill < 200); ++kill) {
-    fire_once(scratch.path, random, 120'000, finished, counts);
+  for (int journal = 0; journal < 6 || (counts.finished == 0 && journal < 50); ++journal) {
+    const Scratch scratch;  // its creation is under fire too
+    std::vector<std::int64_t> finished;
+    for (const int longest_us : {20'000, 120'000, 120'000, 120'000}) {
+      fire_once(scratch.path, random, longest_us, finished, counts);
+    }
   }
   EXPECT_EQ(counts.findings, std::vector<std::string>());
   EXPECT_GT(counts.finished, 0);
+}
+
+TEST(Fire, ReadersSeeTheFinishedRowsOfAWriterBeforeAndAfterItsKill) {
+  const Scratch scratch;
+  Writer writer(scratch.path);
+  while (writer.next_finished().value() < 3) {
+  }
+  {
+    Journal reader = scratch.open(Access::read_only);
+    EXPECT_TRUE(reader.load_experiment(3).judgement);
+    Journal other = scratch.open();
+    const std::string error = user_error([&] { other.take_campaign(reader.campaigns().back()); });
+    EXPECT_TRUE(contains(error, "process " + std::to_string(writer.process))) << error;
+  }
+  EXPECT_TRUE(writer.end());
+  EXPECT_TRUE(scratch.open(Access::read_only).load_experiment(3).judgement);
+  Journal next = scratch.open();
+  for (const Unfinished& open : next.unfinished()) {
+    next.mark_abandoned(open, "killed");
+  }
+  EXPECT_TRUE(next.unfinished().empty());
 }
 
 // Each statement breaks one invariant of a journal that keeps them all.

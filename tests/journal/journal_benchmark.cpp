@@ -41,21 +41,6 @@ void append_durably(benchmark::State& state) {
 }
 BENCHMARK(append_durably)->UseRealTime();
 
-void append_in_batches_of_1000(benchmark::State& state) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
-  for (auto _ : state) {
-    Journal::Batch batch(journal);
-    for (int count = 0; count < 1000; ++count) {
-      add_quick(journal, {});
-    }
-    batch.commit();
-  }
-  state.SetItemsProcessed(state.iterations() * 1000);
-}
-BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
-
 // Where every index is deep and the pages that change are spread over gigabytes.
 void append_to_the_big_one_in_batches_of_1000(benchmark::State& state) {
   Journal& journal = big_journal();

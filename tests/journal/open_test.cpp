@@ -1,11 +1,7 @@
 // tests/journal/open_test.cpp - what is refused, with which words, and what is left untouched.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <fstream>
 
 #include "harness/core/system/process.h"
@@ -43,9 +39,9 @@ constexpr std::int64_t kFull = 2;
 TEST(Open, ATemporaryDatabaseAloneDoesNotWaitForTheDisk) {
   Scratch scratch;
   scratch.create();
-  Database written(scratch.path, Database::Mode::write);
+  Database written(scratch.path, Access::read_write);
   EXPECT_EQ(written.number("PRAGMA synchronous"), kFull);
-  Database temporary(scratch.path.string() + ".temporary", Database::Mode::temporary);
+  Database temporary(scratch.path.string() + ".temporary", Access::temporary);
   EXPECT_EQ(temporary.number("PRAGMA synchronous"), kOff);
 }
 
@@ -120,7 +116,7 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   prepare(first);
   first.begin_campaign(a_campaign());
   Journal second = scratch.open();
-  const Campaign open = second.open_campaigns().at(0);
+  const Campaign open = second.campaigns().at(0);
   const std::string error = user_error([&] { second.take_campaign(open); });
   EXPECT_TRUE(contains(error, "campaign 1 of e88_backward, class n32")) << error;
   EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
@@ -198,38 +194,6 @@ TEST(Open, EmptyFileLeftByAKilledCreationIsFilled) {
   EXPECT_EQ(open_error(scratch.path), "");
 }
 
-TEST(Open, DamagedFileIsFoundByTheIntegrityCheck) {
-  Scratch scratch;
-  {
-    Journal journal = scratch.open();
-    prepare(journal);
-    for (int count = 0; count < 50; ++count) {
-      add_quick(journal, {.setting = count});
-    }
-    EXPECT_TRUE(journal.check_integrity().empty());
-  }
-  std::string bytes = read_file(scratch.path);
-  for (std::size_t offset = bytes.size() / 2; offset < bytes.size() / 2 + 4096; ++offset) {
-    bytes[offset] = static_cast<char>(~bytes[offset]);
-  }
-  write(scratch.path, bytes);
-  bool found = false;
-  const std::string error =
-      environment_error([&] { found = !scratch.open(Access::read_only).check_integrity().empty(); });
-  EXPECT_TRUE(found || contains(error, "damaged")) << error;
-
-  write(scratch.path, bytes.substr(0, 5000));  // the header's page and a bit
-  std::string damage;
-  const std::string mistake = user_error([&] {
-    damage = environment_error([&] {
-      Journal journal = scratch.open();
-      EXPECT_FALSE(journal.check_integrity().empty());
-    });
-  });
-  EXPECT_TRUE(damage.empty() || contains(damage, "damaged")) << damage;
-  EXPECT_TRUE(mistake.empty() || contains(mistake, "not an SQLite")) << mistake;
-}
-
 TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
   Scratch scratch;
   scratch.create();
@@ -240,48 +204,9 @@ TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
   EXPECT_TRUE(contains(findings[0], "other bytes"));
 }
 
-// The kernel refuses what grows a file past the limit, as a full disk does.
-bool writes_until_full(const std::filesystem::path& path) {
-  std::signal(SIGXFSZ, SIG_IGN);
-  Journal journal = Journal::open(path, Access::read_write);
-  const rlimit limit{1 << 20, 1 << 20};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  std::string error;
-  std::int64_t finished = 0;
-  for (int count = 0; count < 5000 && error.empty(); ++count) {
-    error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
-  }
-  if (!contains(error, "no room left")) {
-    std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
-  }
-  return finished > 0 && contains(error, "no room left") && contains(error, path.string()) &&
-         journal.load_experiment(finished).judgement.has_value();
-}
-
-TEST(Open, FullDiskIsTheEnvironmentsAndKeepsEveryFinishedRow) {
-  Scratch scratch;
-  scratch.create();
-  const pid_t child = fork();
-  if (child == 0) {
-    try {
-      _exit(writes_until_full(scratch.path) ? 0 : 1);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      _exit(2);
-    }
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  Journal journal = scratch.open();
-  EXPECT_TRUE(journal.check_integrity().empty());
-  EXPECT_LE(journal.unfinished().size(), 1u);
-  EXPECT_GT(add_quick(journal, {}), 1);
-}
-
 TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   Scratch scratch;
-  Database database(scratch.path, Database::Mode::create);
+  Database database(scratch.path, Access::read_write);
   create_or_upgrade(database);
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
@@ -303,7 +228,7 @@ void create_version_19(const Scratch& scratch) {
 }
 
 std::vector<std::string> rows_of(const std::filesystem::path& path, const std::string& sql) {
-  return Database(path, Database::Mode::read).texts(sql);
+  return Database(path, Access::read_only).texts(sql);
 }
 
 TEST(Upgrade, AReaderOfTheLastReleasesJournalIsToldTheCommandAndChangesNothing) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "journal/journal.h"
 
@@ -65,19 +66,9 @@ std::string attack(const std::filesystem::path& path, const std::string& sql);
 int as_ordinary_user(const std::filesystem::path& owned, bool (*action)(const std::filesystem::path&),
                      const std::filesystem::path& argument);
 
-// The UserError's text and hint, or "" when the action throws none.
-template <class Action>
-std::string user_error(Action action);
-// The same of an EnvironmentError.
-template <class Action>
-std::string environment_error(Action action);
-
-}  // namespace apo::test
-
-#include "harness/core/error.h"
-
+// The text and hint of the error, or "" when the action throws none.
 template <class Error, class Action>
-std::string apo_test_error_text(Action action) {
+std::string error_text(Action action) {
   try {
     action();
   } catch (const Error& error) {
@@ -85,13 +76,13 @@ std::string apo_test_error_text(Action action) {
   }
   return "";
 }
-
 template <class Action>
-std::string apo::test::user_error(Action action) {
-  return apo_test_error_text<apo::UserError>(action);
+std::string user_error(Action action) {
+  return error_text<UserError>(action);
+}
+template <class Action>
+std::string environment_error(Action action) {
+  return error_text<EnvironmentError>(action);
 }
 
-template <class Action>
-std::string apo::test::environment_error(Action action) {
-  return apo_test_error_text<apo::EnvironmentError>(action);
-}
+}  // namespace apo::test

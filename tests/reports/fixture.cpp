@@ -286,9 +286,9 @@ CampaignRecords realistic_campaign() {
   killed.candidate = e88("register_owned");
   killed.judgement.reset();
   killed.finished_at.clear();
+  killed.abandoned = "the program was killed after 4 rounds";
 
   records.experiments = {open, accepted, killed, second, incorrect, slower};
-  records.abandonments = {{106, "the program was killed after 4 rounds"}};
   records.diffs[accepted.id] =
       "--- e88_backward/simple\n+++ e88_backward/chunk_prefetch\n@@ -1,2 +1,3 @@\n for (int t = 0; t < T; ++t) {\n"
       "-  load(t);\n+  __builtin_prefetch(k + (t + CHUNK) * N);  // <- 16 steps ahead & back\n+  load(t);\n";

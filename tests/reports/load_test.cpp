@@ -34,9 +34,8 @@ void store_experiment(Journal& journal, const CampaignRecords& records, Experime
   experiment.candidate_source_hash = register_variant(journal, experiment.candidate);
   experiment.incumbent_source_hash = register_variant(journal, experiment.incumbent);
   experiment.id = journal.begin_experiment(experiment);
-  const auto abandoned = records.abandonments.find(recorded_id);
-  if (abandoned != records.abandonments.end()) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, abandoned->second);
+  if (!experiment.abandoned.empty()) {
+    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, experiment.abandoned);
     return;
   }
   std::optional<Lesson> lesson;
@@ -84,8 +83,8 @@ std::int64_t store(Journal& journal, const CampaignRecords& records) {
   for (const Experiment& experiment : build_model(records).experiments) {
     store_experiment(journal, records, experiment, campaign, iteration);
   }
-  for (const Abandoned& abandoned : build_model(records).abandoned) {
-    store_experiment(journal, records, abandoned.experiment, campaign, iteration);
+  for (const Experiment& abandoned : build_model(records).abandoned) {
+    store_experiment(journal, records, abandoned, campaign, iteration);
   }
   for (Certification certification : records.certifications) {
     certification.campaign = campaign;
@@ -121,7 +120,7 @@ TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
   EXPECT_EQ(loaded.diffs.begin()->second,
             "--- simple.cpp\n+++ chunk_prefetch.cpp\n@@ -1 +1 @@\n"
             "-// apo:variant e88_backward/simple\n+// apo:variant e88_backward/chunk_prefetch\n");
-  EXPECT_EQ(loaded.end_note, "all iterations done");
+  EXPECT_EQ(loaded.campaign.end_note, "all iterations done");
   EXPECT_EQ(loaded.machine.model, built.machine.model);
   EXPECT_EQ(loaded.lessons.size(), built.lessons.size());
   EXPECT_EQ(loaded.sentinels.size(), 1U);
@@ -129,7 +128,7 @@ TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
   EXPECT_EQ(loaded.iterations.front().brief.left_out.size(), 1U);
   EXPECT_EQ(loaded.prediction_score.inside, built.prediction_score.inside);
   ASSERT_EQ(loaded.abandoned.size(), 1U);
-  EXPECT_EQ(loaded.abandoned[0].why, "the program was killed after 4 rounds");
+  EXPECT_EQ(loaded.abandoned[0].abandoned, "the program was killed after 4 rounds");
   ASSERT_EQ(loaded.trajectory.size(), built.trajectory.size());
   for (std::size_t i = 0; i < built.trajectory.size(); ++i) {
     EXPECT_EQ(loaded.trajectory[i].incumbent, built.trajectory[i].incumbent);

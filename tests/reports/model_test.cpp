@@ -221,7 +221,9 @@ TEST(ReportModel, SearchEffectIsMarkedAsSuch) {
 TEST(ReportModel, UnfinishedExperimentOfAnOpenCampaignIsUnderWay) {
   CampaignRecords records = realistic_campaign();
   records.campaign.state = CampaignState::open;
-  records.abandonments.clear();
+  for (Experiment& experiment : records.experiments) {
+    experiment.abandoned.clear();
+  }
   const ReportModel model = build_model(records);
   EXPECT_EQ(model.under_way.size(), 1U);
   EXPECT_TRUE(model.abandoned.empty());

@@ -86,16 +86,8 @@ Json json_cell(const Cell& cell) {
   return text == nullptr ? Json(nullptr) : Json(*text);
 }
 
-std::vector<std::string> column_names(const Table& table) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) {
-    names.push_back(column.name);
-  }
-  return names;
-}
-
 std::string to_text(const Table& table) {
-  std::vector<std::vector<std::string>> rows = {column_names(table)};
+  std::vector<std::vector<std::string>> rows = {table.columns};
   for (const auto& row : table.rows) {
     rows.emplace_back();
     for (const Cell& cell : row) {
@@ -108,7 +100,7 @@ std::string to_text(const Table& table) {
 // RFC 4180.
 std::string to_csv(const Table& table) {
   std::vector<std::string> header;
-  for (const std::string& name : column_names(table)) {
+  for (const std::string& name : table.columns) {
     header.push_back(csv_field(name));
   }
   std::string text = join(header, ",") + "\r\n";
@@ -132,7 +124,7 @@ Json to_json(const Table& table) {
     }
     rows.push_back(std::move(cells));
   }
-  return {{"columns", column_names(table)}, {"rows", rows}, {"more", table.more}};
+  return {{"columns", table.columns}, {"rows", rows}, {"more", table.more}};
 }
 
 std::vector<std::string> all_words(const QueryOptions& options) {

@@ -50,10 +50,8 @@ std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& exper
 }
 
 std::string why_abandoned(Journal& journal, const Experiment& experiment) {
-  const auto abandoned = journal.abandoned_experiments(experiment.campaign);
-  const auto found = abandoned.find(experiment.id);
-  if (found != abandoned.end()) {
-    return found->second;
+  if (!experiment.abandoned.empty()) {
+    return experiment.abandoned;
   }
   const std::vector<Unfinished> interrupted = journal.interrupted_experiments();
   return std::ranges::any_of(interrupted, [&](const Unfinished& one) { return one.id == experiment.id; })

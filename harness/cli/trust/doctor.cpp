@@ -186,9 +186,10 @@ Check check_folder(const Paths& paths) {
 }
 
 std::string open_work(Journal& journal) {
-  const std::size_t campaigns = journal.open_campaigns().size();
+  int campaigns = 0;
   int experiments = 0;
   for (const Unfinished& one : journal.unfinished()) {
+    campaigns += one.kind == Unfinished::Kind::campaign ? 1 : 0;
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
   }
   return fmt::format("{} open campaigns, {} unfinished experiments", campaigns, experiments);

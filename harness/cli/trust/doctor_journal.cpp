@@ -9,7 +9,6 @@
 #include "harness/cli/trust/doctor_check.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/compact.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -1,6 +1,8 @@
 // harness/core/recording/application_profile.h - records of where the GPU time of a whole application went.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,14 +10,12 @@
 #include <vector>
 
 #include "harness/core/json/fields.h"
-#include "harness/core/recording/gpu_timeline.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
 enum class WorkKind : std::uint8_t { kernel, copy, fill };
-
-// "kernel", "copy" or "fill".
-const char* to_string(WorkKind kind);
+APO_WORDS(WorkKind, work_kind_from, kernel, copy, fill)
 
 // Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
 // them; any other number is "memcpy of another kind".
@@ -31,14 +31,18 @@ struct GpuWork {
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
   std::int64_t bytes = 0;  // of copies and fills
+  bool operator==(const GpuWork&) const = default;
 };
+APO_FIELDS(GpuWork, kind, name, calls, total_ns, min_ns, max_ns, bytes)
 
 // Work launched in one range or in a range within it.
 struct RangeWork {
   std::size_t work = 0;  // of ProcessRecording::work
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
+  bool operator==(const RangeWork&) const = default;
 };
+APO_FIELDS(RangeWork, work, calls, total_ns)
 
 // One place in the nesting of NVTX ranges. It covers all ranges of one name inside the same parent range.
 struct NvtxRange {
@@ -46,6 +50,54 @@ struct NvtxRange {
   std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
   std::int64_t entered = 0;
   std::vector<RangeWork> work;  // in this range itself, not in those within it
+  bool operator==(const NvtxRange&) const = default;
+};
+APO_FIELDS(NvtxRange, name, parent, entered, work)
+
+// Classes of idle gaps: each holds gaps up to `limits[i]` ns, and the last has no limit.
+inline constexpr std::array<std::int64_t, 6> kGapLimits = {1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+
+struct Gaps {
+  std::int64_t count = 0;
+  std::int64_t ns = 0;
+  bool operator==(const Gaps&) const = default;
+};
+APO_FIELDS(Gaps, count, ns)
+
+// The time of one GPU from the start of its first kernel, copy or fill to the end of its last.
+struct DeviceBusy {
+  int device = 0;
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  std::int64_t busy_ns = 0;  // at least one of them ran
+  std::int64_t late = 0;     // intervals that came too late to be placed; busy_ns misses them
+  std::int64_t longest_gap_ns = 0;
+  std::array<Gaps, kGapLimits.size() + 1> gaps{};  // together last_ns - first_ns - busy_ns
+  std::int64_t span_ns() const { return last_ns - first_ns; }
+  bool operator==(const DeviceBusy&) const = default;
+};
+APO_FIELDS(DeviceBusy, device, first_ns, last_ns, busy_ns, late, longest_gap_ns, gaps)
+
+// Unites intervals in bounded memory: only the newest ones are kept open for later ones that may overlap them.
+class GpuTimeline {
+ public:
+  explicit GpuTimeline(std::size_t most_open = std::size_t{1} << 15) : most_open_(most_open) {}
+  // Requires 0 <= start <= end, in ns.
+  void add(std::int64_t start, std::int64_t end);
+  DeviceBusy busy() const;  // of all that was added until now; its device is left 0
+
+ private:
+  struct Interval {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+  };
+  static void close(DeviceBusy& total, const Interval& interval);
+  void insert(const Interval& interval);
+
+  std::size_t most_open_;
+  std::vector<Interval> open_;  // disjoint, by start, all after closed_.last_ns
+  DeviceBusy closed_;
+  bool any_closed_ = false;
 };
 
 // The recording of one process.
@@ -61,7 +113,9 @@ struct ProcessRecording {
   std::vector<GpuWork> work;
   std::vector<DeviceBusy> devices;
   std::vector<NvtxRange> ranges;
+  bool operator==(const ProcessRecording&) const = default;
 };
+APO_FIELDS(ProcessRecording, pid, parent, program, library, missing, complete, dropped, untimed, work, devices, ranges)
 
 // A metric of ncu over all calls of a kernel.
 struct KernelMetric {
@@ -93,6 +147,7 @@ struct WorkRow {
   std::string category;
   double share = 0;    // of total_ns
   double ceiling = 1;  // 1 / (1 - share): Amdahl's bound when it took no time; infinite for a share of 1
+  bool operator==(const WorkRow&) const = default;
 };
 
 struct CategoryRow {
@@ -116,6 +171,7 @@ struct RangeRow {
   std::int64_t own_ns = 0;              // without the ranges within
   double share = 0;                     // of the work's total_ns
   std::vector<CategoryRow> categories;  // of total_ns; shares are of the range's
+  bool operator==(const RangeRow&) const = default;
 };
 
 struct ApplicationSummary {

@@ -1,4 +1,4 @@
-// harness/core/recording/recording_file.h - the file that a profiled process leaves: lines of fields separated by tabs.
+// harness/core/recording/recording_file.h - the file that a profiled process leaves: its record as JSON.
 //
 // The injected library writes it and this program reads it. The process may be hostile or die at any moment, so the
 // reader trusts nothing.
@@ -13,7 +13,7 @@ namespace apo {
 
 std::string encode_recording(const ProcessRecording& recording);
 
-// Throws UserError that names the invalid line and the reason.
+// Throws UserError that says what is wrong.
 ProcessRecording decode_recording(std::string_view text);
 
 }  // namespace apo

@@ -56,6 +56,8 @@ struct Campaign {
   std::string machine;
   std::string started_at;
   CampaignState state = CampaignState::open;
+  std::string ended_at;  // empty while it is open
+  std::string end_note;  // or why it was abandoned
   bool operator==(const Campaign&) const = default;
 };
 

@@ -34,7 +34,8 @@ struct Experiment {
   Outcome outcome = Outcome::valid;
   std::string started_at;  // ISO 8601 UTC
   std::string finished_at;
-  std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
+  std::string machine;    // Machine::id; where it was measured, empty at first = the campaign's
+  std::string abandoned;  // why it will never be judged
   bool operator==(const Experiment&) const = default;
 };
 

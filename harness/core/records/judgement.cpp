@@ -1,7 +1,5 @@
-// harness/core/records/judgement.cpp - effects as ratios, and the best of several runs.
+// harness/core/records/judgement.cpp - the best of several runs.
 #include "harness/core/records/judgement.h"
-
-#include <cmath>
 
 namespace apo {
 
@@ -17,16 +15,6 @@ double CommandRuns::best(bool of_candidate) const {
     best = run.candidate == of_candidate && (best == 0 || better) ? run.value : best;
   }
   return best;
-}
-
-double Judgement::speedup() const {
-  return std::exp(effect);
-}
-double Judgement::speedup_lower() const {
-  return std::exp(lower);
-}
-double Judgement::speedup_upper() const {
-  return std::exp(upper);
 }
 
 }  // namespace apo

@@ -1,6 +1,7 @@
 // harness/core/records/judgement.h - samples, rounds, and the judgement that follows from them.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -97,9 +98,9 @@ struct Judgement {
   std::string rule_version;
   double minimum_claim = 0;  // log effect below which claims were refused because of noise; 0 = none
 
-  double speedup() const;        // exp(effect)
-  double speedup_lower() const;  // exp(lower)
-  double speedup_upper() const;
+  double speedup() const { return std::exp(effect); }
+  double speedup_lower() const { return std::exp(lower); }
+  double speedup_upper() const { return std::exp(upper); }
   bool operator==(const Judgement&) const = default;
 };
 

@@ -120,9 +120,12 @@ struct GateResult {
 
 // True for an answer of a gate that the same source gets again. An unstable clock is the machine's, and no change
 // against one incumbent says nothing about the next.
-bool is_lasting(Outcome outcome);
+constexpr bool is_lasting(Outcome outcome) {
+  return outcome != Outcome::valid && outcome != Outcome::unstable_clock && outcome != Outcome::no_change;
+}
 
-// The outcome, or "not checked".
-std::string_view outcome_text(const GateResult& gate);
+inline std::string_view outcome_text(const GateResult& gate) {
+  return gate.ran ? to_string(gate.outcome) : "not checked";
+}
 
 }  // namespace apo

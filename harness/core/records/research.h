@@ -12,6 +12,7 @@
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
 #include "harness/core/techniques/technique.h"
+#include "harness/core/text.h"
 #include "harness/core/words.h"
 
 namespace apo {
@@ -119,7 +120,9 @@ struct Lesson {
 
 // "about 2.55x" of a cause, which is often worth more, since what it slowed down beside itself goes with it; "at most
 // 1.24x" of others.
-std::string worth_text(const Bottleneck& bottleneck);
+inline std::string worth_text(const Bottleneck& bottleneck) {
+  return (bottleneck.kind == BottleneckKind::cause ? "about " : "at most ") + format_ratio(bottleneck.bound);
+}
 
 // ---- what a proposer answered, and what became of each of its proposals
 

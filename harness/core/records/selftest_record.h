@@ -9,13 +9,13 @@
 #include "harness/core/records/conditions.h"
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/variant.h"
+#include "harness/core/words.h"
 
 namespace apo {
 
 // `aa` compares identical code, `power` code of known extra length, `layout` identical code in two layouts.
 enum class SelftestKind : std::uint8_t { aa, power, layout };
-// "aa", "power" or "layout".
-const char* to_string(SelftestKind kind);
+APO_WORDS(SelftestKind, selftest_kind_from, aa, power, layout)
 
 // The samples of a comparison's rounds: windows on a host.
 struct SamplePlan {

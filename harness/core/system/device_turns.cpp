@@ -1,12 +1,10 @@
 // harness/core/system/device_turns.cpp - two lock bytes a CPU: one for the next waiter, one for the holder.
 #include "harness/core/system/device_turns.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -24,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 // waits. Nobody waits for a byte below one that it has, so that no circle of waiting is possible.
 constexpr std::int64_t kWaiting = 0;
 constexpr std::int64_t kMeasuring = std::int64_t{1} << 20;
-// Whoever holds a range leaves its process id at this many bytes times the range's first.
-constexpr std::int64_t kName = 16;
 
 std::chrono::milliseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -93,13 +89,7 @@ std::string DeviceTurns::trouble() const {
 
 std::string DeviceTurns::who_has(LockedBytes bytes) const {
   const std::int64_t holder = file_.holder_of(bytes);
-  std::array<char, kName + 1> text{};
-  if (holder >= 0 && pread(file_.file().get(), text.data(), kName, holder % kMeasuring * kName) > 0) {
-    if (const auto pid = parse_int(trim(text.data()))) {
-      return fmt::format("process {}", *pid);
-    }
-  }
-  return "another process";
+  return holder < 0 ? "another process" : file_.name_at(holder % kMeasuring * LockFile::kPlace);
 }
 
 bool DeviceTurns::lock(LockedBytes bytes, Wait& wait) {
@@ -139,16 +129,6 @@ void DeviceTurns::unlock_all(std::int64_t offset) {
   }
 }
 
-// Only messages need it: without room for it the locks still hold.
-void DeviceTurns::leave_name() {
-  std::string pid = std::to_string(getpid());
-  pid.resize(kName - 1, ' ');
-  pid += '\n';
-  for (const LockedBytes& range : ranges_) {
-    [[maybe_unused]] const ssize_t written = pwrite(file_.file().get(), pid.data(), pid.size(), range.first * kName);
-  }
-}
-
 DeviceTurns::Turn DeviceTurns::take(const Note& listener) {
   const Note note = listener ? listener : [](const std::string&) {};
   open();
@@ -160,7 +140,9 @@ DeviceTurns::Turn DeviceTurns::take(const Note& listener) {
   }
   const double waited_s = seconds_since(wait.start);
   if (held) {
-    leave_name();
+    for (const LockedBytes& range : ranges_) {
+      file_.leave_name(range.first * LockFile::kPlace);
+    }
   } else if (!trouble().empty() && !told_trouble_) {
     told_trouble_ = static_cast<bool>(listener);
     note("other processes that measure here are not waited for, which makes the numbers of both noisier: " + trouble());

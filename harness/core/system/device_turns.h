@@ -64,7 +64,6 @@ class DeviceTurns {
   bool lock_all(std::int64_t offset, Wait& wait);
   void unlock_all(std::int64_t offset);
   std::string who_has(LockedBytes bytes) const;
-  void leave_name();
 
   std::filesystem::path folder_;
   std::string device_;

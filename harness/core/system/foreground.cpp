@@ -1,9 +1,7 @@
 // harness/core/system/foreground.cpp - fork and exec without pipes, terminal signals, no orphans.
 #include "harness/core/system/foreground.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -77,14 +75,6 @@ class SignalsForChild {
   _exit(write(report, &failure, sizeof failure) < 0 ? 126 : 127);
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  child_to_tell = 0;
-  return status;
-}
-
 }  // namespace
 
 ProcessResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
@@ -98,12 +88,7 @@ ProcessResult run_foreground(const std::vector<std::string>& argv, const Foregro
   std::vector<std::string> environment = merged_environment(options.environment);
   const std::vector<char*> argument_pointers = c_strings(arguments);
   const std::vector<char*> environment_pointers = c_strings(environment);
-  std::array<int, 2> report{};
-  if (pipe2(report.data(), O_CLOEXEC) != 0) {
-    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
-  }
-  const FileDescriptor reader(report[0]);
-  FileDescriptor writer(report[1]);
+  Pipe report = make_pipe();
   const Orphans orphans;
   const SignalsForChild signals;
   const auto start = std::chrono::steady_clock::now();
@@ -114,16 +99,17 @@ ProcessResult run_foreground(const std::vector<std::string>& argv, const Foregro
   }
   if (child == 0) {
     become(program->c_str(), argument_pointers.data(), environment_pointers.data(), options.output_to_stderr, signals,
-           writer.get(), parent);
+           report.write.get(), parent);
   }
   child_to_tell = child;
-  writer.reset();
+  report.write.reset();
   int failure = 0;
   ssize_t got = 0;
   do {
-    got = read(reader.get(), &failure, sizeof failure);
+    got = read(report.read.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
-  const int status = wait_for(child);
+  const int status = reap(child);
+  child_to_tell = 0;
   const double seconds = seconds_since(start);
   if (got == static_cast<ssize_t>(sizeof failure)) {
     throw UserError("cannot start '" + argv.front() + "': " + std::strerror(failure),

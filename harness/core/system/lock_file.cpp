@@ -2,11 +2,15 @@
 #include "harness/core/system/lock_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <thread>
+
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
@@ -25,8 +29,10 @@ struct flock range_of(LockedBytes bytes, short type) {
 
 }  // namespace
 
-LockFile::LockFile(const std::string& path)
-    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)), path_(path) {
+LockFile::LockFile(const std::string& path, Opening opening)
+    : file_(open(path.c_str(), O_CLOEXEC | O_NOFOLLOW | (opening == Opening::existing ? O_RDONLY : O_RDWR | O_CREAT),
+                 0666)),
+      path_(path) {
   trouble_ = file_ ? "" : "'" + path + "': " + std::strerror(errno);
 }
 
@@ -64,6 +70,20 @@ std::int64_t LockFile::holder_of(LockedBytes bytes) const {
   struct flock range = range_of(bytes, F_WRLCK);
   const bool held = file_ && fcntl(file_.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
   return held ? range.l_start : -1;
+}
+
+void LockFile::leave_name(std::int64_t place) const {
+  std::string pid = std::to_string(getpid());
+  pid.resize(kPlace - 1, ' ');
+  pid += '\n';
+  [[maybe_unused]] const ssize_t written = pwrite(file_.get(), pid.data(), pid.size(), place);
+}
+
+std::string LockFile::name_at(std::int64_t place) const {
+  std::array<char, kPlace + 1> text{};
+  const bool any = pread(file_.get(), text.data(), kPlace, place) > 0;
+  const auto pid = parse_int(trim(any ? text.data() : ""));
+  return pid ? fmt::format("process {}", *pid) : "another process";
 }
 
 }  // namespace apo

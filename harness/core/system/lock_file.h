@@ -18,9 +18,12 @@ struct LockedBytes {
 // Locks belong to an open file, not to a process: two in one process exclude each other as well.
 class LockFile {
  public:
+  // `existing` is for holder_of() alone: it creates no file and needs no right to write it.
+  enum class Opening : std::uint8_t { created, existing };
+
   LockFile() = default;
   // Creates the file if needed and follows no symbolic link; trouble() says why it is not open.
-  explicit LockFile(const std::string& path);
+  explicit LockFile(const std::string& path, Opening opening = Opening::created);
 
   // The reason why nothing can be locked here; empty when locking works.
   const std::string& trouble() const { return trouble_; }
@@ -32,7 +35,10 @@ class LockFile {
   // Returns the first byte of a holder of some of these bytes; -1 when there is none any more.
   std::int64_t holder_of(LockedBytes bytes) const;
 
-  const FileDescriptor& file() const { return file_; }
+  // A place in the file takes a process id, for messages alone: without room for it the locks still hold.
+  static constexpr std::int64_t kPlace = 16;
+  void leave_name(std::int64_t place) const;
+  std::string name_at(std::int64_t place) const;  // "process 4711", or "another process"
 
  private:
   FileDescriptor file_;

@@ -27,32 +27,12 @@ extern char** environ;
 namespace apo {
 namespace {
 
-struct Pipe {
-  FileDescriptor read;
-  FileDescriptor write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
-  }
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
 // What ignores a signal hands that on.
 sigset_t ignored_by_us() {
   sigset_t ignored;
   sigemptyset(&ignored);
   sigaddset(&ignored, SIGXFSZ);
   return ignored;
-}
-
-int reap(pid_t process) {
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 // Appends what a pipe that does not block has now, and closes it at its end.
@@ -71,6 +51,21 @@ void drain(FileDescriptor& pipe, std::string& text, int most_reads) {
 }
 
 }  // namespace
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
+  }
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+int reap(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
   std::vector<std::string> merged;

@@ -32,6 +32,14 @@ struct ProcessResult {
 // The exit code and the signal of what waitpid() says.
 ProcessResult ended_with(int wait_status);
 
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+Pipe make_pipe();  // neither end stays open in a program that is started
+// Waits for the end of a child, and returns the status of waitpid().
+int reap(pid_t process);
+
 struct SpawnOptions {
   std::string working_folder;            // empty = ours
   std::vector<std::string> environment;  // "NAME=value", added to ours

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -28,5 +29,14 @@ struct Technique {
   std::string source;
   bool operator==(const Technique&) const = default;
 };
+// By the keys of techniques.json.
+template <RecordOf<Technique> Whole, class Visitor>
+void visit_fields(Whole& one, const Visitor& visitor) {
+  visit_members(
+      "name, target, attacks, families, requires, precondition, cost, tensor_cores, excludes, builds_on, low, high,"
+      " source",
+      visitor, one.name, one.target, one.attacks, one.families, one.requires_expression, one.precondition, one.cost,
+      one.tensor_cores, one.excludes, one.builds_on, one.low, one.high, one.source);
+}
 
 }  // namespace apo

@@ -4,99 +4,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
+#include "harness/core/json/codec.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
-using Parsed = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "harness/core/techniques/techniques.json";
-const std::vector<std::string> kKeys = {"name",     "target",       "attacks",     "cost",   "low",
-                                        "high",     "precondition", "excludes",    "source", "families",
-                                        "requires", "builds_on",    "tensor_cores"};
 
-// The line of each object in a list: of the brace that opens it.
-std::vector<std::ptrdiff_t> lines_of_entries(const std::string& text) {
-  std::vector<std::ptrdiff_t> lines;
-  std::ptrdiff_t line = 1;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char one = text[i];
-    line += one == '\n' ? 1 : 0;
-    if (quoted) {
-      i += one == '\\' ? 1 : 0;
-      quoted = one != '"';
-      continue;
-    }
-    quoted = one == '"';
-    if (one == '{' && ++depth == 1) {
-      lines.push_back(line);
-    }
-    depth -= one == '}' ? 1 : 0;
-  }
-  return lines;
-}
-
-// One entry, with the place to name in an error.
-class Entry {
- public:
-  Entry(const Parsed& json, const std::string& place, std::size_t number)
-      : json_(json), place_(fmt::format("{}: entry {}", place, number)) {
-    if (!json.is_object()) {
-      fail("is no object");
-    }
-    place_ = fmt::format("{}: '{}'", place, string("name"));
-    for (const auto& [key, value] : json.items()) {
-      if (std::ranges::find(kKeys, key) == kKeys.end()) {
-        fail("has a key '" + key + "'", did_you_mean(key, kKeys) + "\nknown: " + join(kKeys, ", "));
-      }
-    }
-  }
+// A technique, with the place to name in an error.
+struct Entry {
+  std::string place;
+  Technique technique;
 
   [[noreturn]] void fail(const std::string& what, const std::string& fix = "") const {
-    throw UserError(place_ + " " + what, fix);
+    throw UserError(place + " " + what, fix);
   }
-  std::string string(const std::string& key) const { return get<std::string>(key, "a text"); }
-  double number(const std::string& key) const { return get<double>(key, "a number"); }
-  std::vector<std::string> list(const std::string& key) const {
-    return get<std::vector<std::string>>(key, "a list of texts");
-  }
-  bool flag(const std::string& key) const { return json_.contains(key) && get<bool>(key, "true or false"); }
-  std::string string_or_none(const std::string& key) const { return json_.contains(key) ? string(key) : ""; }
-  std::vector<std::string> list_or_none(const std::string& key) const {
-    return json_.contains(key) ? list(key) : std::vector<std::string>();
-  }
-
-  std::optional<Target> target() const {
-    const std::string word = string("target");
-    if (word != "any" && word != "host" && word != "cuda") {
-      fail("is for target '" + word + "'", "known: any, host, cuda");
-    }
-    return word == "any" ? std::nullopt : std::optional(word == "host" ? Target::host : Target::cuda);
-  }
-
- private:
-  template <class Value>
-  Value get(const std::string& key, const std::string& kind) const {
-    if (!json_.contains(key)) {
-      fail("has no '" + key + "'");
-    }
-    try {
-      return json_.at(key).get<Value>();
-    } catch (const Parsed::exception&) {
-      fail("has a '" + key + "' that is not " + kind);
-    }
-  }
-
-  const Parsed& json_;
-  std::string place_;
 };
 
 // The facts, and the axes of the families that it is about. nullopt where this program has not read one of these.
@@ -114,29 +43,9 @@ std::optional<std::vector<std::string>> names_for(const Technique& technique) {
   return names;
 }
 
-void check_requirement(const Technique& technique, const Entry& entry) {
-  if (const auto names = names_for(technique); names && !technique.requires_expression.empty()) {
-    if (const std::string wrong = check_expression(technique.requires_expression, *names); !wrong.empty()) {
-      entry.fail("has a 'requires' that cannot be computed: " + wrong, "known: " + join(*names, ", "));
-    }
-  }
-}
-
-Technique read(const Entry& entry) {
-  Technique technique{.name = entry.string("name"),
-                      .target = entry.target(),
-                      .attacks = entry.list("attacks"),
-                      .families = entry.list_or_none("families"),
-                      .requires_expression = entry.string_or_none("requires"),
-                      .precondition = entry.string_or_none("precondition"),
-                      .cost = static_cast<int>(entry.number("cost")),
-                      .tensor_cores = entry.flag("tensor_cores"),
-                      .excludes = entry.list_or_none("excludes"),
-                      .builds_on = entry.list_or_none("builds_on"),
-                      .low = entry.number("low"),
-                      .high = entry.number("high"),
-                      .source = entry.string("source")};
-  if (const double cost = entry.number("cost"); cost != 1 && cost != 2 && cost != 3) {
+void check(const Entry& entry) {
+  const Technique& technique = entry.technique;
+  if (technique.cost < 1 || technique.cost > 3) {
     entry.fail("has a cost that is not 1 (hours), 2 (a day) or 3 (days)");
   }
   if (!(technique.low > 0 && technique.low <= technique.high)) {
@@ -147,25 +56,60 @@ Technique read(const Entry& entry) {
       entry.fail("attacks '" + bottleneck + "', which is no bottleneck", did_you_mean(bottleneck, bottleneck_names()));
     }
   }
-  check_requirement(technique, entry);
+  if (const auto names = names_for(technique); names && !technique.requires_expression.empty()) {
+    if (const std::string wrong = check_expression(technique.requires_expression, *names); !wrong.empty()) {
+      entry.fail("has a 'requires' that cannot be computed: " + wrong, "known: " + join(*names, ", "));
+    }
+  }
   if (technique.source.empty()) {
     entry.fail("has no source", "say which document has the number, or what it is derived from");
   }
-  return technique;
+}
+
+Entry read_entry(const Json& json, const std::string& file, std::size_t number) {
+  const bool named = json.is_object() && json.contains("name") && json["name"].is_string();
+  Entry entry{.place = named ? fmt::format("{}: '{}'", file, json["name"].get<std::string>())
+                             : fmt::format("{}: entry {}", file, number)};
+  if (!json.is_object()) {
+    entry.fail("is no object");
+  }
+  Json whole = json_of(Technique{});
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : whole.items()) {
+    keys.push_back(key);
+  }
+  for (const char* needed : {"name", "target", "attacks", "cost", "low", "high", "source"}) {
+    if (!json.contains(needed)) {
+      entry.fail("has no '" + std::string(needed) + "'");
+    }
+  }
+  for (const auto& [key, value] : json.items()) {
+    if (!whole.contains(key)) {
+      entry.fail("has a key '" + key + "'", did_you_mean(key, keys) + "\nknown: " + join(keys, ", "));
+    }
+    whole[key] = key == "target" && value == "any" ? Json() : value;
+  }
+  try {
+    read_json(whole, entry.technique);
+  } catch (const BadField& error) {
+    entry.fail(std::string("is wrong: ") + error.what());
+  }
+  check(entry);
+  return entry;
 }
 
 bool overlap(const Technique& a, const Technique& b) {
   return a.name == b.name && (!a.target || !b.target || *a.target == *b.target);
 }
 
-void check_names(const std::vector<std::string>& given, const std::string& verb, const Technique& technique,
-                 const std::vector<Technique>& all, const Entry& entry) {
+void check_names(const Entry& entry, const std::vector<std::string>& given, const std::string& verb,
+                 const std::vector<Technique>& all) {
   std::vector<std::string> names;
   for (const Technique& one : all) {
     names.push_back(one.name);
   }
   for (const std::string& other : given) {
-    if (other == technique.name) {
+    if (other == entry.technique.name) {
       entry.fail(verb + " itself");
     }
     if (std::ranges::find(names, other) == names.end()) {
@@ -190,14 +134,14 @@ std::string way_round(const Technique& technique, const std::vector<Technique>& 
   return "";
 }
 
-void check_relations(const std::vector<Technique>& all, const std::vector<Entry>& entries) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    check_names(all[i].excludes, "excludes", all[i], all, entries[i]);
-    check_names(all[i].builds_on, "builds on", all[i], all, entries[i]);
+void check_relations(const std::vector<Entry>& entries, const std::vector<Technique>& all) {
+  for (const Entry& entry : entries) {
+    check_names(entry, entry.technique.excludes, "excludes", all);
+    check_names(entry, entry.technique.builds_on, "builds on", all);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (const std::string round = way_round(all[i], all, {}); !round.empty()) {
-      entries[i].fail("builds on itself: " + round);
+  for (const Entry& entry : entries) {
+    if (const std::string round = way_round(entry.technique, all, {}); !round.empty()) {
+      entry.fail("builds on itself: " + round);
     }
   }
 }
@@ -225,28 +169,26 @@ const std::vector<std::string>& requirement_facts() {
 }
 
 std::vector<Technique> parse_techniques(const std::string& text, const std::string& file) {
-  Parsed json;
+  Json json;
   try {
-    json = Parsed::parse(text);
-  } catch (const Parsed::parse_error& error) {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
     throw UserError(file + " is not JSON: " + error.what());
   }
   if (!json.is_array()) {
     throw UserError(file + " is no list of techniques");
   }
-  const std::vector<std::ptrdiff_t> lines = lines_of_entries(text);
   std::vector<Entry> entries;
   std::vector<Technique> techniques;
-  for (const Parsed& one : json) {
-    const bool known = lines.size() == json.size();  // all are objects
-    entries.emplace_back(one, known ? fmt::format("{}:{}", file, lines[entries.size()]) : file, entries.size() + 1);
-    const Technique technique = read(entries.back());
+  for (const Json& one : json) {
+    entries.push_back(read_entry(one, file, entries.size() + 1));
+    const Technique& technique = entries.back().technique;
     if (std::ranges::any_of(techniques, [&](const Technique& other) { return overlap(technique, other); })) {
       entries.back().fail("stands there twice for one target");
     }
     techniques.push_back(technique);
   }
-  check_relations(techniques, entries);
+  check_relations(entries, techniques);
   return techniques;
 }
 

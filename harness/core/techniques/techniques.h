@@ -23,8 +23,8 @@ const std::vector<Technique>& technique_catalogue();
 
 // Reads a list of objects with the keys name, target ("host", "cuda" or "any"), attacks, cost, low, high, source, and,
 // where there are any, families, requires, precondition, excludes and builds_on. Throws UserError with `file`, the
-// line, and what is wrong there: no JSON, a key that is missing, unknown or of another type, a name that stands twice,
-// a technique that excludes itself or none, one that is built on itself directly or not, a `requires` that does
+// technique, and what is wrong there: no JSON, a key that is missing, unknown or of another type, a name that stands
+// twice, a technique that excludes itself or none, one that is built on itself directly or not, a `requires` that does
 // not parse or names nothing.
 std::vector<Technique> parse_techniques(const std::string& text, const std::string& file);
 

@@ -16,12 +16,11 @@ struct RoundCost {
   double round_sd = 0;  // of a round's effect over rounds of `blocks` blocks
   double block_sd = 0;  // of one contrast
   int blocks = 1;
-  double block_s = 0;     // kernel time of a block
-  double warmup_s = 0;    // kernel time before the first one
-  double overhead_s = 0;  // of a round, that is no kernel time: process, tensors, flushes
+  double block_s = 0;   // kernel time of a block
+  double warmup_s = 0;  // kernel time before the first one
 };
 
-// Estimates them from rounds of one workload, without their overhead.
+// Estimates them from rounds of one workload.
 RoundCost cost_of(const std::vector<Round>& rounds, double round_sd);
 
 // Returns the smallest effect that a whole comparison detects in 95 of 100 cases (minimum_detectable_effect) within so

@@ -76,14 +76,23 @@ void read_ranges(Journal::Implementation& self, RecordedApplication& application
 std::int64_t Journal::add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
                                       const std::string& machine) {
   Transaction transaction(self_->database);
-  const Value exit_code = profile.exit_code ? Value(*profile.exit_code) : Value(nullptr);
-  const std::int64_t id = self_->database.insert(
-      "INSERT INTO application_profile (machine, source, command, device, exit_code, signal, seconds, processes,"
-      " total_ns, span_ns, busy_ns, longest_gap_ns, notes, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {machine.empty() ? Value(nullptr) : Value(self_->machine_row(machine)), profile.source, profile.command,
-       profile.device, exit_code, profile.signal, profile.seconds, static_cast<std::int64_t>(profile.processes.size()),
-       summary.total_ns, summary.span_ns, summary.busy_ns, summary.longest_gap_ns, encode(profile.notes),
-       time_or_now("")});
+  const std::string notes = encode(profile.notes);
+  const std::string now = utc_now();
+  const std::int64_t id = self_->database.insert_into(
+      "application_profile", {{"machine", machine.empty() ? Value(nullptr) : Value(self_->machine_row(machine))},
+                              {"source", profile.source},
+                              {"command", profile.command},
+                              {"device", profile.device},
+                              {"exit_code", profile.exit_code ? Value(*profile.exit_code) : Value(nullptr)},
+                              {"signal", profile.signal},
+                              {"seconds", profile.seconds},
+                              {"processes", static_cast<std::int64_t>(profile.processes.size())},
+                              {"total_ns", summary.total_ns},
+                              {"span_ns", summary.span_ns},
+                              {"busy_ns", summary.busy_ns},
+                              {"longest_gap_ns", summary.longest_gap_ns},
+                              {"notes", notes},
+                              {"at", now}});
   insert_rows(*self_, "application_work", summary.work, {{"profile", id}});
   insert_rows(*self_, "application_metric", profile.metrics, {{"profile", id}});
   add_gaps(self_->database, id, summary);
@@ -102,18 +111,12 @@ std::optional<ApplicationRow> Journal::newest_application() {
 }
 
 std::vector<RecordedApplication> Journal::applications_of(std::int64_t campaign, const ApplicationLimits& limits) {
-  std::vector<RecordedApplication> applications;
-  Statement rows =
-      self_->database.query("SELECT (SELECT count(*) FROM application_work w WHERE w.profile = a.id), " +
-                                columns_of<RecordedApplication>("a.") +
-                                " FROM application_profile a"
-                                " WHERE a.machine IS NULL OR a.machine = (SELECT machine FROM campaign WHERE id = ?)"
-                                " ORDER BY a.id DESC LIMIT ?",
-                            {campaign, limits.applications});
-  while (rows.step()) {
-    RecordedApplication& application = applications.emplace_back();
-    application.kernels = rows.integer();
-    read_row(*self_, rows, application);
+  auto applications = read_rows<RecordedApplication>(
+      *self_,
+      "application_profile WHERE machine IS NULL OR machine = (SELECT machine FROM campaign WHERE id = ?)"
+      " ORDER BY id DESC LIMIT ?",
+      {campaign, limits.applications});
+  for (RecordedApplication& application : applications) {
     application.work = work_of(*self_, application.id, limits.work);
     application.categories = categories_of(*self_, application.id);
     application.metrics = read_rows<KernelMetric>(

@@ -10,7 +10,6 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
     insert_row(*self_, "bottleneck", bottleneck,
                {{"iteration", iteration},
                 {"position", position++},
-                {"kind", to_string(bottleneck.kind)},
                 {"file", bottleneck.file.empty() ? Value(nullptr) : Value(bottleneck.file)},
                 {"line", Value::reference(bottleneck.line)}});
   }
@@ -29,14 +28,7 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
 
 ResearchBrief Journal::brief(std::int64_t iteration) {
   ResearchBrief brief;
-  Statement rows = self_->database.query(
-      "SELECT kind, " + columns_of<Bottleneck>() + " FROM bottleneck WHERE iteration = ? ORDER BY position",
-      {iteration});
-  while (rows.step()) {
-    Bottleneck& bottleneck = brief.bottlenecks.emplace_back();
-    bottleneck.kind = bottleneck_kind_from(rows.text());
-    read_row(*self_, rows, bottleneck);
-  }
+  brief.bottlenecks = read_rows<Bottleneck>(*self_, "bottleneck WHERE iteration = ? ORDER BY position", {iteration});
   brief.ranked =
       read_rows<Candidate>(*self_, "ranking WHERE iteration = ? AND left_out = 0 ORDER BY position", {iteration});
   brief.left_out =

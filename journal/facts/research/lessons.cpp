@@ -8,8 +8,7 @@ namespace apo {
 namespace {
 
 std::string model_of(Database& database, const std::string& machine) {
-  Statement row = database.query("SELECT model FROM machine WHERE key = ? ORDER BY id DESC LIMIT 1", {machine});
-  return row.step() ? row.text() : "";
+  return database.text("SELECT model FROM machine WHERE key = ? ORDER BY id DESC LIMIT 1", {machine});
 }
 
 using Stall = std::pair<std::string, double>;
@@ -28,29 +27,26 @@ Stall largest_stall(Database& database, std::int64_t iteration) {
 }
 
 std::int64_t iteration_of(Database& database, std::int64_t experiment) {
-  Statement row = database.query("SELECT coalesce(iteration, 0) FROM experiment WHERE id = ?", {experiment});
-  return row.step() ? row.integer() : 0;
+  return database.number("SELECT iteration FROM experiment WHERE id = ?", {experiment});
 }
 
-void add_conditions(Database& database, std::vector<Lesson>& lessons) {
+void add_conditions(Journal::Implementation& self, std::vector<Lesson>& lessons) {
   std::map<std::string, std::string> models;
   std::map<std::int64_t, Stall> stalls;
   for (Lesson& lesson : lessons) {
     const auto [model, new_machine] = models.try_emplace(lesson.machine);
     if (new_machine) {
-      model->second = model_of(database, lesson.machine);
+      model->second = model_of(self.database, lesson.machine);
     }
-    const std::int64_t iteration = iteration_of(database, lesson.experiment);
+    const std::int64_t iteration = iteration_of(self.database, lesson.experiment);
     const auto [stall, new_iteration] = stalls.try_emplace(iteration);
     if (new_iteration && iteration != 0) {
-      stall->second = largest_stall(database, iteration);
+      stall->second = largest_stall(self.database, iteration);
     }
-    lesson.condition = {
-        .model = model->second,
-        .workloads = database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
-                                    {lesson.experiment}),
-        .stall = stall->second.first,
-        .stall_share = stall->second.second};
+    lesson.condition = {.model = model->second,
+                        .workloads = self.workloads_of(lesson.experiment),
+                        .stall = stall->second.first,
+                        .stall_share = stall->second.second};
   }
 }
 
@@ -62,7 +58,7 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   std::vector<Value> values;
   if (filter.newest > 0) {
     conditions =
-        " WHERE l.id IN (SELECT id FROM lesson WHERE family = ? AND workload_class = ? AND machine IN"
+        " WHERE id IN (SELECT id FROM lesson WHERE family = ? AND workload_class = ? AND machine IN"
         " (SELECT key FROM machine WHERE model = ?) ORDER BY id DESC LIMIT ?)";
     values = {filter.family, filter.workload_class, filter.model, filter.newest};
   }
@@ -72,27 +68,19 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
       values.push_back(value);
     }
   };
-  add(!filter.family.empty(), " AND l.family = ?", filter.family);
-  add(!filter.workload_class.empty(), " AND l.workload_class = ?", filter.workload_class);
-  add(!filter.machine.empty(), " AND l.machine = ?", filter.machine);
-  add(!filter.model.empty(), " AND l.machine IN (SELECT key FROM machine WHERE model = ?)", filter.model);
-  add(!filter.variant.empty(), " AND l.configuration IN (SELECT id FROM configuration WHERE variant = ?)",
+  add(!filter.family.empty(), " AND family = ?", filter.family);
+  add(!filter.workload_class.empty(), " AND workload_class = ?", filter.workload_class);
+  add(!filter.machine.empty(), " AND machine = ?", filter.machine);
+  add(!filter.model.empty(), " AND machine IN (SELECT key FROM machine WHERE model = ?)", filter.model);
+  add(!filter.variant.empty(), " AND configuration IN (SELECT id FROM configuration WHERE variant = ?)",
       filter.variant);
-  add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(l.techniques))", filter.technique);
-  add(filter.verdict.has_value(), " AND l.verdict = ?",
-      filter.verdict ? to_string(*filter.verdict) : std::string_view());
-  add(!filter.incumbent_source.empty(), " AND l.incumbent_source = ?", filter.incumbent_source);
-  add(filter.experiment != 0, " AND l.experiment = ?", filter.experiment);
-  add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
-  std::vector<Lesson> result;
-  Statement rows = self_->database.query(
-      "SELECT l.id, " + columns_of<Lesson>("l.") + " FROM lesson l" + conditions + " ORDER BY l.id", values);
-  while (rows.step()) {
-    Lesson& lesson = result.emplace_back();
-    lesson.id = rows.integer();
-    read_row(*self_, rows, lesson);
-  }
-  add_conditions(self_->database, result);
+  add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(techniques))", filter.technique);
+  add(filter.verdict.has_value(), " AND verdict = ?", filter.verdict ? to_string(*filter.verdict) : std::string_view());
+  add(!filter.incumbent_source.empty(), " AND incumbent_source = ?", filter.incumbent_source);
+  add(filter.experiment != 0, " AND experiment = ?", filter.experiment);
+  add(filter.campaign != 0, " AND experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
+  std::vector<Lesson> result = read_rows<Lesson>(*self_, "lesson" + conditions + " ORDER BY id", values);
+  add_conditions(*self_, result);
   return result;
 }
 

@@ -28,7 +28,7 @@ std::vector<Proposal> proposals_of(Journal::Implementation& self, std::int64_t c
 
 // `which` follows the table.
 std::vector<ProposerCall> calls_of(Journal::Implementation& self, const std::string& which,
-                                   std::initializer_list<Value> values) {
+                                   const std::vector<Value>& values) {
   std::vector<ProposerCall> calls;
   Statement rows = self.database.query("SELECT p.id, i.campaign, " + columns_of<ProposerCall>("p.") +
                                            " FROM proposer_call p JOIN iteration i ON i.id = p.iteration" + which,

@@ -190,21 +190,18 @@ using Views = PreparedTest;
 
 TEST_F(Views, ExperimentsRowSaysItAll) {
   const std::int64_t id = fill(journal);
-  const std::string row = " FROM experiments WHERE id = " + std::to_string(id);
-  EXPECT_EQ(value(scratch, "SELECT variant" + row), "e88_backward/padded_cache");
-  EXPECT_EQ(value(scratch, "SELECT settings" + row), R"({"CHUNK":-16,"HEADS_PER_BLOCK":2})");
-  EXPECT_EQ(value(scratch, "SELECT techniques" + row), "padded-cache,adaptive-threads");
-  EXPECT_EQ(value(scratch, "SELECT incumbent" + row), "e88_backward/simple");
-  EXPECT_EQ(value(scratch, "SELECT verdict || ' ' || reason || ' ' || outcome || ' ' || state" + row),
-            "accepted faster valid finished");
-  EXPECT_EQ(value(scratch, "SELECT speedup" + row), std::to_string(std::exp(0.15)));
-  EXPECT_EQ(value(scratch, "SELECT sentence" + row), std::string("measured: ") + kAwkward);
-  EXPECT_EQ(value(scratch, "SELECT machine || '/' || machine_id" + row), "Intel(R) Xeon(R) Processor/cpu-1");
-  EXPECT_EQ(value(scratch, "SELECT code_hash" + row), a_build("candidate").code_hash);
-  EXPECT_EQ(value(scratch, "SELECT judge" + row), "judge-1");
-  const std::string abandoned = " FROM experiments WHERE id = " + std::to_string(id + 1);
-  EXPECT_EQ(value(scratch, "SELECT state || ': ' || sentence" + abandoned), "abandoned: killed");
-  EXPECT_EQ(value(scratch, "SELECT verdict" + abandoned), "null");
+  const auto of = [&](std::int64_t experiment, const std::string& columns) {
+    return value(scratch, "SELECT " + columns + " FROM experiments WHERE id = " + std::to_string(experiment));
+  };
+  EXPECT_EQ(of(id, "variant || settings"), R"(e88_backward/padded_cache{"CHUNK":-16,"HEADS_PER_BLOCK":2})");
+  EXPECT_EQ(of(id, "techniques || ' ' || incumbent"), "padded-cache,adaptive-threads e88_backward/simple");
+  EXPECT_EQ(of(id, "verdict || ' ' || reason || ' ' || outcome || ' ' || state"), "accepted faster valid finished");
+  EXPECT_EQ(of(id, "speedup"), std::to_string(std::exp(0.15)));
+  EXPECT_EQ(of(id, "sentence"), std::string("measured: ") + kAwkward);
+  EXPECT_EQ(of(id, "machine || '/' || machine_id"), "Intel(R) Xeon(R) Processor/cpu-1");
+  EXPECT_EQ(of(id, "judge || ' ' || code_hash"), "judge-1 " + a_build("candidate").code_hash);
+  EXPECT_EQ(of(id + 1, "state || ': ' || sentence"), "abandoned: killed");
+  EXPECT_EQ(of(id + 1, "verdict"), "null");
   EXPECT_EQ(value(scratch, "SELECT state || experiments || accepted FROM campaigns"), "finished21");
   EXPECT_EQ(value(scratch, "SELECT text FROM lessons_view"), kAwkward);
 }
@@ -294,20 +291,6 @@ TEST_F(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
   EXPECT_EQ(incumbent(), later);
 }
 
-TEST(Certifications, OfBeforeSoloRunsHaveNoClock) {
-  Scratch scratch;
-  Journal journal = scratch.open();
-  prepare(journal);
-  journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
-  EXPECT_FALSE(journal.certifications(1).back().clock);
-  EXPECT_EQ(value(scratch, "SELECT count(*) FROM certification_solo_run"), "0");
-  journal.add_certification({.campaign = 1, .clock = ClockCoupling{.blocks = 6}}, {}, {{.workload = "w"}});
-  EXPECT_EQ(journal.certifications(1).back().clock->blocks, 6);
-  journal.add_certification({.campaign = 1, .clock = ClockCoupling{.missing = "no PMU"}});
-  EXPECT_EQ(value(scratch, "SELECT count(*) FROM certification_clock WHERE missing <> '' AND time_effect IS NULL"),
-            "1");
-}
-
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   Scratch scratch;
   Journal journal = scratch.open();
@@ -333,10 +316,7 @@ TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   }
   EXPECT_TRUE(journal.unfinished().empty());
   EXPECT_EQ(journal.campaign(campaign)->state, CampaignState::abandoned);
-  EXPECT_EQ(journal.abandoned_experiments(campaign).at(experiment), "the process was killed");
-  const std::int64_t compared = journal.begin_experiment(an_experiment(0, 0));
-  journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = compared}, "of no campaign");
-  EXPECT_EQ(journal.abandoned_experiments(0), (std::map<std::int64_t, std::string>{{compared, "of no campaign"}}));
+  EXPECT_EQ(journal.load_experiment(experiment).abandoned, "the process was killed");
   EXPECT_EQ(journal.experiments(campaign, Detail::rounds).at(0).rounds.size(), 1u);
 }
 

@@ -67,7 +67,7 @@ TEST_F(SelftestRows, ComeBackAsTheyWereWritten) {
 TEST_F(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   const Selftest written = a_selftest(journal, a_machine());
   journal.add_selftest_comparison(written.id, a_comparison());
-  Database(scratch.path, Database::Mode::write)
+  Database(scratch.path, Access::read_write)
       .execute(
           "DROP TRIGGER selftest_comparison_no_UPDATE; UPDATE selftest_comparison SET sentence = '', calls = NULL,"
           " blocks = NULL, several_cpus = NULL");

@@ -90,7 +90,7 @@ TEST_F(Pairs, OfPredicatesInEveryOrderFindWhatSqlFinds) {
                             {"sort=-speedup", "speedup DESC, id DESC"},
                             {"sort=speedup", "speedup, id"},
                             {"sort=verdict", "verdict, id"},
-                            {"sort=profile", "preset, id"},
+                            {"sort=preset", "preset, id"},
                             {"sort=-class,id", "workload_class DESC, id"},
                             {"sort=class,-verdict", "workload_class, verdict DESC, id"},
                             {"sort=-lower", "lower DESC, id DESC"},

@@ -96,7 +96,7 @@ TEST_F(JobBooks, WhatWaitsForALockedJournalDelaysNobody) {
   { const Journal created = Journal::open(journal(), Access::read_write); }
   std::optional<Begun> begun;
   {
-    Database lock(journal(), Database::Mode::write);
+    Database lock(journal(), Access::read_write);
     lock.execute("BEGIN EXCLUSIVE");
     book_.begin({.tool = "evaluate", .arguments = "{}"},
                 [&](std::int64_t id, const std::string& trouble) { begun = {.id = id, .trouble = trouble}; });
