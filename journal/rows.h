@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/words.h"
@@ -178,6 +179,7 @@ struct JobEnd {
   std::string at;
   bool operator==(const JobEnd&) const = default;
 };
+APO_FIELDS(JobEnd, state, exit_code, document, message, at)
 
 struct JobExperiment {
   std::int64_t id = 0;
@@ -186,6 +188,7 @@ struct JobExperiment {
   std::string verdict;  // "" until it is finished
   bool operator==(const JobExperiment&) const = default;
 };
+APO_FIELDS(JobExperiment, id, candidate, state, verdict)
 
 // A call of `apo mcp` that judges or measures.
 struct JobRow {
@@ -197,5 +200,6 @@ struct JobRow {
   std::vector<JobExperiment> experiments;  // that its command began
   bool operator==(const JobRow&) const = default;
 };
+APO_FIELDS(JobRow, id, tool, arguments, started_at, end, experiments)
 
 }  // namespace apo

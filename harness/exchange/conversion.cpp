@@ -16,15 +16,6 @@ using Document = nlohmann::ordered_json;
 
 constexpr double kTimeoutS = 600;
 
-std::string require_python() {
-  const std::optional<std::string> found = find_program("python3");
-  if (!found) {
-    throw EnvironmentError("python3 is not installed, and other tools' formats are converted by it",
-                           "apt-get install python3");
-  }
-  return *found;
-}
-
 std::vector<NamedText> files_below(const fs::path& folder) {
   std::vector<NamedText> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -37,6 +28,16 @@ std::vector<NamedText> files_below(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string require_python() {
+  const std::optional<std::string> found = find_program("python3");
+  if (!found) {
+    throw EnvironmentError(
+        "python3 is not installed; other tools' formats are converted by it, and 'apo mcp' is served by it",
+        "apt-get install python3");
+  }
+  return *found;
+}
 
 Converted convert(const fs::path& home, const std::string& script, const Document& document) {
   const TemporaryFolder folder("apo-convert");
