@@ -95,7 +95,9 @@ def interrupted_answer(number: int, tool: str, experiments: list[dict]) -> ToolA
 def plain_answer(end: JobEnd) -> ToolAnswer:
     """Of a tool that runs without a job."""
     failed = end.state != "done"
-    return ToolAnswer(end.message, None, failed) if end.document is None else ToolAnswer(line_of(end.document), end.document, failed)
+    if end.document is None:
+        return ToolAnswer(end.message, is_error=failed)
+    return ToolAnswer(line_of(end.document), end.document, failed)
 
 
 # ---------------------------------------------------------------- rows
@@ -140,7 +142,7 @@ class JobRow:
         JobRow.busy += 1
         reply, _ = await self.process.communicate(line_of(row).encode("utf-8", "replace") + b"\n")
         JobRow.busy -= 1
-        return str(trouble_in(reply.decode())) if self.process.returncode else ""
+        return "" if reply == b"ended\n" else str(trouble_in(reply.decode()))
 
 
 async def load_job(commands: Commands, number: int) -> dict | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
@@ -81,14 +82,18 @@ def is_too_deep(value: object, left: int = DEEPEST) -> bool:
     return left == 0 or any(is_too_deep(item, left - 1) for item in items)
 
 
-def refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def finite(text: str) -> float:
+    """NaN and what is too large are no JSON."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def parse_line(line: bytes) -> object:
     """Throws ProtocolError for what is no JSON or is nested so deeply that nothing we are sent is."""
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=refuse_constant)
+        value = json.loads(line.decode("utf-8"), parse_float=finite, parse_constant=finite)
         if b"\\u" in line:
             line_of(value).encode("utf-8")  # half of a surrogate pair has no UTF-8
         if not is_too_deep(value):

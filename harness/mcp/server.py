@@ -120,6 +120,7 @@ class Server:
 
     async def begin_job(self, call: Call, job: Job) -> ToolAnswer:
         """Answers with the handle where it takes long. A client that takes the call back until then stops the job."""
+        self.running += 1
         job.answer = asyncio.create_task(self.carry_out(job))
         try:
             await job.has_number.wait()
@@ -140,7 +141,6 @@ class Server:
     async def carry_out(self, job: Job) -> ToolAnswer:
         """The row first: a job whose handle was given out is in the journal, and one whose end was told is over there."""
         row = JobRow(self.commands)
-        self.running += 1
         try:
             job.number = await row.begin(job.tool.name, job.arguments)
             self.jobs[job.number] = job

@@ -33,7 +33,7 @@ class Messages(unittest.TestCase):
         return raised.exception.code
 
     def test_what_is_no_json_or_nested_deeply_is_a_parse_error(self):
-        for line in (b"not json", b"{", b"{}{}", b'"\xff\xfe"', b'{"a":"\xc0\xaf"}', b"nul", b"[1,", b"NaN", b'"\\ud800"',
+        for line in (b"not json", b"{", b"{}{}", b'"\xff\xfe"', b'{"a":"\xc0\xaf"}', b"nul", b"[1,", b"NaN", b"[1e400]", b'"\\ud800"',
                      b"[" * 65 + b"]" * 65, b"[" * 1_000_000, b"[" * 1_000_000 + b"]" * 1_000_000):
             self.assertEqual(self.code_of(line), PARSE_ERROR, line[:40])
         brackets = b'{"jsonrpc":"2.0","method":"m","params":{"x":"' + b"[" * 1_000_000 + b'\\"["}}'

@@ -65,6 +65,7 @@ int keep_job(const std::filesystem::path& path) {
   std::fflush(stdout);
   if (std::getline(std::cin, line)) {
     journal.finish_job(id, from_json_text<JobEnd>(line));
+    std::puts("ended");
   }
   return kDone;
 }
