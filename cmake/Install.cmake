@@ -13,8 +13,7 @@ endforeach()
 # The headers keep their paths, so that #include "kernels/family.h" means the same everywhere.
 foreach(folder harness kernels journal reports)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis FILES_MATCHING PATTERN "*.h"
-          PATTERN "cli" EXCLUDE PATTERN "harness/applications" EXCLUDE PATTERN "harness/exchange" EXCLUDE PATTERN "harness/fleet" EXCLUDE
-          PATTERN "mcp" EXCLUDE)
+          PATTERN "cli" EXCLUDE PATTERN "harness/applications" EXCLUDE PATTERN "harness/exchange" EXCLUDE PATTERN "harness/fleet" EXCLUDE)
 endforeach()
 
 # What the program reads while it runs; home_folder() of harness/core/system/files.h finds it.
@@ -25,7 +24,7 @@ install(FILES ${contracts} DESTINATION ${home}/kernels)
 install(DIRECTORY kernels/oracle kernels/gradients DESTINATION ${home}/kernels)
 install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
 install(FILES harness/implement/compile_triton.py DESTINATION ${home}/harness/implement)
-install(DIRECTORY harness/exchange DESTINATION ${home}/harness FILES_MATCHING PATTERN "*.py" PATTERN "*.hpp")
+install(DIRECTORY harness/exchange harness/mcp DESTINATION ${home}/harness FILES_MATCHING PATTERN "*.py" PATTERN "*.hpp")
 install(FILES harness/core/techniques/techniques.json DESTINATION ${home}/harness/core/techniques)
 install(DIRECTORY examples/agent DESTINATION ${home}/examples)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)

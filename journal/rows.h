@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/words.h"
@@ -176,6 +177,7 @@ struct JobEnd {
   std::string at;
   bool operator==(const JobEnd&) const = default;
 };
+APO_FIELDS(JobEnd, state, exit_code, document, message, at)
 
 struct JobExperiment {
   std::int64_t id = 0;
@@ -184,6 +186,7 @@ struct JobExperiment {
   std::string verdict;  // "" until it is finished
   bool operator==(const JobExperiment&) const = default;
 };
+APO_FIELDS(JobExperiment, id, candidate, state, verdict)
 
 // A call of `apo mcp` that judges or measures.
 struct JobRow {
@@ -195,6 +198,7 @@ struct JobRow {
   std::vector<JobExperiment> experiments;  // that its command began
   bool operator==(const JobRow&) const = default;
 };
+APO_FIELDS(JobRow, id, tool, arguments, started_at, end, experiments)
 
 struct Compacted {
   std::int64_t rounds = 0;        // that lost their timed calls, counted once a workload

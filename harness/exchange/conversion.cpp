@@ -15,16 +15,17 @@ using Document = nlohmann::ordered_json;
 
 constexpr double kTimeoutS = 600;
 
+}  // namespace
+
 std::string require_python() {
   const std::optional<std::string> found = find_program("python3");
   if (!found) {
-    throw EnvironmentError("python3 is not installed, and other tools' formats are converted by it",
-                           "apt-get install python3");
+    throw EnvironmentError(
+        "python3 is not installed; other tools' formats are converted by it, and 'apo mcp' is served by it",
+        "apt-get install python3");
   }
   return *found;
 }
-
-}  // namespace
 
 Converted convert(const fs::path& home, const std::string& script, const Document& document) {
   const TemporaryFolder folder("apo-convert");

@@ -26,6 +26,9 @@ struct Converted {
   nlohmann::ordered_json report;  // what it printed
 };
 
+// Returns the interpreter. Throws EnvironmentError where there is none.
+std::string require_python();
+
 // Runs `python3 HOME/harness/exchange/SCRIPT` with the document on its standard input. Throws UserError with the
 // script's message and hint, and EnvironmentError where there is no python3.
 Converted convert(const std::filesystem::path& home, const std::string& script, const nlohmann::ordered_json& document);

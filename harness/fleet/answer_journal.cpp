@@ -47,21 +47,6 @@ void check_whole(Journal& journal) {
   }
 }
 
-}  // namespace
-
-std::string answer_journal(const JudgedTask& judged) {
-  // To lay out the tables takes longer than to fill them.
-  static const std::string empty = empty_journal();
-  const TemporaryFolder folder("apo-answer");
-  std::ofstream(folder.path() / "judged.db", std::ios::binary) << empty;
-  Journal journal = Journal::open(folder.path() / "judged.db", Access::temporary);
-  fill(journal, judged);
-  journal.write_compact_copy(folder.path() / "answer.db");
-  return read_file(folder.path() / "answer.db");
-}
-
-namespace {
-
 JudgedTask read_answer_file(const std::filesystem::path& path) {
   Journal journal = Journal::open(path, Access::read_only);
   check_whole(journal);
@@ -82,6 +67,17 @@ JudgedTask read_answer_file(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::string answer_journal(const JudgedTask& judged) {
+  // To lay out the tables takes longer than to fill them.
+  static const std::string empty = empty_journal();
+  const TemporaryFolder folder("apo-answer");
+  std::ofstream(folder.path() / "judged.db", std::ios::binary) << empty;
+  Journal journal = Journal::open(folder.path() / "judged.db", Access::temporary);
+  fill(journal, judged);
+  journal.write_compact_copy(folder.path() / "answer.db");
+  return read_file(folder.path() / "answer.db");
+}
 
 JudgedTask judged_task(const std::string& bytes) {
   const TemporaryFolder folder("apo-answer");

@@ -2,24 +2,28 @@
 #include "harness/fleet/fleet.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <deque>
-#include <filesystem>
 #include <iterator>
 
 #include "harness/core/error.h"
+#include "harness/core/system/process.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
-#include "harness/fleet/connection.h"
 
 namespace apo {
 namespace {
 
 constexpr std::int64_t kClocksApart_s = 60;
 constexpr double kFarewell_s = 3;
+constexpr std::size_t kKeptErrors = 4096;
+constexpr auto kOwnEnd = std::chrono::milliseconds(500);      // from the end of its output to its own
+constexpr std::size_t kLongestLine = std::size_t{256} << 20;  // no answer comes near
 
 std::chrono::steady_clock::time_point after(double seconds) {
   return std::chrono::steady_clock::now() +
@@ -38,14 +42,6 @@ std::string describe_device(const Machine& machine) {
                                         : machine.model;
 }
 
-// Its own file first. A family of a shared object is not sent.
-std::vector<SourceFile> files_of(const FamilyFile& family) {
-  std::vector<SourceFile> files = {
-      {.name = std::filesystem::path(family.path).filename().string(), .text = family.text, .path = ""}};
-  files.insert(files.end(), family.headers.begin(), family.headers.end());
-  return files;
-}
-
 }  // namespace
 
 std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int64_t now) {
@@ -54,12 +50,15 @@ std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int
 
 struct Fleet::Worker {
   std::string command;
-  std::unique_ptr<Connection> connection;  // nullptr: it is not running
-  std::deque<std::string> lines;           // unread
-  std::optional<Hello> hello;              // it has joined
-  std::int64_t row = 0;                    // of the journal; 0: it has not joined
-  std::int64_t task = 0;                   // 0: none
-  bool cancelling = false;                 // the task
+  // nullopt: it is not running. When this program is killed its input ends, at which a worker ends: a command of a
+  // batch system then has the time to end its job as well.
+  std::optional<Subprocess> process;
+  bool over = false;              // its output has ended
+  std::deque<std::string> lines;  // unread
+  std::optional<Hello> hello;     // it has joined
+  std::int64_t row = 0;           // of the journal; 0: it has not joined
+  std::int64_t task = 0;          // 0: none
+  bool cancelling = false;        // the task
   std::string doing;
   bool out = false;         // not to be started again
   int failures = 0;         // in a row
@@ -72,6 +71,29 @@ struct Fleet::Worker {
     if (task == 0 || message.at("id") != task) {
       throw UserError("message for a task it was not given: " + message.at("type").get<std::string>());
     }
+  }
+
+  void send(const Message& message) { process->send(message.dump() + "\n"); }
+
+  // Moves what can be moved now.
+  void move() {
+    process->move();
+    keep_end(process->errors, kKeptErrors);
+    std::ranges::move(take_lines(process->output), std::back_inserter(lines));
+    over = over || !process->out() || process->output.size() > kLongestLine;
+  }
+
+  // Ends the process, which may take half a second. Returns the last line of stderr, how it ended, or both.
+  std::string end() {
+    move();
+    const ProcessResult result = ended_with(process->end_within(over ? kOwnEnd : std::chrono::milliseconds(0)));
+    const std::string how = result.signal != 0      ? "ended by " + signal_name(result.signal)
+                            : result.exit_code == 0 ? std::string("ended")
+                                                    : fmt::format("exit code {}", result.exit_code);
+    const std::string said = one_line(split(trim(process->errors), '\n').back());
+    process.reset();
+    lines.clear();
+    return said.empty() ? how : how + ": " + said;
   }
 };
 
@@ -90,19 +112,19 @@ Fleet::~Fleet() {
 
 void Fleet::start(Worker& worker) {
   worker.started_at = std::time(nullptr);
-  worker.connection = std::make_unique<Connection>(worker.command);
+  worker.over = false;
+  worker.process.emplace("/bin/sh", std::vector<std::string>{"/bin/sh", "-c", worker.command},
+                         SpawnOptions{.working_folder = "", .environment = {}, .guarded = false});
   worker.deadline = after(options_.start_s);
 }
 
 // At the end of its input a worker ends; those that do not are killed.
 void Fleet::end_processes() {
-  const auto is_over = [](const std::unique_ptr<Worker>& worker) {
-    return worker->connection == nullptr || worker->connection->is_over();
-  };
+  const auto is_over = [](const std::unique_ptr<Worker>& worker) { return !worker->process || worker->over; };
   for (const std::unique_ptr<Worker>& worker : workers_) {
     worker->out = true;
-    if (worker->connection != nullptr) {
-      worker->connection->hang_up();
+    if (worker->process) {
+      worker->process->in().reset();
     }
   }
   const Clock::time_point until = after(kFarewell_s);
@@ -110,12 +132,12 @@ void Fleet::end_processes() {
     poll_all(std::chrono::milliseconds(100));
     for (const std::unique_ptr<Worker>& worker : workers_) {
       if (!is_over(worker)) {
-        worker->connection->move();
+        worker->move();
       }
     }
   }
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    worker->connection.reset();
+    worker->process.reset();
   }
 }
 
@@ -150,10 +172,6 @@ std::string Fleet::name(std::size_t worker) const {
   return fmt::format("worker {}", worker + 1) + (known == nullptr ? "" : " (" + known->device + ")");
 }
 
-pid_t Fleet::pid(std::size_t worker) const {
-  return workers_[worker]->connection->pid();
-}
-
 std::string Fleet::doing() const {
   const auto found = std::ranges::find_if(
       workers_, [](const std::unique_ptr<Worker>& worker) { return worker->task != 0 && !worker->doing.empty(); });
@@ -185,25 +203,25 @@ void Fleet::give(std::size_t index, const Task& task) {
   message["incumbent_source"] = source_document(catalogue.get(task.incumbent.configuration.variant));
   message["candidate_source"] = source_document(catalogue.get(task.candidate.configuration.variant));
   if (const FamilyFile* family = find_family_file(task.policy.family)) {
-    message["family_files"] = family_document(task.policy.family, files_of(*family));
+    message["family_files"] = family_document(*family);
   }
-  worker.connection->send(message.dump());
+  worker.send(message);
 }
 
 void Fleet::cancel(std::size_t index) {
   Worker& worker = *workers_[index];
   worker.cancelling = true;
-  worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
+  worker.send({{"type", "cancel"}, {"id", worker.task}});
 }
 
 void Fleet::poll_all(std::chrono::milliseconds longest) {
-  std::vector<Connection*> connections;
+  std::vector<pollfd> descriptors;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->connection != nullptr) {
-      connections.push_back(worker->connection.get());
+    if (worker->process && !worker->over) {
+      worker->process->watch(descriptors);
     }
   }
-  Connection::wait(connections, longest);
+  poll(descriptors.data(), descriptors.size(), static_cast<int>(longest.count()));  // EINTR: the next look
 }
 
 // A worker's words come before what it should have said by now.
@@ -211,7 +229,7 @@ std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
   const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
   poll_all(unread ? std::chrono::milliseconds(0) : longest);
   for (std::size_t index = 0; index < workers_.size(); ++index) {
-    std::optional<FleetEvent> event = workers_[index]->connection != nullptr ? hear(index) : std::nullopt;
+    std::optional<FleetEvent> event = workers_[index]->process ? hear(index) : std::nullopt;
     if (!event) {
       event = look_at_clock(index);
     }
@@ -224,7 +242,7 @@ std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
 
 std::optional<FleetEvent> Fleet::hear(std::size_t index) {
   Worker& worker = *workers_[index];
-  std::ranges::move(worker.connection->move(), std::back_inserter(worker.lines));
+  worker.move();
   while (!worker.lines.empty()) {
     const Message message = Message::parse(worker.lines.front(), nullptr, false);
     worker.lines.pop_front();
@@ -241,7 +259,7 @@ std::optional<FleetEvent> Fleet::hear(std::size_t index) {
       return refuse(index, with_hint(error));
     }
   }
-  if (worker.connection->is_over()) {
+  if (worker.over) {
     return give_up(index, worker.hello ? WorkerEnd::died : WorkerEnd::not_started, "");
   }
   return std::nullopt;
@@ -326,7 +344,7 @@ std::optional<FleetEvent> Fleet::look_at_clock(std::size_t index) {
   if (worker.out || Clock::now() < worker.deadline) {
     return std::nullopt;
   }
-  if (worker.connection == nullptr) {
+  if (!worker.process) {
     start(worker);
     return std::nullopt;
   }
@@ -341,15 +359,13 @@ FleetEvent Fleet::refuse(std::size_t worker, const std::string& note) {
 
 FleetEvent Fleet::give_up(std::size_t index, WorkerEnd why, const std::string& note) {
   Worker& worker = *workers_[index];
-  const std::string ended = worker.connection->end();
+  const std::string ended = worker.end();
   FleetEvent event{.kind = FleetEvent::Kind::left,
                    .worker = index,
                    .task = worker.task,
                    .why = why,
                    .note = note.empty() ? ended : note};
   frame_.journal.end_worker(worker.row != 0 ? worker.row : add_row(index), why, event.note);
-  worker.connection.reset();
-  worker.lines.clear();
   worker.hello.reset();
   worker.row = 0;
   worker.task = 0;

@@ -59,7 +59,6 @@ class Fleet {
   const Hello* hello(std::size_t worker) const;  // nullptr: it has not joined
   std::int64_t row(std::size_t worker) const;    // of the journal, of one that has joined
   std::string name(std::size_t worker) const;    // "worker 2 (GPU-...)"
-  pid_t pid(std::size_t worker) const;           // of its command, which runs
   std::string doing() const;                     // the progress of one that judges; "" for none
 
   // The sources of both sides come along, and the family that is a file.

@@ -114,8 +114,11 @@ Variant variant_of(const Message& message) {
   return variant;
 }
 
-Message family_document(const std::string& name, const std::vector<SourceFile>& files) {
-  return {{"name", name}, {"headers", file_documents(files)}};
+Message family_document(const FamilyFile& family) {
+  std::vector<SourceFile> files = {
+      {.name = std::filesystem::path(family.path).filename().string(), .text = family.text, .path = ""}};
+  files.insert(files.end(), family.headers.begin(), family.headers.end());
+  return {{"name", family.name}, {"headers", file_documents(files)}};
 }
 
 std::vector<SourceFile> files_of(const Message& message) {

@@ -20,6 +20,7 @@
 
 #include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
+#include "harness/families/family_record.h"
 #include "harness/loop/workspace/known.h"
 
 namespace apo {
@@ -85,7 +86,7 @@ using Message = nlohmann::ordered_json;
 Message to_message(const Hello& hello);
 Message to_message(const Task& task);
 Message source_document(const Variant& variant);
-Message family_document(const std::string& name, const std::vector<SourceFile>& files);  // its own file first
+Message family_document(const FamilyFile& family);  // its own file first; one of a shared object is not sent
 Message answer_message(std::int64_t task, const std::string& journal);
 
 // These throw nlohmann::json::exception or UserError for what is none.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "harness/fleet/device_answers.h"
 #include "harness/fleet/fleet.h"
+#include "harness/loop/satellites.h"
 
 namespace apo {
 
@@ -74,5 +76,9 @@ class PlacedExperiments {
   int placed_ = 0;
   int settled_ = 0;
 };
+
+// Starts the workers, and keeps as many as there are devices busy until an iteration has its acceptance. The frame
+// outlives what is returned.
+std::unique_ptr<RemoteJudge> start_fleet(const FleetOptions& options, int replicate, const CampaignFrame& frame);
 
 }  // namespace apo

@@ -1,6 +1,7 @@
 // harness/fleet/serve.cpp - one thread judges, one reads and sends heartbeats.
 #include "harness/fleet/serve.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -58,11 +59,7 @@ std::string device_name(const Machine& machine) {
   }
   utsname names{};
   const std::string host = uname(&names) == 0 ? names.nodename : "host";
-  std::vector<std::string> cpus;
-  for (const int cpu : usable_cpus()) {
-    cpus.push_back(std::to_string(cpu));
-  }
-  return host + " cpus " + join(cpus, ",");
+  return fmt::format("{} cpus {}", host, fmt::join(usable_cpus(), ","));
 }
 
 // The write end of a pipe that the reading thread waits for; a signal's handler can do no more.
@@ -76,10 +73,9 @@ void on_end(int) {
 
 class TaskServer : public Observer {
  public:
-  TaskServer(Workspace& workspace, const ServeOptions& options)
-      : workspace_(workspace), options_(options), judge_(workspace, *this) {}
+  explicit TaskServer(Workspace& workspace) : workspace_(workspace), judge_(workspace, *this) {}
 
-  int run();
+  void run(const ProgramIdentity& program);
 
   void say(const std::string&) override {}  // a driver shows the progress of its workers alone
   void progress(const Progress& progress) override;
@@ -100,7 +96,6 @@ class TaskServer : public Observer {
   void give_back();
 
   Workspace& workspace_;
-  const ServeOptions& options_;
   TaskJudge judge_;
   const std::thread::id judging_ = std::this_thread::get_id();
   std::mutex sending_;
@@ -120,7 +115,7 @@ void TaskServer::send(const Message& message) {
   const std::string line = message.dump(-1, ' ', false, Message::error_handler_t::replace) + "\n";
   const std::lock_guard lock(sending_);
   for (std::string_view left = line; !left.empty();) {
-    const ssize_t wrote = write_without_sigpipe(options_.out, left);
+    const ssize_t wrote = write_without_sigpipe(STDOUT_FILENO, left);
     if (wrote < 0 && errno != EINTR) {
       return;  // the end of the input tells that the driver is gone
     }
@@ -184,7 +179,7 @@ void TaskServer::read_input(int asked) {
   std::string text;
   std::array<char, 65536> buffer;
   for (Clock::time_point next_beat = Clock::now() + kBeatEvery;;) {
-    std::array<pollfd, 2> ready = {pollfd{options_.in, POLLIN, 0}, pollfd{asked, POLLIN, 0}};
+    std::array<pollfd, 2> ready = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{asked, POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_beat - Clock::now());
     poll(ready.data(), ready.size(), std::max(0, static_cast<int>(left.count())));  // EINTR: the pipe has the signal
     if (Clock::now() >= next_beat) {
@@ -198,7 +193,7 @@ void TaskServer::read_input(int asked) {
     if (ready[0].revents == 0) {
       continue;
     }
-    const ssize_t got = read(options_.in, buffer.data(), buffer.size());
+    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
     if (got <= 0 && (got == 0 || errno != EINTR)) {
       return close(false);
     }
@@ -285,14 +280,14 @@ void TaskServer::give_back() {
   send({{"type", "given_back"}, {"what", "the process was asked to end"}});
 }
 
-int TaskServer::run() {
+void TaskServer::run(const ProgramIdentity& program) {
   std::array<int, 2> asked{};
   if (pipe(asked.data()) != 0) {
     throw EnvironmentError("cannot create a pipe");
   }
   asked_to_end = asked[1];
   std::signal(SIGTERM, on_end);
-  send(to_message(Hello{.program = options_.program,
+  send(to_message(Hello{.program = program,
                         .machine = workspace_.machine(),
                         .device = device_name(workspace_.machine()),
                         .time_s = std::time(nullptr)}));
@@ -309,13 +304,12 @@ int TaskServer::run() {
     give_back();
   }
   reading.join();
-  return 0;
 }
 
 }  // namespace
 
-int serve(Workspace& workspace, const ServeOptions& options) {
-  return TaskServer(workspace, options).run();
+void serve(Workspace& workspace, const ProgramIdentity& program) {
+  TaskServer(workspace).run(program);
 }
 
 }  // namespace apo

@@ -6,15 +6,9 @@
 
 namespace apo {
 
-struct ServeOptions {
-  ProgramIdentity program;  // this one
-  int in = 0;               // descriptors; one JSON object a line (messages.h)
-  int out = 1;
-};
-
-// Judges on the workspace's target until the input ends, or the process is asked to end (SIGTERM): then it gives its
-// task back, within seconds. The workspace's folder is its own. Returns the exit status of the process, which has to
-// end then.
-int serve(Workspace& workspace, const ServeOptions& options);
+// Speaks messages.h on standard input and output, and judges on the workspace's target until the input ends, or the
+// process is asked to end (SIGTERM): then it gives its task back, within seconds. The workspace's folder is its own,
+// and `program` is this one. The process has to end then.
+void serve(Workspace& workspace, const ProgramIdentity& program);
 
 }  // namespace apo

@@ -47,6 +47,21 @@ std::string serve_command(const LocalWorkers& local, const std::string& before, 
                      to_string(local.target), options, families);
 }
 
+// The GPUs of this machine, as CUDA_VISIBLE_DEVICES names them; all of that variable's where it is set.
+std::vector<std::string> visible_gpus() {
+  const char* named = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (named != nullptr) {
+    return *named == '\0' ? std::vector<std::string>() : split(named, ',');
+  }
+  std::vector<std::string> gpus;
+  std::error_code error;  // without NVIDIA's driver there is no such folder
+  for (const fs::directory_entry& gpu : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    static_cast<void>(gpu);
+    gpus.push_back(std::to_string(gpus.size()));
+  }
+  return gpus;
+}
+
 WorkerCommands on_gpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
   const std::vector<std::string> gpus = visible_gpus();
   const auto wanted = count == "all" ? gpus.size() : static_cast<std::size_t>(worker_count(count, given));
@@ -59,14 +74,6 @@ WorkerCommands on_gpus(const LocalWorkers& local, const std::string& count, cons
     workers.commands.push_back(serve_command(local, "CUDA_VISIBLE_DEVICES=" + shell_word(gpus[i]) + " ", ""));
   }
   return workers;
-}
-
-std::string listed(const std::vector<int>& cpus) {
-  std::vector<std::string> numbers;
-  for (const int cpu : cpus) {
-    numbers.push_back(std::to_string(cpu));
-  }
-  return join(numbers, ",");
 }
 
 // Sets of one size, so that all workers are machines of one kind; CPUs may be left over.
@@ -84,7 +91,7 @@ WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, cons
     const std::vector<int> own(cpus.begin() + static_cast<std::ptrdiff_t>(i * each),
                                cpus.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
     workers.cpus = i == 0 ? own : workers.cpus;
-    workers.commands.push_back(serve_command(local, "", " --cpus " + listed(own)));
+    workers.commands.push_back(serve_command(local, "", fmt::format(" --cpus {}", fmt::join(own, ","))));
   }
   return workers;
 }
@@ -132,24 +139,6 @@ WorkerCommands commands_of(const std::string& given, const LocalWorkers& local) 
 }
 
 }  // namespace
-
-std::string own_program() {
-  return fs::read_symlink("/proc/self/exe").string();
-}
-
-std::vector<std::string> visible_gpus() {
-  const char* named = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (named != nullptr) {
-    return *named == '\0' ? std::vector<std::string>() : split(named, ',');
-  }
-  std::vector<std::string> gpus;
-  std::error_code error;  // without NVIDIA's driver there is no such folder
-  for (const fs::directory_entry& gpu : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
-    static_cast<void>(gpu);
-    gpus.push_back(std::to_string(gpus.size()));
-  }
-  return gpus;
-}
 
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local) {
   WorkerCommands workers;

@@ -32,9 +32,4 @@ struct WorkerCommands {
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
 
-// The path of this program, by which it starts itself.
-std::string own_program();
-// The GPUs of this machine, as CUDA_VISIBLE_DEVICES names them; all of that variable's where it is set.
-std::vector<std::string> visible_gpus();
-
 }  // namespace apo

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,16 @@ class CampaignOfWorkers : public ::testing::Test {
     campaign_.id = journal_.begin_campaign(campaign_);
     iteration_ = journal_.begin_iteration({.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
     frame_.emplace(make_frame(workspace_, journal_, observer_, campaign_, false));
+  }
+
+  // The process of the worker's command. They are children of this one, in the order of their start.
+  static pid_t pid(std::size_t worker) {
+    std::ifstream children("/proc/thread-self/children");
+    pid_t found = 0;
+    for (std::size_t i = 0; i <= worker; ++i) {
+      children >> found;
+    }
+    return found;
   }
 
   std::vector<WorkerRow> rows() { return journal_.workers(campaign_.id); }

@@ -152,7 +152,7 @@ TEST_F(FleetTest, AWorkerIsIdleWhenItHasStoppedItsCancelledTask) {
 
 TEST_F(FleetTest, AKilledWorkerLosesItsTaskAndIsStartedAgain) {
   give_task("true");
-  kill(fleet_->pid(0), SIGKILL);
+  kill(pid(0), SIGKILL);
   const FleetEvent left = expect_left(WorkerEnd::died, false);
   EXPECT_EQ(left.task, 5);
   EXPECT_NE(left.note.find("SIGKILL"), std::string::npos) << left.note;
@@ -164,41 +164,41 @@ TEST_F(FleetTest, AWorkerWithoutHeartbeatsIsGivenUp) {
   EXPECT_EQ(expect_left(WorkerEnd::silent, false).task, 5);
 }
 
-TEST_F(FleetTest, AHeartbeatWithoutProgressForTooLongIsSilence) {
-  give_task(R"(read task; echo '{"type":"heartbeat","quiet_s":12}'; echo '{"type":"heartbeat","quiet_s":31}')");
-  const FleetEvent left = expect_left(WorkerEnd::silent, false);
-  EXPECT_NE(left.note.find("no progress"), std::string::npos) << left.note;
-}
-
-TEST_F(FleetTest, APreemptedWorkerGivesItsTaskBackAndIsStartedAgain) {
-  give_task(R"(read task; echo '{"type":"given_back","what":"asked to end"}')");
-  EXPECT_EQ(expect_left(WorkerEnd::gave_back, false).task, 5);
-}
-
-TEST_F(FleetTest, AWorkerThatCannotJudgeOneCandidateIsStartedAgain) {
-  give_task(R"(read task; echo '{"type":"failed","reason":"cannot_judge","what":"a header is missing"}')");
-  EXPECT_EQ(expect_left(WorkerEnd::cannot_judge, false).task, 5);
-}
-
-TEST_F(FleetTest, AWorkerWhoseSentinelFailedIsNotStartedAgain) {
-  give_task(R"(read task; echo '{"type":"failed","reason":"sentinel","what":"identical code differs"}')");
-  EXPECT_EQ(expect_left(WorkerEnd::sentinel, true).task, 5);
+TEST_F(FleetTest, AWorkerThatLosesItsTaskSaysWhyAndIsStartedAgainUnlessItsSentinelFailed) {
+  const struct {
+    const char* said;
+    WorkerEnd why;
+    const char* note;
+  } losses[] = {
+      {R"({"type":"heartbeat","quiet_s":12}'; echo '{"type":"heartbeat","quiet_s":31})", WorkerEnd::silent,
+       "no progress"},
+      {R"({"type":"given_back","what":"asked to end"})", WorkerEnd::gave_back, "asked to end"},
+      {R"({"type":"failed","reason":"cannot_judge","what":"no header"})", WorkerEnd::cannot_judge, "no header"},
+      {R"({"type":"failed","reason":"sentinel","what":"code differs"})", WorkerEnd::sentinel, "code differs"},
+  };
+  for (const auto& loss : losses) {
+    SCOPED_TRACE(loss.said);
+    give_task(fmt::format("read task; echo '{}'", loss.said));
+    const FleetEvent left = expect_left(loss.why, loss.why == WorkerEnd::sentinel);
+    EXPECT_EQ(left.task, 5);
+    EXPECT_NE(left.note.find(loss.note), std::string::npos) << left.note;
+  }
 }
 
 TEST_F(FleetTest, AWorkerThatClosesItsOutputAndLivesOnIsKilled) {
   start("exec >&-; sleep 1000");
   ASSERT_EQ(next()->kind, Kind::joined);
-  const pid_t pid = fleet_->pid(0);
+  const pid_t process = pid(0);
   expect_left(WorkerEnd::died, false);
-  EXPECT_NE(kill(pid, 0), 0);
+  EXPECT_NE(kill(process, 0), 0);
 }
 
 TEST_F(FleetTest, DismissedWorkersAreGone) {
   start("true");
   ASSERT_EQ(next()->kind, Kind::joined);
-  const pid_t pid = fleet_->pid(0);
+  const pid_t process = pid(0);
   fleet_->dismiss();
-  EXPECT_NE(kill(pid, 0), 0);
+  EXPECT_NE(kill(process, 0), 0);
   EXPECT_TRUE(fleet_->is_out(0));
   EXPECT_FALSE(next(std::chrono::milliseconds(100)));
   EXPECT_EQ(rows().at(0).end, WorkerEnd::dismissed);

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/fleet/fleet_judge.h"
 #include "tests/fleet/campaign_of_workers.h"
 #include "tests/processes.h"
 
@@ -222,11 +221,11 @@ TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
   EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
-  kill(fleet_->pid(1), SIGSTOP);  // in the middle of a long build
+  kill(pid(1), SIGSTOP);  // in the middle of a long build
   placed_->stop();
   EXPECT_TRUE(placed_->is_empty());
   EXPECT_FALSE(fleet_->is_idle(1)) << "it cannot have answered";
-  kill(fleet_->pid(1), SIGCONT);
+  kill(pid(1), SIGCONT);
   placed_.emplace(*frame_, *state_, *fleet_, iteration_, 1);
   EXPECT_FALSE(wait_until([&] { return all_idle(); }));
   EXPECT_TRUE(placed_->can_take());
@@ -275,9 +274,9 @@ TEST_F(Placed, DismissedWorkersHaveEnded) {
   start({"stay"});
   place(1);
   wait_until([&] { return fleet_->hello(0) != nullptr && !fleet_->is_idle(0); });
-  const pid_t pid = fleet_->pid(0);
+  const pid_t process = pid(0);
   finish();
-  EXPECT_NE(kill(pid, 0), 0);
+  EXPECT_NE(kill(process, 0), 0);
 }
 
 }  // namespace

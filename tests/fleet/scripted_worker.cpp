@@ -17,6 +17,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/core/words.h"
 #include "harness/fleet/answer_journal.h"
 #include "harness/fleet/messages.h"
 #include "harness/implement/variant/catalogue.h"
@@ -37,6 +38,8 @@ enum class Act {
   give_back,
   cannot_judge,
 };
+APO_WORDS(Act, act_from, revert, accept, accept_and_die, die, hang, stay, break_answer, answer_other, give_back,
+          cannot_judge)
 
 struct NextAct {
   Act act = Act::revert;
@@ -47,10 +50,26 @@ struct NextAct {
 class Script {
  public:
   explicit Script(std::vector<std::string> acts) : acts_(std::move(acts)) {}
-  NextAct next();
+
+  NextAct next() {
+    if (acts_.front() == "restless") {
+      return restless();
+    }
+    if (done_ == acts_.size()) {
+      return {.act = Act::stay};
+    }
+    const std::vector<std::string> parts = split(acts_[done_++], '@');
+    return {.act = act_from(parts[0]).value(), .after_s = parts.size() > 1 ? std::stod(parts[1]) : 0};
+  }
 
  private:
-  NextAct restless();
+  NextAct restless() {
+    constexpr std::array kFailures = {Act::die, Act::hang, Act::break_answer, Act::give_back};
+    const bool fails = std::uniform_int_distribution(0, 99)(random_) < 15;
+    return {.act = fails ? kFailures[std::uniform_int_distribution<std::size_t>(0, 3)(random_)] : Act::revert,
+            .after_s = std::uniform_real_distribution(0.1, 0.3)(random_)};
+  }
+
   std::vector<std::string> acts_;
   std::size_t done_ = 0;
   std::mt19937_64 random_{std::random_device{}()};
@@ -59,7 +78,11 @@ class Script {
 class ScriptedWorker {
  public:
   // `journal` has a timed experiment of each verdict that is answered with.
-  ScriptedWorker(std::string device, std::string journal, Script script);
+  ScriptedWorker(std::string device, std::string journal, Script script)
+      : device_(std::move(device)), journal_(std::move(journal)), script_(std::move(script)) {
+    catalogue_.load({std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
+  }
+
   // Until the end of the input.
   void run();
 
@@ -72,20 +95,9 @@ class ScriptedWorker {
   std::string journal_;
   Script script_;
   Catalogue catalogue_;
-  Machine machine_;
+  const Machine machine_ = describe_host();
   std::map<Verdict, Experiment> recorded_;
 };
-
-constexpr std::array<std::pair<const char*, Act>, 10> kActs = {{{"revert", Act::revert},
-                                                                {"accept", Act::accept},
-                                                                {"accept_and_die", Act::accept_and_die},
-                                                                {"die", Act::die},
-                                                                {"hang", Act::hang},
-                                                                {"stay", Act::stay},
-                                                                {"break_answer", Act::break_answer},
-                                                                {"answer_other", Act::answer_other},
-                                                                {"give_back", Act::give_back},
-                                                                {"cannot_judge", Act::cannot_judge}}};
 
 void say(const Message& message) {
   const std::string line = message.dump() + "\n";
@@ -115,38 +127,6 @@ Experiment recorded_experiment(const std::string& path, Verdict verdict) {
     }
   }
   throw UserError("no timed judgement in " + path);
-}
-
-Act act_named(const std::string& word) {
-  for (const auto& [name, act] : kActs) {
-    if (word == name) {
-      return act;
-    }
-  }
-  throw UserError("no scripted worker can '" + word + "'");
-}
-
-NextAct Script::restless() {
-  constexpr std::array kFailures = {Act::die, Act::hang, Act::break_answer, Act::give_back};
-  const bool fails = std::uniform_int_distribution(0, 99)(random_) < 15;
-  return {.act = fails ? kFailures[std::uniform_int_distribution<std::size_t>(0, 3)(random_)] : Act::revert,
-          .after_s = std::uniform_real_distribution(0.1, 0.3)(random_)};
-}
-
-NextAct Script::next() {
-  if (acts_.front() == "restless") {
-    return restless();
-  }
-  if (done_ == acts_.size()) {
-    return {.act = Act::stay};
-  }
-  const std::vector<std::string> parts = split(acts_[done_++], '@');
-  return {.act = act_named(parts[0]), .after_s = parts.size() > 1 ? std::stod(parts[1]) : 0};
-}
-
-ScriptedWorker::ScriptedWorker(std::string device, std::string journal, Script script)
-    : device_(std::move(device)), journal_(std::move(journal)), script_(std::move(script)), machine_(describe_host()) {
-  catalogue_.load({std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
 }
 
 void ScriptedWorker::run() {

@@ -11,8 +11,8 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/subprocess.h"
 #include "harness/fleet/answer_journal.h"
-#include "harness/fleet/connection.h"
 #include "harness/implement/variant/metadata.h"
 #include "tests/processes.h"
 #include "tests/shipped_families.h"
@@ -72,16 +72,18 @@ Variant new_variant() {
 // A real `apo worker --serve`, spoken to line by line.
 class ServedWorker {
  public:
-  explicit ServedWorker(const std::string& command) : connection_(command) {}
-  void send(const Message& message) { connection_.send(message.dump()); }
+  explicit ServedWorker(const std::string& command)
+      : process_("/bin/sh", {"/bin/sh", "-c", command}, {.working_folder = "", .environment = {}, .guarded = false}) {}
+  void send(const Message& message) { process_.send(message.dump() + "\n"); }
   // The next message of one of these types; nullopt when there was none in time, or there is no more.
   std::optional<Message> next(const std::vector<std::string>& types,
                               std::chrono::duration<double> patience = testing::kPatience);
   bool ends();
-  Connection& connection() { return connection_; }
+  bool is_over() { return !process_.out(); }
+  Subprocess& process() { return process_; }
 
  private:
-  Connection connection_;
+  Subprocess process_;
   std::vector<Message> heard_;
 };
 
@@ -98,17 +100,17 @@ std::optional<Message> ServedWorker::next(const std::vector<std::string>& types,
       return message;
     }
     heard_.clear();
-    Connection::wait({&connection_}, std::chrono::milliseconds(100));
-    for (const std::string& line : connection_.move()) {
+    process_.move_within(0.1);
+    for (const std::string& line : take_lines(process_.output)) {
       heard_.push_back(Message::parse(line));
     }
-  } while ((!connection_.is_over() || !heard_.empty()) && std::chrono::steady_clock::now() - start < patience);
+  } while ((!is_over() || !heard_.empty()) && std::chrono::steady_clock::now() - start < patience);
   return std::nullopt;
 }
 
 bool ServedWorker::ends() {
   next({"nothing"});
-  return connection_.is_over();
+  return is_over();
 }
 
 class Serve : public ::testing::Test {
@@ -209,7 +211,7 @@ TEST_F(Serve, EndsWithItsInput) {
   hello();
   worker_.send(to_message(copy_task(1, "memcpy")));
   ASSERT_TRUE(worker_.next({"progress"}));
-  worker_.connection().hang_up();
+  worker_.process().in().reset();
   EXPECT_TRUE(worker_.ends());
 }
 
@@ -217,7 +219,7 @@ TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
   hello();
   worker_.send(to_message(copy_task(9, "memcpy")));
   ASSERT_TRUE(worker_.next({"progress"}));
-  kill(worker_.connection().pid(), SIGTERM);
+  kill(worker_.process().pid(), SIGTERM);
   EXPECT_TRUE(worker_.next({"given_back"}));
   EXPECT_TRUE(worker_.ends());
 }
@@ -232,12 +234,12 @@ TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
   ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
                       worker_command(folder_, folder_.path().string()));
   worker.send(to_message(copy_task(4, "memcpy")));
-  while (is_absent(pid) && !worker.connection().is_over()) {
+  while (is_absent(pid) && !worker.is_over()) {
     worker.next({"nothing"}, std::chrono::milliseconds(100));
   }
   kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the signals of a job do not arrive at once
-  kill(worker.connection().pid(), SIGTERM);
+  kill(worker.process().pid(), SIGTERM);
   const auto last = worker.next({"answer", "failed", "given_back"});
   ASSERT_TRUE(last);
   EXPECT_EQ(last->at("type"), "given_back") << *last;

@@ -47,9 +47,8 @@ const std::map<std::string, Names> kAllowed = {
     {"harness/fleet",
      {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/core", "journal",
       "kernels"}},
-    {"harness/mcp", {"journal", "harness/core", "kernels"}},
     {"harness/cli",
-     {"harness/applications", "harness/exchange", "harness/fleet", "harness/mcp", "harness/loop", "harness/profile",
+     {"harness/applications", "harness/exchange", "harness/fleet", "harness/loop", "harness/profile",
       "harness/research", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime",
       "harness/worker", "harness/core", "journal", "reports", "kernels"}},
 };
@@ -116,7 +115,7 @@ TEST(Layers, EveryFolderIncludesOnlyWhatIsBelowIt) {
 }
 
 // Rooms beside the harness, which only the command line includes.
-const Names kSatellites = {"harness/applications", "harness/fleet", "harness/mcp"};
+const Names kSatellites = {"harness/applications", "harness/fleet"};
 
 TEST(Layers, OnlyTheCommandLineIncludesASatellite) {
   for (const auto& [folder, allowed] : kAllowed) {

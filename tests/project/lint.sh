@@ -124,7 +124,7 @@ joined='/apo_(evaluate|runtime|implement|kernels)(_computing)?[.]dir/
 /apo_(worker|executor|recorder)[.]dir/|/kernels/(e88/backward|spin/spin)[.]cpp|/journal/query/sql[.]cpp
 /apo_(families|profile|reports|journal)[.]dir/
 /apo_(core|research)[.]dir/
-/apo_(loop|mcp)[.]dir/'
+/apo_loop[.]dir/'
 grep -q -F /Unity/ "$cache/sources" || joined=
 awk -v patterns="$joined" 'BEGIN { count = split(patterns, pattern, "\n") }
   { for (i = 1; i <= count && $0 !~ pattern[i]; ++i); if (i > count || /roof_kernels_/) print; else unit[i] = unit[i] " " $0 }

@@ -14,9 +14,10 @@
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
-#include "harness/fleet/fleet_judge.h"
+#include "harness/fleet/placed_experiments.h"
 #include "harness/fleet/worker_commands.h"
 #include "harness/loop/campaign.h"
 #include "harness/loop/policy.h"
@@ -105,7 +106,7 @@ ProposerOptions proposers_of(const RunOptions& options) {
 }
 
 WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
-  WorkerCommands workers = worker_commands(options.workers, {.program = own_program(),
+  WorkerCommands workers = worker_commands(options.workers, {.program = executable_path().string(),
                                                              .families = globals.families,
                                                              .builds_folder = workspace.paths().builds,
                                                              .target = workspace.target()});

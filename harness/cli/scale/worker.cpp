@@ -42,7 +42,8 @@ int serve_driver(const ServeCommand& options) {
     workspace.keep_to(options.cpus);
   }
   workspace.use(resolve_target(options.target, workspace));
-  return serve(workspace, {.program = identity_of_program(APO_VERSION)});
+  serve(workspace, identity_of_program(APO_VERSION));
+  return kDone;
 }
 
 }  // namespace
