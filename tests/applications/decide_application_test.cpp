@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/random.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -74,8 +75,8 @@ TEST(DecideApplication, WhatIsFasterAndLearnsWorseIsRevertedWithBothShown) {
   const ApplicationComparison judged = measured({.speedup = 1.5, .loss_change = 0.05});
   EXPECT_EQ(judged.verdict, Verdict::reverted);
   EXPECT_EQ(judged.reason, Reason::quality_lost);
-  EXPECT_NE(judged.sentence.find("1.5"), std::string::npos) << judged.sentence;
-  EXPECT_NE(judged.sentence.find("worse with margin 0.01"), std::string::npos) << judged.sentence;
+  expect_contains(judged.sentence, "1.5");
+  expect_contains(judged.sentence, "worse with margin 0.01");
 }
 
 TEST(DecideApplication, ABetterQualityIsNoReasonToRevert) {
@@ -96,7 +97,7 @@ TEST(DecideApplication, NoiseLargerThanTheMarginIsInconclusiveWithTheSeedsThatIt
   EXPECT_EQ(judged.verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.qualities.at(0).finding, QualityFinding::inconclusive);
   EXPECT_GT(judged.qualities.at(0).seeds_needed, 5);
-  EXPECT_NE(judged.sentence.find("seeds would decide"), std::string::npos) << judged.sentence;
+  expect_contains(judged.sentence, "seeds would decide");
 }
 
 TEST(DecideApplication, FewerThanFiveSeedsShowNoEquivalence) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -63,7 +64,7 @@ TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
         .missing;
   };
   EXPECT_EQ(missing_for({.id = "another", .model = "H"}), "");
-  EXPECT_NE(missing_for({.id = "another", .model = "N"}).find("do not differ"), std::string::npos);
+  expect_contains(missing_for({.id = "another", .model = "N"}), "do not differ");
 }
 
 TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
@@ -73,18 +74,15 @@ TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
 }
 
 TEST(Expectation, WhatIsNotKnownIsSaid) {
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing.find("do not differ"),
-            std::string::npos);
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu)
-                .missing.find("nothing in B's table says"),
-            std::string::npos);
-  EXPECT_NE(kernel_effect({}, dispatch_of(kSimple), kGpu).missing.find("no document"), std::string::npos);
+  expect_contains(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing, "do not differ");
+  expect_contains(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu).missing,
+                  "nothing in B's table says");
+  expect_contains(kernel_effect({}, dispatch_of(kSimple), kGpu).missing, "no document");
   const SpeedEffect measured{};
   EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
-  EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
-            std::string::npos);
-  EXPECT_NE(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing.find("'absent'"),
-            std::string::npos);
+  expect_contains(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing,
+                  "no recorder");
+  expect_contains(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing, "'absent'");
 }
 
 TEST(Expectation, ATableHasADocumentAFamily) {
@@ -95,9 +93,8 @@ TEST(Expectation, ATableHasADocumentAFamily) {
   };
   const auto best = dispatch_of(row("f/best", "c", measured("f/old", "f/simple")));
   EXPECT_EQ(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/a"), kGpu).missing, "");
-  EXPECT_NE(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu)
-                .missing.find("differ in 2 rows"),
-            std::string::npos);
+  expect_contains(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu).missing,
+                  "differ in 2 rows");
 }
 
 TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
@@ -115,7 +112,7 @@ TEST(Expectation, ADisagreementIsNamed) {
   const SpeedEffect slower{.effect = -0.1, .lower = -0.12, .upper = -0.08};
   const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
   EXPECT_FALSE(expectation.agrees);
-  EXPECT_NE(expectation_text(expectation).find("DISAGREES"), std::string::npos);
+  expect_contains(expectation_text(expectation), "DISAGREES");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -48,20 +49,16 @@ class ActivityClock : public ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    shared_tensors_ = std::make_unique<SharedTensors>(SharedTensorsSpec{
-        .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
-                    {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4}},
-        .words = {kCount},
-        .alignment = 256});
+    shared_tensors_ = std::make_unique<SharedTensors>(testing::copy_tensors(kCount));
   }
   // Both slots; `kernels` are launched in order in one call.
   void load(const std::vector<std::string>& kernels, const std::string& code) {
-    std::string source = "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n";
+    std::vector<std::string> launches;
     for (const std::string& name : kernels) {
-      source += "// apo:launch " + name + " grid=ceil_div(n,256) block=256\n";
+      launches.push_back("launch " + name + " grid=ceil_div(n,256) block=256");
     }
-    const Build built = builder_->build(
-        *find_family("copy"), parse_variant(source + "#include \"copy.args.h\"\n" + code, "a.cu"), {{"n", kCount}}, {});
+    const Variant variant = parse_variant(testing::copy_source(launches, code), "a.cu");
+    const Build built = builder_->build(*find_family("copy"), variant, {{"n", kCount}}, {});
     ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     for (int slot = 0; slot < 2; ++slot) {
       const auto loaded = worker_->load(slot, built.object_path, built.plan);
@@ -174,8 +171,7 @@ TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
   load_warm({"k"}, kernel("k", kFiveMicroseconds));
   const auto samples = worker_->run({.order = {0}, .activity = true});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  EXPECT_NE(worker_->activity_missing().find("CUPTI does not load: /nonexistent"), std::string::npos)
-      << worker_->activity_missing();
+  expect_contains(worker_->activity_missing(), "CUPTI does not load: /nonexistent");
   EXPECT_EQ(samples->front().activity_ns, 0);
   EXPECT_GT(samples->front().device_ns, 0);
 }

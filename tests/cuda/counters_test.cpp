@@ -23,6 +23,7 @@
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/cuda/metric_lists.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -30,8 +31,6 @@ namespace {
 constexpr const char* kRead = "dram__bytes_read.sum";
 constexpr const char* kWritten = "dram__bytes_write.sum";
 
-constexpr const char* kBlock =
-    "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n";
 constexpr const char* kCopy =
     "extern \"C\" __global__ void k(copy_args a) {\n"
     "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
@@ -76,19 +75,13 @@ WorkerOptions patient_worker() {
 class Bench {
  public:
   Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(patient_worker()) {
-    shared_tensors_ = std::make_unique<SharedTensors>(
-        SharedTensorsSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
-                                      {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
-                          .words = {n},
-                          .alignment = 256});
+    shared_tensors_ = std::make_unique<SharedTensors>(testing::copy_tensors(n));
     load(code, launch);
   }
   // In place of the kernel before.
   void load(const std::string& code, const std::string& launch) {
     const CudaBuilder builder(folder_.path(), worker_.device(), 60);
-    // Four lines of kBlock, the launch and the include: `code` begins in line 7.
-    const std::string source =
-        std::string(kBlock) + "// apo:launch k " + launch + "\n#include \"copy.args.h\"\n" + code;
+    const std::string source = testing::copy_source({"launch k " + launch}, code);
     const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n_}}, {});
     if (built.outcome != Outcome::valid) {
       throw std::runtime_error(built.evidence + built.log);
@@ -149,6 +142,13 @@ class Counters : public ::testing::Test {
 #define APO_SKIP_IF_MISSING(values)                                 \
   if ((values).empty()) {                                           \
     GTEST_SKIP() << "the counters of this GPU cannot be read here"; \
+  }
+
+// A report that failed fails the test; one that a GPU does not let this user have skips it.
+#define APO_MEASURED_OR_SKIP(report)                  \
+  ASSERT_TRUE(report) << (report).failure().evidence; \
+  if (!(report)->missing.empty()) {                   \
+    GTEST_SKIP() << (report)->missing;                \
   }
 
 TEST_F(Counters, ACopyMovesItsBytesThroughDram) {
@@ -268,10 +268,7 @@ TEST_F(Counters, MemoryIsRestoredBetweenPasses) {
   Bench bench("extern \"C\" __global__ void k(copy_args a) { atomicAdd(reinterpret_cast<unsigned*>(a.y), 1u); }\n",
               1024, "grid=1 block=1");
   const auto report = bench.worker().count({.metrics = default_counters(), .read_back = true});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   EXPECT_GT(report->passes, 1);
   unsigned counter = 0;
   std::memcpy(&counter, bench.shared_tensors().output("y").data(), sizeof counter);
@@ -286,10 +283,7 @@ TEST_F(Counters, SeveralLaunchesAreSeveralRowsInOrder) {
   Bench bench(std::string(kCopy) + "extern \"C\" __global__ void l(copy_args) {}\n", 1024,
               "grid=4 block=256\n// apo:launch l grid=1 block=32");
   const auto report = bench.worker().count({.metrics = {"smsp__inst_executed.sum"}});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   ASSERT_EQ(report->launches.size(), 2U);
   EXPECT_EQ(report->launches[0].kernel, "k");
   EXPECT_EQ(report->launches[1].kernel, "l");
@@ -299,12 +293,9 @@ TEST_F(Counters, SeveralLaunchesAreSeveralRowsInOrder) {
 TEST_F(Counters, AnUnknownMetricIsRefusedWithANearOneAndTheRestIsCounted) {
   Bench bench(kCopy, 1024, "grid=4 block=256");
   const auto report = bench.worker().count({.metrics = {"dram__byte_read.sum", kRead}});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   ASSERT_EQ(report->refused.size(), 1U);
-  EXPECT_NE(report->refused[0].why.find("dram__bytes_read"), std::string::npos) << report->refused[0].why;
+  expect_contains(report->refused[0].why, "dram__bytes_read");
   EXPECT_EQ(report->metrics, std::vector<std::string>{kRead});
 }
 
@@ -333,13 +324,13 @@ TEST_F(Counters, WithoutCuptiTheReasonIsSaid) {
   unsetenv("APO_CUPTI_LIBRARY");
   const auto report = bench.worker().count({.metrics = {kRead}});
   ASSERT_TRUE(report) << report.failure().evidence;
-  EXPECT_NE(report->missing.find("CUPTI does not load"), std::string::npos) << report->missing;
+  expect_contains(report->missing, "CUPTI does not load");
   const auto samples = bench.worker().sample_stalls({});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  EXPECT_NE(samples->missing.find("CUPTI does not load"), std::string::npos) << samples->missing;
+  expect_contains(samples->missing, "CUPTI does not load");
   const auto instructions = bench.worker().count_instructions({});
   ASSERT_TRUE(instructions) << instructions.failure().evidence;
-  EXPECT_NE(instructions->missing.find("CUPTI does not load"), std::string::npos) << instructions->missing;
+  expect_contains(instructions->missing, "CUPTI does not load");
 }
 
 // Two processes profile at the same time: one waits, and both get their counters.
@@ -378,10 +369,7 @@ TEST_F(Counters, ABusyGpuIsWaitedForWithoutTheLockFile) {
 TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
   Bench bench(kBarriers, 1024, "grid=264 block=1024");
   const auto report = bench.worker().sample_stalls({.repetitions = 20});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::map<std::string, std::int64_t> stalls;
   std::map<int, std::int64_t> waiting;
   std::map<int, std::int64_t> issuing;
@@ -411,8 +399,7 @@ TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
 // Needs a compiler, but no GPU.
 TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
   const TemporaryFolder folder;
-  const std::string source =
-      std::string(kBlock) + "// apo:launch k grid=264 block=1024\n#include \"copy.args.h\"\n" + kBarriers;
+  const std::string source = testing::copy_source({"launch k grid=264 block=1024"}, kBarriers);
   std::unique_ptr<CudaBuilder> builder;
   try {
     builder = std::make_unique<CudaBuilder>(folder.path(), std::nullopt, 60);
@@ -437,10 +424,7 @@ TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
 TEST_F(Counters, InstructionsAreCountedExactly) {
   Bench bench(kBarriers, 1024, "grid=264 block=1024");
   const auto report = bench.worker().count_instructions({});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::int64_t warps = 0;
   std::map<int, std::int64_t> barriers;
   std::map<int, std::int64_t> divergent;
@@ -507,10 +491,7 @@ TEST_F(Counters, AllKernelsOfACallHaveTheirInstructionsCounted) {
 TEST_F(Counters, ABankConflictIsCountedOnItsLine) {
   Bench bench(kBankConflicts, 1024, "grid=64 block=256");
   const auto report = bench.worker().count_instructions({});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::map<int, std::int64_t> excess;
   for (const InstructionCount& one : report->instructions) {
     excess[one.line] += one.values[kSharedWavefronts] - one.values[kSharedIdeal];
@@ -523,10 +504,7 @@ TEST_F(Counters, ABankConflictIsCountedOnItsLine) {
 TEST_F(Counters, ABarrierIsWhatItsWaitsAreHeldUpBy) {
   Bench bench(kBarriers, 1024, "grid=264 block=1024");
   const auto report = bench.worker().sample_stalls({.repetitions = 20});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::int64_t at_barrier = 0;
   std::int64_t elsewhere = 0;
   for (const StallSample& one : report->samples) {

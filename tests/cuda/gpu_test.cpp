@@ -13,12 +13,14 @@
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
 
 constexpr std::int64_t kElements = 10'001;  // 16 bytes do not divide them
 constexpr int kSets = 3;
+constexpr const char* kCopy = "if (i < a.n) a.y[i] = a.x[i];";
 constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
 
 float value(int set, std::int64_t i) {
@@ -34,14 +36,9 @@ class Gpu : public ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    SharedTensorsSpec spec{
-        .buffers = {{.name = "x", .bytes = 4 * kElements, .role = BufferRole::input, .element_bytes = 4},
-                    {.name = "y", .bytes = 4 * kElements, .role = BufferRole::output, .element_bytes = 4},
-                    {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
-        .words = {kElements},
-        .input_sets = kSets,
-        .layout_seed = 7,
-        .alignment = 256};
+    SharedTensorsSpec spec = testing::copy_tensors(kElements, kSets);
+    spec.buffers.push_back({.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0});
+    spec.layout_seed = 7;
     shared_tensors_ = std::make_unique<SharedTensors>(spec);
     for (int set = 0; set < kSets; ++set) {
       std::vector<float> x(kElements);
@@ -55,10 +52,8 @@ class Gpu : public ::testing::Test {
   Build build(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
               const std::string& before = "") const {
     const std::string source =
-        "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
-        "// apo:scratch memo 1024\n// apo:launch k " +
-        launch + "\n#include \"copy.args.h\"\n" + before + "\nextern \"C\" __global__ void k(copy_args a) {\n" +
-        kIndex + body + "\n}\n";
+        testing::copy_source({"scratch memo 1024", "launch k " + launch},
+                             before + "\nextern \"C\" __global__ void k(copy_args a) {\n" + kIndex + body + "\n}\n");
     Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
     EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     return built;
@@ -101,7 +96,7 @@ class Gpu : public ::testing::Test {
 };
 
 TEST_F(Gpu, CopiesEverySetAndTimesIt) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopy)));
   for (int set = 0; set < kSets; ++set) {
     shared_tensors_->poison_outputs();
     const auto sample = worker_->call(0, set);
@@ -115,7 +110,7 @@ TEST_F(Gpu, CopiesEverySetAndTimesIt) {
 }
 
 TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopy)));
   for (const int repetitions : {2, 7, 500}) {
     for (int set = 0; set < kSets; ++set) {
       const RunRequest request{
@@ -128,7 +123,7 @@ TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
 }
 
 TEST_F(Gpu, ThePauseShowsTheSampleThatItFollows) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopy)));
   int seen = -1;
   const RunRequest request{.order = {0, 0, 0}, .sets = {0, 2, 1}, .verify_after = 1};
   const auto samples = worker_->run(request, [&](int sample) -> std::optional<Failure> {
@@ -156,7 +151,7 @@ TEST_F(Gpu, NothingSurvivesFromOneSampleToTheNext) {
 TEST_F(Gpu, FaultsAreNamed) {
   const Failure illegal = failure_of("if (i == 0) (a.y + (1LL << 40))[0] = 1;");
   EXPECT_EQ(illegal.outcome, Outcome::faulted);
-  EXPECT_NE(illegal.evidence.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << illegal.evidence;
+  expect_contains(illegal.evidence, "CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_FALSE(worker_->alive()) << "its context is lost";
 }
 
@@ -245,7 +240,7 @@ class KeptInputsOnGpu : public Gpu {
 
 TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
   keep();
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopy)));
   for (const int set : {1, 0}) {
     EXPECT_EQ(seen(set, kElements - 1), value(set, kElements - 1));
     EXPECT_TRUE(worker_->inputs_unchanged());
@@ -262,7 +257,7 @@ TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
 // As for libraries, whose time is theirs alone: cuBLAS was refused for inputs that the file did not have.
 TEST_F(KeptInputsOnGpu, AreFoundUnchangedWhereEachSampleEndsInAPause) {
   keep();
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopy)));
   for (const int verified : {0, 1}) {
     int looks = 0;
     const RunRequest request{.order = {0, 0}, .sets = {0, 1}, .verify_after = verified, .pause_each = true};
@@ -292,9 +287,9 @@ TEST_F(KeptInputsOnGpu, OneElementThatChangedIsFoundWhereverItIs) {
 TEST_F(KeptInputsOnGpu, AProcessThatIsGoneIsNamed) {
   keep();
   keeper_->stop();
-  const auto attached = load(build("if (i < a.n) a.y[i] = a.x[i];"));
+  const auto attached = load(build(kCopy));
   ASSERT_FALSE(attached);
-  EXPECT_NE(attached.failure().evidence.find("kept on the GPU"), std::string::npos) << attached.failure().evidence;
+  expect_contains(attached.failure().evidence, "kept on the GPU");
 }
 
 TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
@@ -305,8 +300,7 @@ TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
 TEST_F(Gpu, WrongParametersAreAWrongAbi) {
   Build built = build("");
   const std::string source =
-      "// apo:variant copy/device\n// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
-      "// apo:launch k grid=1 block=1\n#include \"copy.args.h\"\nextern \"C\" __global__ void k(float* y) {}\n";
+      testing::copy_source({"launch k grid=1 block=1"}, "extern \"C\" __global__ void k(float* y) {}\n");
   built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
   const auto loaded = load(built);
   ASSERT_FALSE(loaded);

@@ -25,6 +25,7 @@
 #include "tests/evaluate/runtime_fixture.h"
 #include "tests/processes.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -160,20 +161,19 @@ TEST_F(EvaluateTest, AnUnsupportedWorkloadIsRefusedBeforeTheBuild) {
 TEST_F(EvaluateTest, ASourceThatDoesNotCompileFailsTheBuild) {
   const Experiment experiment = evaluate_candidate("copy/does_not_compile");
   expect_stopped(experiment, "build", Outcome::build_failed);
-  EXPECT_NE(experiment.candidate_build.log.find("error"), std::string::npos);
+  expect_contains(experiment.candidate_build.log, "error");
 }
 
 TEST_F(EvaluateTest, RaggedShapesCatchWhatRoundOnesDoNot) {
   const Experiment experiment = evaluate_candidate("copy/wrong_when_ragged");
   expect_stopped(experiment, "correctness", Outcome::incorrect);
-  EXPECT_NE(experiment.gates.back().evidence.find("n1001"), std::string::npos);
+  expect_contains(experiment.gates.back().evidence, "n1001");
 }
 
 TEST_F(EvaluateTest, AResultThatIsKeptForAnAddressIsWrongOnceOtherInputsStandThere) {
   const Experiment experiment = evaluate_candidate("copy/caches_by_pointer");
   expect_stopped(experiment, "correctness", Outcome::incorrect);
-  EXPECT_NE(experiment.gates.back().evidence.find("where typical stood"), std::string::npos)
-      << experiment.gates.back().evidence;
+  expect_contains(experiment.gates.back().evidence, "where typical stood");
 }
 
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {
@@ -226,13 +226,13 @@ TEST_F(EvaluateTest, AReadPastTheEndIsFoundBySanitizers) {
 TEST_F(EvaluateTest, ACandidateThatStopsWorkingWhenItIsTimedIsCaught) {
   const Experiment experiment = evaluate_candidate("copy/cheats_when_timed");
   expect_stopped(experiment, "timing", Outcome::incorrect);
-  EXPECT_NE(experiment.judgement->sentence.find("The candidate failed while it was timed"), std::string::npos);
+  expect_contains(experiment.judgement->sentence, "The candidate failed while it was timed");
 }
 
 TEST_F(EvaluateTest, ACandidateThatCrashesWhenItIsTimedIsBlamedAndNotTheIncumbent) {
   const Experiment experiment = evaluate_candidate("copy/crashes_when_timed");
   expect_stopped(experiment, "timing", Outcome::faulted);
-  EXPECT_NE(experiment.judgement->sentence.find("SIGABRT"), std::string::npos) << experiment.judgement->sentence;
+  expect_contains(experiment.judgement->sentence, "SIGABRT");
 }
 
 TEST_F(EvaluateTest, ACandidateThatNeverReturnsIsRevertedAtItsDeadline) {
@@ -241,8 +241,7 @@ TEST_F(EvaluateTest, ACandidateThatNeverReturnsIsRevertedAtItsDeadline) {
   Experiment experiment = copy.experiment("copy/infinite_loop");
   evaluate(runtime, experiment, plan, silent);
   expect_stopped(experiment, "correctness", Outcome::timed_out);
-  EXPECT_NE(experiment.judgement->sentence.find("no answer in 500 ms"), std::string::npos)
-      << experiment.judgement->sentence;
+  expect_contains(experiment.judgement->sentence, "no answer in 500 ms");
 }
 
 TEST_F(EvaluateTest, ATimeBelowThePhysicalFloorIsNotBelieved) {
@@ -354,7 +353,7 @@ TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
     run("copy/once", "copy/cheats_when_timed");
     FAIL();
   } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string(error.what()).find("timed call"), std::string::npos) << error.what();
+    expect_contains(error.what(), "timed call");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "harness/core/error.h"
 #include "tests/evaluate/runtime_fixture.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -38,7 +39,7 @@ TEST_F(RegressionGateTest, AMuchFasterOnePasses) {
 TEST_F(RegressionGateTest, IdenticalMachineCodePassesWithoutTiming) {
   const RegressionResult result = gate("copy/once", "copy/once", 0.02);
   EXPECT_EQ(result.verdict, GateVerdict::passed);
-  EXPECT_NE(result.sentence.find("machine code identical"), std::string::npos) << result.sentence;
+  expect_contains(result.sentence, "machine code identical");
   EXPECT_TRUE(result.rounds.empty());
   EXPECT_TRUE(result.state.workloads.empty());
 }
@@ -57,7 +58,7 @@ TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved)
                                                       {.margin = 1e-7, .looks = {{14, 0.0001}}}, silent);
   EXPECT_EQ(result.verdict, GateVerdict::undecided) << result.sentence;
   EXPECT_EQ(result.state.workloads.at(0).rounds, 14);
-  EXPECT_NE(result.sentence.find("it resolves"), std::string::npos) << result.sentence;
+  expect_contains(result.sentence, "it resolves");
 }
 
 TEST_F(RegressionGateTest, AWrongOneFailsAtTheGateThatFoundItUntimed) {

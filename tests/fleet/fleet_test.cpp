@@ -10,6 +10,7 @@
 
 #include "tests/fleet/campaign_of_workers.h"
 #include "tests/processes.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -155,7 +156,7 @@ TEST_F(FleetTest, AKilledWorkerLosesItsTaskAndIsStartedAgain) {
   kill(fleet_->pid(0), SIGKILL);
   const FleetEvent left = expect_left(WorkerEnd::died, false);
   EXPECT_EQ(left.task, 5);
-  EXPECT_NE(left.note.find("SIGKILL"), std::string::npos) << left.note;
+  expect_contains(left.note, "SIGKILL");
   EXPECT_EQ(next()->kind, Kind::joined);
 }
 
@@ -167,7 +168,7 @@ TEST_F(FleetTest, AWorkerWithoutHeartbeatsIsGivenUp) {
 TEST_F(FleetTest, AHeartbeatWithoutProgressForTooLongIsSilence) {
   give_task(R"(read task; echo '{"type":"heartbeat","quiet_s":12}'; echo '{"type":"heartbeat","quiet_s":31}')");
   const FleetEvent left = expect_left(WorkerEnd::silent, false);
-  EXPECT_NE(left.note.find("no progress"), std::string::npos) << left.note;
+  expect_contains(left.note, "no progress");
 }
 
 TEST_F(FleetTest, APreemptedWorkerGivesItsTaskBackAndIsStartedAgain) {

@@ -16,6 +16,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "tests/processes.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -126,7 +127,7 @@ TEST_F(Serve, SaysItsDeviceAndSendsHeartbeats) {
   const Hello hello = this->hello();
   EXPECT_EQ(hello.program.protocol, kFleetProtocol);
   EXPECT_EQ(hello.machine.target, Target::host);
-  EXPECT_NE(hello.device.find(" cpus "), std::string::npos) << hello.device;
+  expect_contains(hello.device, " cpus ");
   EXPECT_TRUE(worker_.next({"heartbeat"}));
   EXPECT_TRUE(worker_.next({"heartbeat"}));
 }

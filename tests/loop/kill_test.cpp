@@ -15,6 +15,7 @@
 #include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
 #include "tests/processes.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -147,8 +148,8 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
   words.at(12) = "copy/parallel";
   const ProcessResult another = run_process(words, options);
   EXPECT_EQ(another.exit_code, 1) << another.error;
-  EXPECT_NE(another.error.find("cannot go on with another --baseline"), std::string::npos) << another.error;
-  EXPECT_NE(another.error.find("--baseline copy/parallel --iterations 6 --new"), std::string::npos) << another.error;
+  expect_contains(another.error, "cannot go on with another --baseline");
+  expect_contains(another.error, "--baseline copy/parallel --iterations 6 --new");
   words.at(12) = "copy/simple";
   words.back() = "1";
   const ProcessResult again = run_process(words, options);
@@ -156,7 +157,7 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
     GTEST_SKIP() << again.error;
   }
   EXPECT_EQ(again.exit_code, 0) << again.error;
-  EXPECT_NE(again.error.find("resuming campaign 1 at iteration 2 of 2"), std::string::npos) << again.error;
+  expect_contains(again.error, "resuming campaign 1 at iteration 2 of 2");
   const std::vector<IterationRow> rows = iterations(journal);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows.front().ended_at, "");
@@ -192,15 +193,15 @@ TEST(Kill, AfterCtrlCATrialSaysWhatIsKeptAndReadersThatItsExperimentWasInterrupt
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
   const std::string said = read_file(folder.path() / "said");
-  EXPECT_NE(said.find("apo: interrupted; the journal keeps every finished experiment"), std::string::npos) << said;
-  EXPECT_NE(said.find("try again with: apo try copy hangs.cpp --workload n4k"), std::string::npos) << said;
+  expect_contains(said, "apo: interrupted; the journal keeps every finished experiment");
+  expect_contains(said, "try again with: apo try copy hangs.cpp --workload n4k");
   ASSERT_EQ(open_experiments(journal, true), 1U);
   const ProcessOptions options{
       .timeout_s = 100000, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}};
   const ProcessResult shown = run_process({APO_PROGRAM, "show", "1"}, options);
-  EXPECT_NE(shown.output.find("never: the run that measured it was interrupted"), std::string::npos) << shown.output;
+  expect_contains(shown.output, "never: the run that measured it was interrupted");
   const ProcessResult found = run_process({APO_PROGRAM, "query"}, options);
-  EXPECT_NE(found.error.find("running no longer, but interrupted: 1;"), std::string::npos) << found.error;
+  expect_contains(found.error, "running no longer, but interrupted: 1;");
 }
 
 // Whether a reference runs that a program in this folder has started.
@@ -224,9 +225,7 @@ TEST(Kill, AfterCtrlCAReferenceThatNeverEndsIsNotRegistered) {
   kill(child, SIGINT);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   const std::string said = read_file(folder.path() / "said");
-  EXPECT_NE(said.find("apo: interrupted; nothing is registered\n     register it with: apo register endless.h\n"),
-            std::string::npos)
-      << said;
+  expect_contains(said, "apo: interrupted; nothing is registered\n     register it with: apo register endless.h\n");
 }
 
 TEST(Kill, NobodyResumesAnInterruptedTrial) {
@@ -243,7 +242,7 @@ TEST(Kill, NobodyResumesAnInterruptedTrial) {
   SilentObserver observer;
   recover(journal, observer);
   EXPECT_TRUE(journal.open_campaigns().empty()) << "'apo run' would go on with it";
-  EXPECT_NE(journal.campaign_end(1)->note.find("interrupted"), std::string::npos);
+  expect_contains(journal.campaign_end(1)->note, "interrupted");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -68,12 +69,10 @@ TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
     FAIL() << "it went on from another baseline";
   } catch (const UserError& error) {
     const std::string what = error.what();
-    EXPECT_NE(what.find("campaign 3"), std::string::npos) << what;
-    EXPECT_NE(what.find("--workload and --baseline"), std::string::npos) << what;
-    EXPECT_NE(error.hint().find("apo run copy --iterations 1\n"), std::string::npos) << error.hint();
-    EXPECT_NE(error.hint().find("apo run copy --baseline=copy/parallel --workload n1m --iterations 1 --new"),
-              std::string::npos)
-        << error.hint();
+    expect_contains(what, "campaign 3");
+    expect_contains(what, "--workload and --baseline");
+    expect_contains(error.hint(), "apo run copy --iterations 1\n");
+    expect_contains(error.hint(), "apo run copy --baseline=copy/parallel --workload n1m --iterations 1 --new");
   }
 }
 

@@ -28,9 +28,10 @@ TEST(Export, TheRecordedJournalBecomesAHeaderThatCompilesAndAnswers) {
   const Ran ran = place.apo({"export", "--dispatch", "--journal", recorded(place), "--output", "table", "--fallback",
                              "e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]", "--with-sources"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("cuda_best[SEQUENCES=11]"), std::string::npos) << ran.out;
+  expect_contains(ran.out, "cuda_best[SEQUENCES=11]");
   place.write("main.cpp", R"(#include "table/e88_backward_dispatch.h"
 #include "table/e88_forward_dispatch.h"
+#include "tests/text.h"
 #include <cstdio>
 int main() {
   using namespace apo_dispatch::e88_backward;

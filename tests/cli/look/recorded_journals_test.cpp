@@ -9,6 +9,7 @@
 #include "harness/core/system/process.h"
 #include "journal/query/queries.h"
 #include "tests/cli/workplace.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -162,7 +163,7 @@ TEST(RecordedJournals, DoctorFindsOneWhole) {
   const std::string journal = APO_SOURCE_FOLDER "/experiments/nvidia-h200/b16_t512_h83_n32/backward.db";
   const Ran ran = place.apo({"doctor", "--journal", journal}, 100);
   EXPECT_EQ(ran.exit_code, kDone) << ran.out;
-  EXPECT_NE(ran.out.find("is whole, schema version"), std::string::npos) << ran.out;
+  expect_contains(ran.out, "is whole, schema version");
   expect_no_sql(ran.err);
 }
 
@@ -174,10 +175,10 @@ TEST(DoctorJournal, UpgradesAJournalOfTheLastReleaseAndMakesItSmall) {
             0);
   const Ran refused = place.apo({"query", "--journal", path});
   EXPECT_EQ(refused.exit_code, kUserMistake);
-  EXPECT_NE(refused.err.find("apo doctor --upgrade --journal"), std::string::npos) << refused.err;
+  expect_contains(refused.err, "apo doctor --upgrade --journal");
   const Ran upgraded = place.apo({"doctor", "--upgrade", "--journal", path});
   EXPECT_EQ(upgraded.exit_code, kDone) << upgraded.err;
-  EXPECT_NE(upgraded.out.find("upgraded from schema version 19"), std::string::npos) << upgraded.out;
+  expect_contains(upgraded.out, "upgraded from schema version 19");
   EXPECT_EQ(place.apo({"query", "--journal", path}).exit_code, kDone);
   const auto compacted = only_document(place.apo({"doctor", "--compact", "--json", "--journal", path}));
   EXPECT_GT(compacted.at("rounds_without_calls"), 0);

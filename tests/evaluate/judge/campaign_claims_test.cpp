@@ -13,6 +13,7 @@
 #include "harness/evaluate/sentinel.h"
 #include "kernels/random.h"
 #include "tests/evaluate/judge/rounds.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -80,7 +81,7 @@ TEST(Sentinel, DifferenceOfIdenticalCodeStopsTheCampaign) {
   const SentinelCheck check = check_sentinel(normals(2, kSentinelRounds, 0.02, 0.003), {}, standard_preset());
   EXPECT_TRUE(check.stop);
   EXPECT_LT(check.p, 0.001);
-  EXPECT_NE(check.why.find("identical code differed by +"), std::string::npos);
+  expect_contains(check.why, "identical code differed by +");
 }
 
 TEST(Sentinel, SignificantDifferenceThatCannotMakeAnAcceptDoesNotStop) {
@@ -97,7 +98,7 @@ TEST(Sentinel, SmallBiasIsFoundOverManySentinels) {
   EXPECT_FALSE(check_sentinel(last, {}, standard_preset()).stop);
   const SentinelCheck check = check_sentinel(last, earlier, standard_preset());
   EXPECT_TRUE(check.stop);
-  EXPECT_NE(check.why.find("over all sentinels"), std::string::npos);
+  expect_contains(check.why, "over all sentinels");
 }
 
 TEST(Sentinel, FalseAlarmsAreRare) {
@@ -276,10 +277,10 @@ TEST(ClockCoupling, ACoupledCertificationQuotesItsSoloRuns) {
   EXPECT_EQ(coupled.quoted().lower, coupled.clock->time_lower);
   EXPECT_EQ(coupled.quoted().confidence, coupled.clock->confidence);
   const std::string text = certified_text(coupled);
-  EXPECT_NE(text.find("n=24; clock-coupled: alone the final incumbent runs at a clock"), std::string::npos) << text;
-  EXPECT_NE(text.find("% lower than the baseline does"), std::string::npos) << text;
-  EXPECT_NE(text.find("24 solo runs of 2 s"), std::string::npos) << text;
-  EXPECT_NE(text.find("1.051x [1.041x, 1.062x]"), std::string::npos) << text;
+  expect_contains(text, "n=24; clock-coupled: alone the final incumbent runs at a clock");
+  expect_contains(text, "% lower than the baseline does");
+  expect_contains(text, "24 solo runs of 2 s");
+  expect_contains(text, "1.051x [1.041x, 1.062x]");
 }
 
 TEST(ClockCoupling, AnyOtherCertificationQuotesItsRounds) {

@@ -16,6 +16,7 @@
 #include "kernels/random.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/judge/simulation.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -48,8 +49,8 @@ TEST(JudgeOfCommands, DecidesByTheSameRuleAndSaysWhatARoundWas) {
   EXPECT_EQ(judgement.verdict, Verdict::accepted);
   EXPECT_EQ(judgement.rounds, of_calls.rounds);
   EXPECT_EQ(judgement.processes, 2 * of_calls.processes);
-  EXPECT_NE(judgement.sentence.find("x better, 98 % interval"), std::string::npos) << judgement.sentence;
-  EXPECT_NE(judgement.sentence.find("over 14 fresh runs of each."), std::string::npos) << judgement.sentence;
+  expect_contains(judgement.sentence, "x better, 98 % interval");
+  expect_contains(judgement.sentence, "over 14 fresh runs of each.");
 }
 
 TEST(JudgeOfCommands, RefusesWhatIsNoPairOfPositiveNumbers) {
@@ -160,7 +161,7 @@ TEST(Judge, RoundsThatShareProcessesAreNotCalledFreshOnes) {
   }
   const Judgement judgement = judge.judgement();
   EXPECT_EQ(judgement.processes, 4);
-  EXPECT_NE(judgement.sentence.find("over 14 rounds, several in a process"), std::string::npos) << judgement.sentence;
+  expect_contains(judgement.sentence, "over 14 rounds, several in a process");
 }
 
 TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
@@ -170,10 +171,10 @@ TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
             "processes, inside +-0.5 %.");
   EXPECT_EQ(sentence(std::log(0.9), 0.0),
             "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 rounds in fresh processes.");
-  EXPECT_NE(sentence(0.0, 0.007).find("No gain of +1.01 % is left possible"), std::string::npos);
+  expect_contains(sentence(0.0, 0.007), "No gain of +1.01 % is left possible");
   const Judgement unresolved = judge_effect(0.006, 0.03).judgement();
   ASSERT_EQ(unresolved.reason, Reason::unresolved);
-  EXPECT_NE(unresolved.sentence.find("this comparison could resolve +"), std::string::npos);
+  expect_contains(unresolved.sentence, "this comparison could resolve +");
   EXPECT_GT(unresolved.minimum_detectable, 0.015);
 }
 
@@ -234,9 +235,7 @@ TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
   const Judgement judgement = judge.judgement();
   EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
   EXPECT_EQ(judgement.reason, Reason::noisy);
-  EXPECT_NE(judgement.sentence.find("3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz"),
-            std::string::npos)
-      << judgement.sentence;
+  expect_contains(judgement.sentence, "3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz");
 }
 
 TEST(Judge, VoidMarksAndEffectsOfTheCallerAreIgnored) {
@@ -262,7 +261,7 @@ TEST(Guard, OneWorkloadThatGotWorseStopsAnAccept) {
   const Judgement judgement = judge_all({.preset = standard_preset()}, effects).judgement();
   EXPECT_EQ(judgement.verdict, Verdict::reverted);
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
-  EXPECT_NE(judgement.sentence.find("workload w2 lost more than -1.00 %"), std::string::npos) << judgement.sentence;
+  expect_contains(judgement.sentence, "workload w2 lost more than -1.00 %");
 }
 
 TEST(Guard, WorkloadThatMayHaveLostTooMuchStopsAnAcceptToo) {
@@ -277,8 +276,7 @@ TEST(Guard, WorkloadThatMayHaveLostTooMuchStopsAnAcceptToo) {
   }
   ASSERT_GT(WalshAverages(second).hodges_lehmann(), -0.01);
   EXPECT_EQ(judge.judgement().reason, Reason::unresolved) << "nothing proves a loss";
-  EXPECT_NE(judge.judgement().sentence.find("workload w1 may have lost more than -1.00 %"), std::string::npos)
-      << judge.judgement().sentence;
+  expect_contains(judge.judgement().sentence, "workload w1 may have lost more than -1.00 %");
 }
 
 TEST(Guard, LossesWithinOnePercentAreAllowed) {
@@ -304,7 +302,7 @@ TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
   }
   EXPECT_NEAR(judge.judgement().effect, 0.05, 1e-6);
   EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
-  EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
+  expect_contains(judge.judgement().sentence, "the slowest tenth of the calls of workload w0");
 }
 
 TEST(Guard, AMeanThatIsSlowerIsNeverAccepted) {
@@ -320,8 +318,7 @@ TEST(Guard, AMeanThatIsSlowerIsNeverAccepted) {
     judge.add(round);
   }
   EXPECT_EQ(judge.judgement().verdict, Verdict::reverted);
-  EXPECT_NE(judge.judgement().sentence.find("all calls of workload w0 together took longer"), std::string::npos)
-      << judge.judgement().sentence;
+  expect_contains(judge.judgement().sentence, "all calls of workload w0 together took longer");
 }
 
 // A gain of 2 %, and an arm's first sample in so many blocks of a round takes so many times as long.
@@ -380,8 +377,7 @@ TEST(SecondLook, LeavesUnresolvedWhatItDoesNotShowByItself) {
                                    {RoundStage::confirm, 5, true, 4, 60}});
   EXPECT_EQ(judge.judgement().verdict, Verdict::inconclusive);
   EXPECT_EQ(judge.judgement().reason, Reason::unresolved);
-  EXPECT_NE(judge.judgement().sentence.find("all calls of workload w0 together took longer"), std::string::npos)
-      << judge.judgement().sentence;
+  expect_contains(judge.judgement().sentence, "all calls of workload w0 together took longer");
   EXPECT_EQ(replay({.preset = standard_preset()}, judge.rounds()), judge.judgement());
 }
 
@@ -398,8 +394,7 @@ TEST(Guard, ASlowestHundredthThatGotLongerStopsAnAccept) {
     judge.add(round);
   }
   EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
-  EXPECT_NE(judge.judgement().sentence.find("the slowest hundredth of the calls of workload w0"), std::string::npos)
-      << judge.judgement().sentence;
+  expect_contains(judge.judgement().sentence, "the slowest hundredth of the calls of workload w0");
 }
 
 CrossChecks in_ns(CrossChecks calls, double call_ns) {
@@ -433,8 +428,7 @@ TEST(Claim, GainThatFreshInputsDoNotShowIsRefusedAfterASecondLook) {
   const Judgement judgement = with_figures({.fresh_incumbent = 1.2, .fresh_candidate = 1.21});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_EQ(judgement.processes, 3 * 14);
-  EXPECT_NE(judgement.sentence.find("calls on inputs made right before them save"), std::string::npos)
-      << judgement.sentence;
+  expect_contains(judgement.sentence, "calls on inputs made right before them save");
 }
 
 TEST(Claim, HalfOfTheGainOnFreshInputsIsEnough) {
@@ -469,7 +463,7 @@ TEST(Claim, GainInLessThanHalfOfTheSamplesIsHeldToAccountAsAWhole) {
   // No median shows it: of two samples of a block one is fast, and in one block of ten none.
   const Judgement judgement = with_changed_samples(true, 0.1, 9, 1, {.fresh_incumbent = 1.2, .fresh_candidate = 1.21});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
-  EXPECT_NE(judgement.sentence.find("the timed calls save 90"), std::string::npos) << judgement.sentence;
+  expect_contains(judgement.sentence, "the timed calls save 90");
   EXPECT_EQ(with_changed_samples(true, 0.1, 9, 1, {.fresh_incumbent = 1.2, .fresh_candidate = 0.4}).reason,
             Reason::faster);
 }

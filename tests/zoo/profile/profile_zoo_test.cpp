@@ -11,6 +11,7 @@
 #include "harness/profile/gpu/occupancy.h"
 #include "harness/worker/code/line_table.h"
 #include "tests/executor/cpu_runtime_fixture.h"
+#include "tests/text.h"
 #include "tests/zoo/profile/zoo.h"
 
 namespace apo::testing {
@@ -57,7 +58,7 @@ TEST_P(ProfileZoo, CompilesForItsGpuAndIsLaunchable) {
 
 TEST(ProfileZooCode, HasALocalArrayAndMoreInstructionsThanCachesHold) {
   APO_BUILD_OR_SKIP(array, "local_array");
-  EXPECT_NE(array.log.find("64 bytes stack frame"), std::string::npos) << array.log;
+  expect_contains(array.log, "64 bytes stack frame");
   APO_BUILD_OR_SKIP(huge, "huge_code");
   EXPECT_GT(huge.resources["text_bytes"], 256 << 10);
 }
