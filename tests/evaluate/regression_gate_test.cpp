@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "tests/evaluate/runtime_fixture.h"
 #include "tests/text.h"
 
@@ -42,6 +43,13 @@ TEST_F(RegressionGateTest, IdenticalMachineCodePassesWithoutTiming) {
   expect_contains(result.sentence, "machine code identical");
   EXPECT_TRUE(result.rounds.empty());
   EXPECT_TRUE(result.state.workloads.empty());
+}
+
+TEST(SameCode, IsThatOfEveryWorkload) {
+  std::vector<TimedWorkload> pairs(2);
+  EXPECT_TRUE(have_same_code(pairs));
+  pairs.back().candidate.build.code_hash = "another";
+  EXPECT_FALSE(have_same_code(pairs));
 }
 
 TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved) {

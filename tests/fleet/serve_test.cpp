@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
-#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
@@ -236,9 +235,14 @@ TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
   while (is_absent(pid) && !worker.connection().is_over()) {
     worker.next({"nothing"}, std::chrono::milliseconds(100));
   }
-  kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the signals of a job do not arrive at once
-  kill(worker.connection().pid(), SIGTERM);
+  // Stopped until both signals are there: the worker finds out in either order, and however late they come.
+  const pid_t process = worker.connection().pid();
+  const pid_t compiling = static_cast<pid_t>(std::stoi(read_file(pid)));
+  kill(process, SIGSTOP);
+  kill(compiling, SIGTERM);
+  EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(compiling); }));
+  kill(process, SIGTERM);
+  kill(process, SIGCONT);
   const auto last = worker.next({"answer", "failed", "given_back"});
   ASSERT_TRUE(last);
   EXPECT_EQ(last->at("type"), "given_back") << *last;
