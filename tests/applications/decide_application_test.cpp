@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "kernels/random.h"
-#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -75,8 +74,8 @@ TEST(DecideApplication, WhatIsFasterAndLearnsWorseIsRevertedWithBothShown) {
   const ApplicationComparison judged = measured({.speedup = 1.5, .loss_change = 0.05});
   EXPECT_EQ(judged.verdict, Verdict::reverted);
   EXPECT_EQ(judged.reason, Reason::quality_lost);
-  expect_contains(judged.sentence, "1.5");
-  expect_contains(judged.sentence, "worse with margin 0.01");
+  EXPECT_NE(judged.sentence.find("1.5"), std::string::npos) << judged.sentence;
+  EXPECT_NE(judged.sentence.find("worse with margin 0.01"), std::string::npos) << judged.sentence;
 }
 
 TEST(DecideApplication, ABetterQualityIsNoReasonToRevert) {
@@ -97,7 +96,7 @@ TEST(DecideApplication, NoiseLargerThanTheMarginIsInconclusiveWithTheSeedsThatIt
   EXPECT_EQ(judged.verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.qualities.at(0).finding, QualityFinding::inconclusive);
   EXPECT_GT(judged.qualities.at(0).seeds_needed, 5);
-  expect_contains(judged.sentence, "seeds would decide");
+  EXPECT_NE(judged.sentence.find("seeds would decide"), std::string::npos) << judged.sentence;
 }
 
 TEST(DecideApplication, FewerThanFiveSeedsShowNoEquivalence) {

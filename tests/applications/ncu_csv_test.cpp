@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
-#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -85,20 +84,21 @@ TEST(NcuCsv, LaunchesWithoutADurationAreCounted) {
   }
   const ApplicationProfile profile = read_ncu_csv(text, "f.csv");
   ASSERT_EQ(profile.notes.size(), 1U);
-  expect_contains(profile.notes[0], "2 of 2 launches have no duration");
+  EXPECT_NE(profile.notes[0].find("2 of 2 launches have no duration"), std::string::npos) << profile.notes[0];
   EXPECT_TRUE(profile.processes.at(0).work.empty());
 }
 
 TEST(NcuCsv, EachMistakeIsNamedWithItsLine) {
   EXPECT_FALSE(is_ncu_csv("a,b\n1,2\n"));
-  expect_contains(csv_error("a,b\n"), "no header line of ncu");
-  expect_contains(csv_error(kDetails.substr(0, kDetails.size() - 12)), "f.csv:8");
+  EXPECT_NE(csv_error("a,b\n").find("no header line of ncu"), std::string::npos);
+  EXPECT_NE(csv_error(kDetails.substr(0, kDetails.size() - 12)).find("f.csv:8"), std::string::npos)
+      << csv_error(kDetails.substr(0, kDetails.size() - 12));
   std::string wrong = kDetails;
   wrong.replace(wrong.find("1,234.50"), 8, "-1");
-  expect_contains(csv_error(wrong), "'-1' 'us' is no duration in f.csv:5");
+  EXPECT_NE(csv_error(wrong).find("'-1' 'us' is no duration in f.csv:5"), std::string::npos) << csv_error(wrong);
   wrong = kDetails;
   wrong.replace(wrong.find("\"us\""), 4, "\"fortnight\"");
-  expect_contains(csv_error(wrong), "is no duration");
+  EXPECT_NE(csv_error(wrong).find("is no duration"), std::string::npos);
 }
 
 TEST(NcuCsv, AFileThatEndsInsideAQuoteEnds) {

@@ -154,6 +154,23 @@ TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
   EXPECT_EQ(rounds_seen, 0);
 }
 
+TEST_F(EvaluateTest, OtherMachineCodeOnOneWorkloadIsAChange) {
+  plan.workloads.push_back(find_workload(copy.family(), "n1001"));
+  plan.check_on_cpu = [](const std::stop_token&) {
+    return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "far enough"}};
+  };
+  Runtime runtime = copy.runtime();
+  runtime.build = [&, builds = 0](const Configuration& configuration, const Axes& axes, bool sanitize) mutable {
+    Build build = copy.runtime().build(configuration, axes, sanitize);
+    build.code_hash += ++builds == 4 ? "another" : "";  // both arms on one workload, then both on the other
+    return build;
+  };
+  Experiment experiment = copy.experiment("copy/once");
+  experiment.workloads = {"n4k", "n1001"};
+  evaluate(runtime, experiment, plan, silent);
+  expect_stopped(experiment, "executor", Outcome::incorrect);
+}
+
 TEST_F(EvaluateTest, AnUnsupportedWorkloadIsRefusedBeforeTheBuild) {
   expect_stopped(evaluate_candidate("copy/large_only"), "metadata", Outcome::refused);
 }

@@ -98,7 +98,8 @@ int main() {
                            ("--dispatch --json --journal empty.db", "'apo run --iterations")):
             with self.subTest(line):
                 words = [word.replace("_H20", " H20") for word in line.split()]
-                self.mistake(["export", *words, *([] if "--journal" in words else ["--journal", journal])], said)
+                ran = self.apo("export", *words, *([] if "--journal" in words else ["--journal", journal]), code=1)
+                self.said(ran.err, said)
         self.assertFalse(self.place.exists("op"))
 
     def test_a_folder_that_cannot_be_written_gets_nothing(self):

@@ -32,7 +32,7 @@ std::vector<Metric> launch_metrics(const Build& built) {
 TEST(ProfileZooFolder, HasThirtyDefectsAndTenCleanKernelsAndSaysWhatEachIs) {
   int clean = 0;
   int defects = 0;
-  for (const std::string& name : zoo_names()) {
+  for (const std::string& name : zoo_names("profile")) {
     const std::string source = source_of(name);
     const std::string expected = says(source, "expect");
     EXPECT_FALSE(expected.empty()) << name;
@@ -62,7 +62,7 @@ TEST(ProfileZooCode, HasALocalArrayAndMoreInstructionsThanCachesHold) {
   APO_BUILD_OR_SKIP(huge, "huge_code");
   EXPECT_GT(huge.resources["text_bytes"], 256 << 10);
 }
-INSTANTIATE_TEST_SUITE_P(All, ProfileZoo, ::testing::ValuesIn(zoo_names()),
+INSTANTIATE_TEST_SUITE_P(All, ProfileZoo, ::testing::ValuesIn(zoo_names("profile")),
                          [](const auto& kernel) { return kernel.param; });
 
 // A sampler names lines as the compiler's line table does.
