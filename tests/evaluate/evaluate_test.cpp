@@ -193,6 +193,12 @@ TEST_F(EvaluateTest, AResultThatIsKeptForAnAddressIsWrongOnceOtherInputsStandThe
   expect_contains(experiment.gates.back().evidence, "where typical stood");
 }
 
+TEST_F(EvaluateTest, ARepeatedCallHasToWriteItsOutputAgain) {
+  const Experiment experiment = evaluate_candidate("copy/stale_output");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  expect_contains(experiment.gates.back().evidence, "(typical): the same call again gave other bits");
+}
+
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {
   plan.check_on_cpu = [](const std::stop_token&) {
     return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "a race"}};

@@ -241,6 +241,17 @@ TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
   expect_contains(judgement.sentence, "3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz");
 }
 
+TEST(Judge, EachStageMayHaveAFifthOfItsRoundsVoid) {
+  Judge judge({.preset = standard_preset()});
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.05});
+    round.environment.throttle_bits = round.index < 2 ? 0x40 : 0;
+    judge.add(round);
+  }
+  EXPECT_EQ(judge.judgement().reason, Reason::faster);
+  EXPECT_EQ(judge.judgement().processes, 2 * (14 + 2));
+}
+
 TEST(Judge, VoidMarksAndEffectsOfTheCallerAreIgnored) {
   Judge judge({.preset = standard_preset()});
   while (!judge.next().finished) {
