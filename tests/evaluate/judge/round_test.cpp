@@ -213,15 +213,6 @@ TEST(BlockContrast, ComparesTheFasterRunOfEachArm) {
   EXPECT_NEAR(block_contrast(block, true), -std::log(2.0), 1e-12);
 }
 
-TEST(BlockContrast, RelabellingTheSlotsChangesNothing) {
-  for (const int first : {0, 1}) {
-    const Block block = block_of(first, 1003, 997, 1011, 1009);
-    const Block relabelled = block_of(1 - first, 1003, 997, 1011, 1009);
-    EXPECT_EQ(block_contrast(block, true), block_contrast(relabelled, false));
-    EXPECT_EQ(block_contrast(block, false), block_contrast(relabelled, true));
-  }
-}
-
 TEST(BlockContrast, WhatIsNoBlockIsRefused) {
   EXPECT_THROW(block_contrast({}, true), UserError);
   EXPECT_THROW(block_contrast({.samples = {{0, 5}, {1, 5}, {1, 5}}}, true), UserError);
