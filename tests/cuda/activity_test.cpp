@@ -10,8 +10,6 @@
 
 #include "harness/core/error.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/implement/cubin_builder.h"
-#include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
@@ -44,12 +42,11 @@ class ActivityClock : public ::testing::Test {
   }
   void start(const WorkerOptions& with) {
     try {
-      worker_ = std::make_unique<Worker>(with);
-      builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
+      gpu_ = std::make_unique<testing::CopyOnGpu>(testing::copy_tensors(kCount), with);
+      worker_ = &gpu_->worker();
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    shared_tensors_ = std::make_unique<SharedTensors>(testing::copy_tensors(kCount));
   }
   // Both slots; `kernels` are launched in order in one call.
   void load(const std::vector<std::string>& kernels, const std::string& code) {
@@ -57,14 +54,8 @@ class ActivityClock : public ::testing::Test {
     for (const std::string& name : kernels) {
       launches.push_back("launch " + name + " grid=ceil_div(n,256) block=256");
     }
-    const Variant variant = parse_variant(testing::copy_source(launches, code), "a.cu");
-    const Build built = builder_->build(*find_family("copy"), variant, {{"n", kCount}}, {});
-    ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-    for (int slot = 0; slot < 2; ++slot) {
-      const auto loaded = worker_->load(slot, built.object_path, built.plan);
-      ASSERT_TRUE(loaded) << loaded.failure().evidence;
-    }
-    ASSERT_TRUE(worker_->attach(*shared_tensors_));
+    const auto loaded = gpu_->load(gpu_->build(launches, code), 2);
+    ASSERT_TRUE(loaded) << loaded.failure().evidence;
   }
   void load_warm(const std::vector<std::string>& kernels, const std::string& code) {
     load(kernels, code);
@@ -101,10 +92,8 @@ class ActivityClock : public ::testing::Test {
     return best;
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Worker> worker_;
-  std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  std::unique_ptr<testing::CopyOnGpu> gpu_;
+  Worker* worker_ = nullptr;  // its own
 };
 
 TEST_F(ActivityClock, AgreesWithTheEventsAboutAMillisecond) {
@@ -166,7 +155,7 @@ TEST_F(ActivityClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
 TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
   WorkerOptions without = testing::cuda_worker();
   without.environment = {"APO_CUPTI_LIBRARY=/nonexistent"};
-  worker_.reset();
+  gpu_.reset();
   start(without);
   load_warm({"k"}, kernel("k", kFiveMicroseconds));
   const auto samples = worker_->run({.order = {0}, .activity = true});

@@ -74,32 +74,21 @@ WorkerOptions patient_worker() {
 // One worker with one kernel in it.
 class Bench {
  public:
-  Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(patient_worker()) {
-    shared_tensors_ = std::make_unique<SharedTensors>(testing::copy_tensors(n));
+  Bench(const std::string& code, std::int64_t n, const std::string& launch)
+      : gpu_(testing::copy_tensors(n), patient_worker()) {
     load(code, launch);
   }
-  // In place of the kernel before.
+  // In place of the kernel before. `code` begins in line 7.
   void load(const std::string& code, const std::string& launch) {
-    const CudaBuilder builder(folder_.path(), worker_.device(), 60);
-    const std::string source = testing::copy_source({"launch k " + launch}, code);
-    const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n_}}, {});
-    if (built.outcome != Outcome::valid) {
-      throw std::runtime_error(built.evidence + built.log);
-    }
-    for (const auto& done : {worker_.load(0, built.object_path, built.plan), worker_.attach(*shared_tensors_)}) {
-      if (!done) {
-        throw std::runtime_error(done.failure().evidence);
-      }
+    if (const auto loaded = gpu_.load(gpu_.build({"launch k " + launch}, code)); !loaded) {
+      throw std::runtime_error(loaded.failure().evidence);
     }
   }
-  Worker& worker() { return worker_; }
-  const SharedTensors& shared_tensors() const { return *shared_tensors_; }
+  Worker& worker() { return gpu_.worker(); }
+  const SharedTensors& shared_tensors() { return gpu_.tensors(); }
 
  private:
-  std::int64_t n_;
-  TemporaryFolder folder_;
-  Worker worker_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  testing::CopyOnGpu gpu_;
 };
 
 class Counters : public ::testing::Test {

@@ -13,9 +13,11 @@
 #include "harness/core/system/files.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/implement/builder.h"
+#include "harness/implement/cubin_builder.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/catalogue.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "tests/shipped_families.h"
 
@@ -53,6 +55,39 @@ inline SharedTensorsSpec copy_tensors(std::int64_t floats, int sets = 1) {
           .input_sets = sets,
           .alignment = 256};
 }
+
+// A worker on the GPU, and variants of `copy` that are loaded into its slots. Throws EnvironmentError where there is
+// none.
+class CopyOnGpu {
+ public:
+  explicit CopyOnGpu(const SharedTensorsSpec& spec, const WorkerOptions& options = cuda_worker())
+      : floats_(spec.words.front()), worker_(options), builder_(folder_.path(), worker_.device(), 60), tensors_(spec) {}
+  Build build(const std::vector<std::string>& lines, const std::string& code) const {
+    Build built =
+        builder_.build(*find_family("copy"), parse_variant(copy_source(lines, code), "a.cu"), {{"n", floats_}}, {});
+    EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+    return built;
+  }
+  // Into the first slots.
+  Result<Done> load(const Build& built, int slots = 1) {
+    for (int slot = 0; slot < slots; ++slot) {
+      if (auto loaded = worker_.load(slot, built.object_path, built.plan); !loaded) {
+        return loaded;
+      }
+    }
+    return worker_.attach(tensors_);
+  }
+  Worker& worker() { return worker_; }
+  SharedTensors& tensors() { return tensors_; }
+  std::filesystem::path folder() const { return folder_.path(); }
+
+ private:
+  std::int64_t floats_;
+  TemporaryFolder folder_;
+  Worker worker_;
+  CudaBuilder builder_;
+  SharedTensors tensors_;
+};
 
 class CudaRuntime {
  public:

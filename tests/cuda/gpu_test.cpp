@@ -8,8 +8,6 @@
 #include <numeric>
 
 #include "harness/core/error.h"
-#include "harness/implement/cubin_builder.h"
-#include "harness/implement/variant/metadata.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
@@ -30,16 +28,16 @@ float value(int set, std::int64_t i) {
 class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
-    try {
-      worker_ = std::make_unique<Worker>(testing::cuda_worker());
-      builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
-    } catch (const EnvironmentError& error) {
-      GTEST_SKIP() << error.what();
-    }
     SharedTensorsSpec spec = testing::copy_tensors(kElements, kSets);
     spec.buffers.push_back({.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0});
     spec.layout_seed = 7;
-    shared_tensors_ = std::make_unique<SharedTensors>(spec);
+    try {
+      gpu_ = std::make_unique<testing::CopyOnGpu>(spec);
+    } catch (const EnvironmentError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    worker_ = &gpu_->worker();
+    shared_tensors_ = &gpu_->tensors();
     for (int set = 0; set < kSets; ++set) {
       std::vector<float> x(kElements);
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -51,19 +49,10 @@ class Gpu : public ::testing::Test {
 
   Build build(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
               const std::string& before = "") const {
-    const std::string source =
-        testing::copy_source({"scratch memo 1024", "launch k " + launch},
-                             before + "\nextern \"C\" __global__ void k(copy_args a) {\n" + kIndex + body + "\n}\n");
-    Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
-    EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-    return built;
+    return gpu_->build({"scratch memo 1024", "launch k " + launch},
+                       before + "\nextern \"C\" __global__ void k(copy_args a) {\n" + kIndex + body + "\n}\n");
   }
-  Result<Done> load(const Build& built, int slot = 0) {
-    if (auto loaded = worker_->load(slot, built.object_path, built.plan); !loaded) {
-      return loaded;
-    }
-    return worker_->attach(*shared_tensors_);
-  }
+  Result<Done> load(const Build& built) { return gpu_->load(built); }
   // The failure of the first call; valid when it has none.
   Failure failure_of(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
                      Worker::Deadline deadline = {}) {
@@ -89,10 +78,9 @@ class Gpu : public ::testing::Test {
     return true;
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Worker> worker_;
-  std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  std::unique_ptr<testing::CopyOnGpu> gpu_;
+  Worker* worker_ = nullptr;  // its own
+  SharedTensors* shared_tensors_ = nullptr;
 };
 
 TEST_F(Gpu, CopiesEverySetAndTimesIt) {
@@ -298,11 +286,7 @@ TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
 }
 
 TEST_F(Gpu, WrongParametersAreAWrongAbi) {
-  Build built = build("");
-  const std::string source =
-      testing::copy_source({"launch k grid=1 block=1"}, "extern \"C\" __global__ void k(float* y) {}\n");
-  built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
-  const auto loaded = load(built);
+  const auto loaded = load(gpu_->build({"launch k grid=1 block=1"}, "extern \"C\" __global__ void k(float* y) {}\n"));
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.failure().outcome, Outcome::wrong_abi);
   EXPECT_TRUE(worker_->alive());
@@ -310,7 +294,7 @@ TEST_F(Gpu, WrongParametersAreAWrongAbi) {
 
 TEST_F(Gpu, GarbageIsNoCubin) {
   Build built = build("");
-  built.object_path = (folder_.path() / "garbage").string();
+  built.object_path = (gpu_->folder() / "garbage").string();
   write_file_atomically(built.object_path,
                         "\x7f"
                         "ELF nothing of the kind");
