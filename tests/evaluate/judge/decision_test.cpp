@@ -11,7 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/normal.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "kernels/random.h"
+#include "tests/evaluate/judge/rounds.h"
 
 namespace apo {
 namespace {
@@ -47,14 +47,6 @@ Decision decide(const std::vector<double>& search, const std::vector<double>& co
   }
   feed(decision, decision.phase() == Phase::confirm ? confirmation : std::vector<double>());
   return decision;
-}
-
-std::vector<double> normals(Random& random, int count, double centre, double sd) {
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i) {
-    values.push_back(centre + sd * random.normal());
-  }
-  return values;
 }
 
 // ---------------------------------------------------------------- the stages
