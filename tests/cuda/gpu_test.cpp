@@ -143,10 +143,6 @@ TEST_F(Gpu, FaultsAreNamed) {
   EXPECT_FALSE(worker_->alive()) << "its context is lost";
 }
 
-TEST_F(Gpu, ATrapIsAFault) {
-  EXPECT_EQ(failure_of("__trap();").outcome, Outcome::faulted);
-}
-
 TEST_F(Gpu, AnEndlessKernelIsKilledAtItsDeadline) {
   const auto start = std::chrono::steady_clock::now();
   const Failure endless = failure_of("volatile float* y = a.y; while (y[0] != 12345.0f) y[0] = 1.0f;",
