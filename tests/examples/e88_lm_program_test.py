@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 import unittest
 
 from apo_test import BINARY, CommandTest, binary, main, source_path
@@ -35,11 +36,12 @@ class E88LmProgram(CommandTest):
         self.said(self.program("--steps", "5", "--warmup-steps", "2").err, "after the warm-up 3 steps")
 
     def test_a_time_in_place_of_steps_begins_no_step_after_it(self):
+        begin = time.monotonic()
         ran = self.program("--steps", "1", APO_SECONDS="0.3")
+        self.assertGreater(time.monotonic() - begin, 0.3)
         self.assertEqual(ran.code, 0, ran.err)
         seconds = [line["seconds"] for line in lines_of(ran)]
         self.assertLess(sum(seconds[:-1]), 0.3)
-        self.assertGreater(len(seconds), 1)
 
     def test_a_rate_that_diverges_shows_its_nan_and_ends_with_an_error(self):
         ran = self.program("--rate", "1e37", "--rate-steps", "0", "--steps", "20")
