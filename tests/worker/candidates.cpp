@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "harness/core/hash.h"
 #include "harness/core/system/process.h"
@@ -33,6 +34,16 @@ std::vector<std::string> base_flags() {
   return {"-std=c++20", "-O1", "-g1", "-shared", "-fPIC", "-pthread"};
 }
 
+std::string marked(const std::string& text, const std::string& mark) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(mark)) {
+      return trim(line.substr(mark.size()));
+    }
+  }
+  return "";
+}
+
 std::optional<Failure> check_output(const SharedTensors& shared_tensors, const std::vector<float>& expected, int call) {
   const std::vector<std::byte> bytes = shared_tensors.read_output("y");
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -48,8 +59,23 @@ std::optional<Failure> check_output(const SharedTensors& shared_tensors, const s
 
 }  // namespace
 
+fs::path zoo_folder() {
+  return fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "host";
+}
+
 fs::path zoo_source(const std::string& name) {
-  return fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "host" / (name + ".cpp");
+  return zoo_folder() / (name + ".cpp");
+}
+
+Expectation expectation_of(const fs::path& source) {
+  const std::string text = read_file(source);
+  Expectation expectation{.outcome = marked(text, "// zoo: expect "), .needs = marked(text, "// zoo: needs ")};
+  for (const std::string& part : split(marked(text, "// zoo: evidence "), ',')) {
+    if (!trim(part).empty()) {
+      expectation.evidence.push_back(trim(part));
+    }
+  }
+  return expectation;
 }
 
 Compiled compile(const fs::path& source, const std::vector<std::string>& more_flags) {

@@ -11,8 +11,17 @@
 
 namespace apo::testing {
 
-// One of the sources in tests/zoo/host.
+// Where the zoo's sources are, and one of them.
+std::filesystem::path zoo_folder();
 std::filesystem::path zoo_source(const std::string& name);
+
+// What a zoo source says about itself.
+struct Expectation {
+  std::string outcome;
+  std::vector<std::string> evidence;  // words that the evidence has to hold
+  std::string needs;                  // "seccomp" or "landlock": means nothing without it
+};
+Expectation expectation_of(const std::filesystem::path& source);
 
 // A shared object, or the compiler's complaint. Kept in the build folder under a name that is a hash of all it was made
 // from, so that the second run of a test compiles nothing.

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/text.h"
-
 namespace apo {
 namespace {
 
@@ -41,8 +39,8 @@ TEST(RunText, AnAlarmWithdrawsTheAcceptInTheTableAndInTheIncumbent) {
   const std::string text = summary_text(summary);
   EXPECT_EQ(line_of(text, "1").find("withdrawn"), std::string::npos) << text;
   EXPECT_NE(line_of(text, "2").find("accepted, withdrawn"), std::string::npos) << text;
-  expect_contains(text, "ALARM: well below what was claimed step by step");
-  expect_contains(text, "incumbent: f/first\n");
+  EXPECT_NE(text.find("ALARM: well below what was claimed step by step"), std::string::npos) << text;
+  EXPECT_NE(text.find("incumbent: f/first\n"), std::string::npos) << text;
 }
 
 TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
@@ -59,29 +57,33 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
        .attacks = "per-step-overhead",
        .why_not = "it is known of e88_forward alone"}};
   const std::string text = summary_text(summary);
-  expect_contains(text,
-                  "not tried\n  8 for target cuda: f/a, f/b, f/c, f/d, f/e, f/g and 2 more\n"
-                  "  1 no iteration came to them: f/j\n");
-  expect_contains(text,
-                  "nobody has written for this\n  fast-tanh against libm-special-functions, 1.20x to 1.40x: a paper\n"
-                  "  1 more that another family, this incumbent or this workload rules out");
-  expect_contains(text, "ended:     f/second is at 93 % of its floor");
+  EXPECT_NE(text.find("not tried\n  8 for target cuda: f/a, f/b, f/c, f/d, f/e, f/g and 2 more\n"
+                      "  1 no iteration came to them: f/j\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("nobody has written for this\n  fast-tanh against libm-special-functions, 1.20x to 1.40x: a paper\n"
+                "  1 more that another family, this incumbent or this workload rules out"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ended:     f/second is at 93 % of its floor"), std::string::npos) << text;
 }
 
 TEST(RunText, TheProposalsAreCountedByClass) {
   CampaignSummary summary = two_accepts();
   EXPECT_EQ(summary_text(summary).find("proposals:"), std::string::npos) << "nobody was asked";
   summary.proposer_calls = {{.command = "true"}};
-  expect_contains(summary_text(summary), "\nproposals: none\n");
+  EXPECT_NE(summary_text(summary).find("\nproposals: none\n"), std::string::npos) << summary_text(summary);
   summary.proposals = {
       .proposed = 15, .refused = 5, .repeated = 1, .not_judged = 3, .accepted = 1, .not_accepted = 3, .wrong = 2};
-  expect_contains(summary_text(summary),
-                  "\nproposals: 15: 6 judged (1 accepted, 3 not accepted, 2 wrong), "
-                  "3 not judged, 1 repeated, 5 refused\n");
+  EXPECT_NE(summary_text(summary).find("\nproposals: 15: 6 judged (1 accepted, 3 not accepted, 2 wrong), "
+                                       "3 not judged, 1 repeated, 5 refused\n"),
+            std::string::npos)
+      << summary_text(summary);
 }
 
 TEST(RunText, APredictionIsABandInWords) {
-  expect_contains(line_of(summary_text(two_accepts()), "1"), "1.50x to 1.80x");
+  EXPECT_NE(line_of(summary_text(two_accepts()), "1").find("1.50x to 1.80x"), std::string::npos);
 }
 
 }  // namespace

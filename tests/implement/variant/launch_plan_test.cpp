@@ -63,7 +63,6 @@ TEST(LaunchPlan, LimitsOfTheDeviceHold) {
   expect_contains(refusal("grid=1 block=1,1,65"), "z up to 64");
   expect_contains(refusal("grid=1 block=2147483647,2147483647,64"), "threads is more than");
   expect_contains(refusal("grid=1,65536 block=1"), "y and z go up to 65535");
-  expect_contains(refusal("grid=1,1,65536 block=1"), "y and z go up to 65535");
   expect_contains(refusal("grid=2147483648 block=1"), "more than 2^31-1");
   expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX+1"), "outside 0 to 100000 bytes of this device");
   expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX", small_gpu(), 8),
@@ -112,6 +111,10 @@ TEST(LaunchPlan, TextTellsPlansApartButNotNames) {
   wider.launches[0].block = {64, 1, 1};
   EXPECT_EQ(plan_text(plan), plan_text(renamed));
   EXPECT_NE(plan_text(plan), plan_text(wider));
+}
+
+TEST(LaunchPlan, TheDepthOfAGridHasTheLimitOfItsHeight) {
+  expect_contains(planned("// apo:launch k grid=1,1,65536 block=1").evidence, "y and z go up to 65535");
 }
 
 }  // namespace

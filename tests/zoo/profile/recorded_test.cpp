@@ -64,7 +64,7 @@ void add_causes(Diagnosis& diagnosis, const std::string& cubin) {
 
 TEST_F(Recorded, EveryPlantedDefectComesFirst) {
   int right = 0;
-  for (const std::string& name : zoo_names("profile")) {
+  for (const std::string& name : zoo_names()) {
     const std::string expected = says(source_of(name), "expect");
     const std::vector<Bottleneck> found = diagnose(diagnosis_of(name));
     const Bottleneck first = found.empty() ? Bottleneck{} : found.front();  // none at the roof
@@ -72,7 +72,7 @@ TEST_F(Recorded, EveryPlantedDefectComesFirst) {
     EXPECT_TRUE(clean || first.name == expected) << name << ": " << first.name << ", " << first.evidence;
     right += clean || first.name == expected ? 1 : 0;
   }
-  EXPECT_EQ(right, static_cast<int>(zoo_names("profile").size()));
+  EXPECT_EQ(right, static_cast<int>(zoo_names().size()));
 }
 
 // The recorded offsets are of one version of the compiler; another one lays the code out differently.

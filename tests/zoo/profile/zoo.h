@@ -16,12 +16,11 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/pc_sampling.h"
 #include "kernels/family.h"
-#include "tests/zoo/notes.h"
 
 namespace apo::testing {
 
 namespace fs = std::filesystem;
-inline const fs::path kProfileZoo = zoo("profile");
+inline const fs::path kProfileZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "profile";
 
 inline const DeviceFacts kH200 = {.name = "none",
                                   .major = 9,
@@ -37,9 +36,31 @@ inline std::string source_of(const std::string& name) {
   return read_file(kProfileZoo / (name + ".cu"));
 }
 
+// What stands behind "// zoo: KEY ".
+inline std::string says(const std::string& source, const std::string& key) {
+  const std::string mark = "// zoo: " + key + " ";
+  for (const std::string& line : split(source, '\n')) {
+    if (line.starts_with(mark)) {
+      return trim(line.substr(mark.size()));
+    }
+  }
+  return "";
+}
+
+inline std::vector<std::string> zoo_names() {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(kProfileZoo)) {
+    if (entry.path().extension() == ".cu") {
+      found.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 // Where threads work together, or the result is more than a copy with ballast.
 inline std::vector<std::string> names_worth_running() {
-  std::vector<std::string> all = zoo_names("profile");
+  std::vector<std::string> all = zoo_names();
   std::erase_if(all, [](const std::string& name) {
     const std::string source = source_of(name);
     const bool together = source.find("__shared__") != std::string::npos || source.find("_sync") != std::string::npos ||
@@ -49,12 +70,16 @@ inline std::vector<std::string> names_worth_running() {
   return all;
 }
 
+// From 1; 0 when none is marked.
 inline std::ptrdiff_t planted_line(const std::string& source) {
-  return line_marked(source, "planted");
+  const std::vector<std::string> text = split(source, '\n');
+  const auto planted =
+      std::find_if(text.begin(), text.end(), [](const auto& line) { return line.ends_with("// planted"); });
+  return planted == text.end() ? 0 : planted - text.begin() + 1;
 }
 
 inline std::vector<std::string> names_with_a_line() {
-  std::vector<std::string> all = zoo_names("profile");
+  std::vector<std::string> all = zoo_names();
   std::erase_if(all, [](const std::string& name) { return planted_line(source_of(name)) == 0; });
   return all;
 }
