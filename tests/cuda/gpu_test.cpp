@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kElements = 10'001;  // 16 bytes do not divide them
 constexpr int kSets = 3;
-constexpr const char* kCopy = "if (i < a.n) a.y[i] = a.x[i];";
+constexpr const char* kCopyBody = "if (i < a.n) a.y[i] = a.x[i];";
 constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
 
 float value(int set, std::int64_t i) {
@@ -84,7 +84,7 @@ class Gpu : public ::testing::Test {
 };
 
 TEST_F(Gpu, CopiesEverySetAndTimesIt) {
-  ASSERT_TRUE(load(build(kCopy)));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (int set = 0; set < kSets; ++set) {
     shared_tensors_->poison_outputs();
     const auto sample = worker_->call(0, set);
@@ -98,7 +98,7 @@ TEST_F(Gpu, CopiesEverySetAndTimesIt) {
 }
 
 TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
-  ASSERT_TRUE(load(build(kCopy)));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int repetitions : {2, 7, 500}) {
     for (int set = 0; set < kSets; ++set) {
       const RunRequest request{
@@ -111,7 +111,7 @@ TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
 }
 
 TEST_F(Gpu, ThePauseShowsTheSampleThatItFollows) {
-  ASSERT_TRUE(load(build(kCopy)));
+  ASSERT_TRUE(load(build(kCopyBody)));
   int seen = -1;
   const RunRequest request{.order = {0, 0, 0}, .sets = {0, 2, 1}, .verify_after = 1};
   const auto samples = worker_->run(request, [&](int sample) -> std::optional<Failure> {
@@ -224,7 +224,7 @@ class KeptInputsOnGpu : public Gpu {
 
 TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
   keep();
-  ASSERT_TRUE(load(build(kCopy)));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int set : {1, 0}) {
     EXPECT_EQ(seen(set, kElements - 1), value(set, kElements - 1));
     EXPECT_TRUE(worker_->inputs_unchanged());
@@ -241,7 +241,7 @@ TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
 // As for libraries, whose time is theirs alone: cuBLAS was refused for inputs that the file did not have.
 TEST_F(KeptInputsOnGpu, AreFoundUnchangedWhereEachSampleEndsInAPause) {
   keep();
-  ASSERT_TRUE(load(build(kCopy)));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int verified : {0, 1}) {
     int looks = 0;
     const RunRequest request{.order = {0, 0}, .sets = {0, 1}, .verify_after = verified, .pause_each = true};
@@ -271,7 +271,7 @@ TEST_F(KeptInputsOnGpu, OneElementThatChangedIsFoundWhereverItIs) {
 TEST_F(KeptInputsOnGpu, AProcessThatIsGoneIsNamed) {
   keep();
   keeper_->stop();
-  const auto attached = load(build(kCopy));
+  const auto attached = load(build(kCopyBody));
   ASSERT_FALSE(attached);
   expect_contains(attached.failure().evidence, "kept on the GPU");
 }
