@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -50,7 +51,7 @@ TEST(ProgressLine, IsCutToTheTerminalAndKeepsCounterAndTime) {
     const std::string line = progress_line(progress, columns);
     EXPECT_EQ(line.size(), columns) << line;
     EXPECT_TRUE(line.starts_with(columns >= 50 ? "confirm" : "con...")) << line;
-    EXPECT_NE(line.find("  3/42  at most"), std::string::npos) << line;
+    expect_contains(line, "  3/42  at most");
   }
   EXPECT_LE(progress_line(progress, 5).size(), 5U);
   EXPECT_LE(progress_line({.what = "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4\xc3\xb6"}, 4).size(), 5U);
@@ -68,7 +69,7 @@ TEST(Console, AProgressLineNeverWraps) {
     const std::string text = line.substr(0, line.find("\033"));
     EXPECT_LT(text.size(), 40U) << text;
   }
-  EXPECT_NE(seen.text.find("  19/20"), std::string::npos) << seen.text;
+  expect_contains(seen.text, "  19/20");
 }
 
 TEST(Console, AnInterruptSaysHowToGoOnAndEndsByTheSignal) {
@@ -77,12 +78,12 @@ TEST(Console, AnInterruptSaysHowToGoOnAndEndsByTheSignal) {
     std::raise(SIGINT);
   });
   EXPECT_TRUE(WIFSIGNALED(seen.status) && WTERMSIG(seen.status) == SIGINT);
-  EXPECT_NE(seen.text.find("go on with: apo run copy"), std::string::npos) << seen.text;
+  expect_contains(seen.text, "go on with: apo run copy");
 }
 
 TEST(Console, ColoursAreForTerminalsWithoutNoColor) {
   const auto painted = [] { print(paint("accepted", "green")); };
-  EXPECT_NE(on_terminal(80, painted).text.find("\033[32m"), std::string::npos);
+  expect_contains(on_terminal(80, painted).text, "\033[32m");
   const OnTerminal plain = on_terminal(80, [&] {
     setenv("NO_COLOR", "1", 1);
     painted();

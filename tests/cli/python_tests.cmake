@@ -24,7 +24,7 @@ function(apo_python_test file)
     endif()
     add_test(NAME ${class} COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${class})
     set_tests_properties(${class} PROPERTIES
-      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR};APO_PROGRAM=$<TARGET_FILE:apo>;APO_BINARY_FOLDER=${PROJECT_BINARY_DIR}"
+      ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/cli;APO_PROGRAM=$<TARGET_FILE:apo>;APO_BINARY_FOLDER=${PROJECT_BINARY_DIR}"
       TIMEOUT 1500 COST ${ARG_COST} SKIP_RETURN_CODE 77 LABELS "${labels}")
   endforeach()
 endfunction()

@@ -10,12 +10,11 @@
 
 #include "harness/core/error.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/implement/cubin_builder.h"
-#include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -43,31 +42,20 @@ class ActivityClock : public ::testing::Test {
   }
   void start(const WorkerOptions& with) {
     try {
-      worker_ = std::make_unique<Worker>(with);
-      builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
+      gpu_ = std::make_unique<testing::CopyOnGpu>(testing::copy_tensors(kCount), with);
+      worker_ = &gpu_->worker();
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    shared_tensors_ = std::make_unique<SharedTensors>(SharedTensorsSpec{
-        .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
-                    {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4}},
-        .words = {kCount},
-        .alignment = 256});
   }
   // Both slots; `kernels` are launched in order in one call.
   void load(const std::vector<std::string>& kernels, const std::string& code) {
-    std::string source = "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n";
+    std::vector<std::string> launches;
     for (const std::string& name : kernels) {
-      source += "// apo:launch " + name + " grid=ceil_div(n,256) block=256\n";
+      launches.push_back("launch " + name + " grid=ceil_div(n,256) block=256");
     }
-    const Build built = builder_->build(
-        *find_family("copy"), parse_variant(source + "#include \"copy.args.h\"\n" + code, "a.cu"), {{"n", kCount}}, {});
-    ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-    for (int slot = 0; slot < 2; ++slot) {
-      const auto loaded = worker_->load(slot, built.object_path, built.plan);
-      ASSERT_TRUE(loaded) << loaded.failure().evidence;
-    }
-    ASSERT_TRUE(worker_->attach(*shared_tensors_));
+    const auto loaded = gpu_->load(gpu_->build(launches, code), 2);
+    ASSERT_TRUE(loaded) << loaded.failure().evidence;
   }
   void load_warm(const std::vector<std::string>& kernels, const std::string& code) {
     load(kernels, code);
@@ -104,10 +92,8 @@ class ActivityClock : public ::testing::Test {
     return best;
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Worker> worker_;
-  std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  std::unique_ptr<testing::CopyOnGpu> gpu_;
+  Worker* worker_ = nullptr;  // its own
 };
 
 TEST_F(ActivityClock, AgreesWithTheEventsAboutAMillisecond) {
@@ -169,13 +155,12 @@ TEST_F(ActivityClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
 TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
   WorkerOptions without = testing::cuda_worker();
   without.environment = {"APO_CUPTI_LIBRARY=/nonexistent"};
-  worker_.reset();
+  gpu_.reset();
   start(without);
   load_warm({"k"}, kernel("k", kFiveMicroseconds));
   const auto samples = worker_->run({.order = {0}, .activity = true});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  EXPECT_NE(worker_->activity_missing().find("CUPTI does not load: /nonexistent"), std::string::npos)
-      << worker_->activity_missing();
+  expect_contains(worker_->activity_missing(), "CUPTI does not load: /nonexistent");
   EXPECT_EQ(samples->front().activity_ns, 0);
   EXPECT_GT(samples->front().device_ns, 0);
 }

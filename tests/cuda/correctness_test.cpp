@@ -10,27 +10,23 @@
 #include "harness/evaluate/correctness/check_case.h"
 #include "harness/worker/cupti/cupti.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
 
 using testing::cuda_worker;
-using testing::CudaRuntime;
 
-constexpr const char* kMetadata =
-    "// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
-    "// apo:launch k grid=ceil_div(n,256) block=256\n#include \"copy.args.h\"\n";
 constexpr const char* kCopyKernel =
     "extern \"C\" __global__ void k(copy_args a) {\n  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
     "  if (i < a.n) a.y[i] = a.x[i];\n";
 
-class GpuCorrectness : public ::testing::Test {
+class GpuCorrectness : public testing::CudaTest {
  protected:
   void SetUp() override {
-    try {
-      cuda_ = std::make_unique<CudaRuntime>();
-    } catch (const EnvironmentError& error) {
-      GTEST_SKIP() << error.what();
+    CudaTest::SetUp();
+    if (cuda_ == nullptr) {
+      return;
     }
     runtime_ = cuda_->runtime();
     runtime_.threads = static_cast<int>(std::thread::hardware_concurrency());
@@ -57,11 +53,7 @@ class GpuCorrectness : public ::testing::Test {
     EXPECT_TRUE(sample) << sample.failure().evidence;
     return worker->watch_missing().empty() ? std::move(worker) : nullptr;
   }
-  SharedTensors shared_tensors() const {
-    return SharedTensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
-  }
 
-  std::unique_ptr<CudaRuntime> cuda_;
   Runtime runtime_;
   std::vector<CheckCase> plan_;
 };
@@ -81,7 +73,7 @@ TEST_F(GpuCorrectness, TheDriverLoadsWhatWasBuiltForEveryCase) {
   const GateResult result = gate("copy/cuda_vector4");
   const std::string said =
       "the driver loaded the machine code that was built for " + std::to_string(plan_.size()) + " of them";
-  EXPECT_NE(result.evidence.find(said), std::string::npos) << result.evidence;
+  expect_contains(result.evidence, said);
 }
 
 TEST_F(GpuCorrectness, AFaultEndsItsWorkerAndTheNextVariantPasses) {
@@ -95,15 +87,16 @@ TEST_F(GpuCorrectness, ALibraryVariantGetsAProcessForEveryCase) {
   }
   const GateResult result = gate("copy/library_synchronises");
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-  EXPECT_NE(result.evidence.find("candidate held by: host code"), std::string::npos) << result.evidence;
+  expect_contains(result.evidence, "candidate held by: host code");
 }
 
 TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
   // Right only as long as its variable starts as the source says.
-  cuda_->add(std::string("// apo:variant copy/remembers_across_modules\n// apo:launch mark grid=1 block=1\n") +
-             kMetadata + "__device__ int seen = 0;\n" + kCopyKernel +
-             "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
-             "extern \"C\" __global__ void mark(copy_args) { ++seen; }\n");
+  cuda_->add(testing::copy_source({"launch mark grid=1 block=1", "launch k grid=ceil_div(n,256) block=256"},
+                                  std::string("__device__ int seen = 0;\n") + kCopyKernel +
+                                      "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
+                                      "extern \"C\" __global__ void mark(copy_args) { ++seen; }\n",
+                                  "remembers_across_modules"));
   WorkerPool worker_pool;
   CheckWorkers workers(cuda_worker(), 1, 7, worker_pool);
   GateSteps steps;
@@ -163,7 +156,7 @@ TEST_F(GpuCorrectness, CodeThatTheDriverCompiledFromPtxIsNotWhatWasBuilt) {
   EXPECT_EQ(failure->outcome, Outcome::faulted);
   const auto itself = compare_loaded(*images, read_file(build.object_path), runtime_.code_of);
   ASSERT_TRUE(itself);
-  EXPECT_NE(itself->evidence.find("it compiled that itself"), std::string::npos) << itself->evidence;
+  expect_contains(itself->evidence, "it compiled that itself");
 }
 
 TEST_F(GpuCorrectness, AWorkerThatTimesWatchesNothing) {

@@ -23,6 +23,7 @@
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/cuda/metric_lists.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -30,8 +31,6 @@ namespace {
 constexpr const char* kRead = "dram__bytes_read.sum";
 constexpr const char* kWritten = "dram__bytes_write.sum";
 
-constexpr const char* kBlock =
-    "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n";
 constexpr const char* kCopy =
     "extern \"C\" __global__ void k(copy_args a) {\n"
     "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
@@ -75,38 +74,21 @@ WorkerOptions patient_worker() {
 // One worker with one kernel in it.
 class Bench {
  public:
-  Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(patient_worker()) {
-    shared_tensors_ = std::make_unique<SharedTensors>(
-        SharedTensorsSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
-                                      {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
-                          .words = {n},
-                          .alignment = 256});
+  Bench(const std::string& code, std::int64_t n, const std::string& launch)
+      : gpu_(testing::copy_tensors(n), patient_worker()) {
     load(code, launch);
   }
-  // In place of the kernel before.
+  // In place of the kernel before. `code` begins in line 7.
   void load(const std::string& code, const std::string& launch) {
-    const CudaBuilder builder(folder_.path(), worker_.device(), 60);
-    // Four lines of kBlock, the launch and the include: `code` begins in line 7.
-    const std::string source =
-        std::string(kBlock) + "// apo:launch k " + launch + "\n#include \"copy.args.h\"\n" + code;
-    const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n_}}, {});
-    if (built.outcome != Outcome::valid) {
-      throw std::runtime_error(built.evidence + built.log);
-    }
-    for (const auto& done : {worker_.load(0, built.object_path, built.plan), worker_.attach(*shared_tensors_)}) {
-      if (!done) {
-        throw std::runtime_error(done.failure().evidence);
-      }
+    if (const auto loaded = gpu_.load(gpu_.build({"launch k " + launch}, code)); !loaded) {
+      throw std::runtime_error(loaded.failure().evidence);
     }
   }
-  Worker& worker() { return worker_; }
-  const SharedTensors& shared_tensors() const { return *shared_tensors_; }
+  Worker& worker() { return gpu_.worker(); }
+  const SharedTensors& shared_tensors() { return gpu_.tensors(); }
 
  private:
-  std::int64_t n_;
-  TemporaryFolder folder_;
-  Worker worker_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  testing::CopyOnGpu gpu_;
 };
 
 class Counters : public ::testing::Test {
@@ -151,6 +133,13 @@ class Counters : public ::testing::Test {
     GTEST_SKIP() << "the counters of this GPU cannot be read here"; \
   }
 
+// A report that failed fails the test; one that a GPU does not let this user have skips it.
+#define APO_MEASURED_OR_SKIP(report)                  \
+  ASSERT_TRUE(report) << (report).failure().evidence; \
+  if (!(report)->missing.empty()) {                   \
+    GTEST_SKIP() << (report)->missing;                \
+  }
+
 TEST_F(Counters, ACopyMovesItsBytesThroughDram) {
   constexpr std::int64_t kFloats = std::int64_t{64} << 20;  // 256 MB in, 256 MB out
   Bench bench(kCopy, kFloats, "grid=ceil_div(n,256) block=256");
@@ -172,18 +161,20 @@ TEST_F(Counters, AnEmptyKernelReadsNothingAndWritesAtMostWhatTheFlushLeftInTheL2
   }
 }
 
-TEST_F(Counters, FusedMultiplyAddsAreCountedExactly) {
-  Bench bench(kFfma, 1024, "grid=64 block=256");
-  auto values = count(bench, {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"});
-  APO_SKIP_IF_MISSING(values);
-  EXPECT_EQ(values.begin()->second, 64.0 * 256 * 8 * 1000);
-}
-
-TEST_F(Counters, ALoadWithAllLanesInOneBankHasThirtyOneConflicts) {
-  Bench bench(kBankConflicts, 1024, "grid=64 block=256");
-  auto values = count(bench, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"});
-  APO_SKIP_IF_MISSING(values);
-  EXPECT_NEAR(values.begin()->second / (64.0 * 8 * 256 * 31), 1, 0.001);
+TEST_F(Counters, WhatAKernelDoesIsCountedExactly) {
+  const struct {
+    const char* code;
+    const char* metric;
+    double count;
+  } cases[] = {{kFfma, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 64.0 * 256 * 8 * 1000},
+               // A load with all lanes in one bank has 31 conflicts.
+               {kBankConflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 64.0 * 8 * 256 * 31}};
+  for (const auto& one : cases) {
+    Bench bench(one.code, 1024, "grid=64 block=256");
+    auto values = count(bench, {one.metric});
+    APO_SKIP_IF_MISSING(values);
+    EXPECT_NEAR(values.begin()->second / one.count, 1, one.code == kFfma ? 0 : 0.001);
+  }
 }
 
 TEST_F(Counters, TheDefaultSetIsWholeAndWarpsWaitAtTheBarrier) {
@@ -268,10 +259,7 @@ TEST_F(Counters, MemoryIsRestoredBetweenPasses) {
   Bench bench("extern \"C\" __global__ void k(copy_args a) { atomicAdd(reinterpret_cast<unsigned*>(a.y), 1u); }\n",
               1024, "grid=1 block=1");
   const auto report = bench.worker().count({.metrics = default_counters(), .read_back = true});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   EXPECT_GT(report->passes, 1);
   unsigned counter = 0;
   std::memcpy(&counter, bench.shared_tensors().output("y").data(), sizeof counter);
@@ -286,10 +274,7 @@ TEST_F(Counters, SeveralLaunchesAreSeveralRowsInOrder) {
   Bench bench(std::string(kCopy) + "extern \"C\" __global__ void l(copy_args) {}\n", 1024,
               "grid=4 block=256\n// apo:launch l grid=1 block=32");
   const auto report = bench.worker().count({.metrics = {"smsp__inst_executed.sum"}});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   ASSERT_EQ(report->launches.size(), 2U);
   EXPECT_EQ(report->launches[0].kernel, "k");
   EXPECT_EQ(report->launches[1].kernel, "l");
@@ -299,12 +284,9 @@ TEST_F(Counters, SeveralLaunchesAreSeveralRowsInOrder) {
 TEST_F(Counters, AnUnknownMetricIsRefusedWithANearOneAndTheRestIsCounted) {
   Bench bench(kCopy, 1024, "grid=4 block=256");
   const auto report = bench.worker().count({.metrics = {"dram__byte_read.sum", kRead}});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   ASSERT_EQ(report->refused.size(), 1U);
-  EXPECT_NE(report->refused[0].why.find("dram__bytes_read"), std::string::npos) << report->refused[0].why;
+  expect_contains(report->refused[0].why, "dram__bytes_read");
   EXPECT_EQ(report->metrics, std::vector<std::string>{kRead});
 }
 
@@ -333,13 +315,13 @@ TEST_F(Counters, WithoutCuptiTheReasonIsSaid) {
   unsetenv("APO_CUPTI_LIBRARY");
   const auto report = bench.worker().count({.metrics = {kRead}});
   ASSERT_TRUE(report) << report.failure().evidence;
-  EXPECT_NE(report->missing.find("CUPTI does not load"), std::string::npos) << report->missing;
+  expect_contains(report->missing, "CUPTI does not load");
   const auto samples = bench.worker().sample_stalls({});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  EXPECT_NE(samples->missing.find("CUPTI does not load"), std::string::npos) << samples->missing;
+  expect_contains(samples->missing, "CUPTI does not load");
   const auto instructions = bench.worker().count_instructions({});
   ASSERT_TRUE(instructions) << instructions.failure().evidence;
-  EXPECT_NE(instructions->missing.find("CUPTI does not load"), std::string::npos) << instructions->missing;
+  expect_contains(instructions->missing, "CUPTI does not load");
 }
 
 // Two processes profile at the same time: one waits, and both get their counters.
@@ -378,15 +360,13 @@ TEST_F(Counters, ABusyGpuIsWaitedForWithoutTheLockFile) {
 TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
   Bench bench(kBarriers, 1024, "grid=264 block=1024");
   const auto report = bench.worker().sample_stalls({.repetitions = 20});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::map<std::string, std::int64_t> stalls;
   std::map<int, std::int64_t> waiting;
   std::map<int, std::int64_t> issuing;
   std::int64_t issued = 0;
   std::int64_t all = 0;
+  std::int64_t held_up_elsewhere = 0;
   for (const StallSample& one : report->samples) {
     EXPECT_EQ(one.kernel, "k");
     stalls[one.stall] += one.samples;
@@ -394,6 +374,8 @@ TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
     issuing[one.line] += one.stall == "selected" ? one.samples : 0;
     issued += one.stall == "selected" ? one.samples : 0;
     all += one.samples;
+    // The sampler says which barrier: warps stand at an instruction behind it.
+    held_up_elsewhere += one.stall == "barrier" && (one.opcode != "BAR" || one.cause_line != 11) ? one.samples : 0;
   }
   for (const auto& [stall, samples] : stalls) {
     std::cout << "  " << stall << " " << samples << "\n";
@@ -402,45 +384,18 @@ TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
   EXPECT_GT(all, 1000);
   EXPECT_LE(all, report->total) << "no sample counts twice";
   EXPECT_GT(stalls["barrier"], all / 2);
+  EXPECT_EQ(held_up_elsewhere, 0);
   // A warp that waits stands at the barrier or at the instruction behind it, which belongs to the loop.
   EXPECT_GT(waiting[11] + waiting[9], stalls["barrier"] * 9 / 10);
   EXPECT_GT(issuing[10], issued / 2);
   EXPECT_EQ(report->samples.front().file, "a.cu");
 }
 
-// Needs a compiler, but no GPU.
-TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
-  const TemporaryFolder folder;
-  const std::string source =
-      std::string(kBlock) + "// apo:launch k grid=264 block=1024\n#include \"copy.args.h\"\n" + kBarriers;
-  std::unique_ptr<CudaBuilder> builder;
-  try {
-    builder = std::make_unique<CudaBuilder>(folder.path(), std::nullopt, 60);
-  } catch (const EnvironmentError& error) {
-    GTEST_SKIP() << error.what();
-  }
-  const Build built = builder->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 1024}}, {});
-  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-  const LineTable table(read_file(built.object_path));
-  std::map<int, int> lines;
-  constexpr std::uint64_t kInstructionBytes = 16;
-  for (std::uint64_t offset = 0; offset < 256 * kInstructionBytes; offset += kInstructionBytes) {
-    const SourcePlace place = table.place("k", offset);
-    EXPECT_TRUE(place.line == 0 || place.file == "a.cu") << place.file;
-    ++lines[place.line];
-  }
-  EXPECT_GT(lines[10], 8) << "the multiply-adds, unrolled";
-  EXPECT_GT(lines[11], 0) << "the barrier";
-}
-
 // Each of the 264 blocks has 32 warps, which pass 512 barriers.
 TEST_F(Counters, InstructionsAreCountedExactly) {
   Bench bench(kBarriers, 1024, "grid=264 block=1024");
   const auto report = bench.worker().count_instructions({});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::int64_t warps = 0;
   std::map<int, std::int64_t> barriers;
   std::map<int, std::int64_t> divergent;
@@ -507,35 +462,13 @@ TEST_F(Counters, AllKernelsOfACallHaveTheirInstructionsCounted) {
 TEST_F(Counters, ABankConflictIsCountedOnItsLine) {
   Bench bench(kBankConflicts, 1024, "grid=64 block=256");
   const auto report = bench.worker().count_instructions({});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
+  APO_MEASURED_OR_SKIP(report);
   std::map<int, std::int64_t> excess;
   for (const InstructionCount& one : report->instructions) {
     excess[one.line] += one.values[kSharedWavefronts] - one.values[kSharedIdeal];
   }
   // The seventh line of the code is the thirteenth of the file. 31 repeats of each load of 64 blocks of 8 warps.
   EXPECT_EQ(excess[13], std::int64_t{64} * 8 * 256 * 31);
-}
-
-// Where warps wait at a barrier, the sampler says which: they stand at an instruction behind it.
-TEST_F(Counters, ABarrierIsWhatItsWaitsAreHeldUpBy) {
-  Bench bench(kBarriers, 1024, "grid=264 block=1024");
-  const auto report = bench.worker().sample_stalls({.repetitions = 20});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
-  }
-  std::int64_t at_barrier = 0;
-  std::int64_t elsewhere = 0;
-  for (const StallSample& one : report->samples) {
-    if (one.stall == "barrier") {
-      (one.opcode == "BAR" && one.cause_line == 11 ? at_barrier : elsewhere) += one.samples;
-    }
-  }
-  EXPECT_GT(at_barrier, 100);
-  EXPECT_EQ(elsewhere, 0);
 }
 
 TEST_F(Counters, AProfiledWorkerStillRunsItsKernel) {

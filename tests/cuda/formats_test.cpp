@@ -3,27 +3,28 @@
 
 #include <cstdlib>
 
-#include "harness/core/error.h"
 #include "harness/core/system/process.h"
-#include "harness/core/text.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 using testing::checkout;
-using testing::cuda_worker;
-using testing::CudaRuntime;
 
-class CudaFormats : public ::testing::Test {
+constexpr const char* kCopyWithTriton = R"(# apo:variant copy/triton_copy
+# apo:launch copy_all grid=ceil_div(n,256) args=y,x,n BLOCK=256 warps=8
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_all(y, x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+)";
+
+class CudaFormats : public testing::CudaTest {
  protected:
-  void SetUp() override {
-    try {
-      cuda_ = std::make_unique<CudaRuntime>();
-    } catch (const EnvironmentError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
   // Compiles `code` with nvcc to `name` in the fixture's folder; false where there is no nvcc.
   bool compiled(const std::string& code, const std::string& name, const std::vector<std::string>& flags) {
     const std::string nvcc = find_toolkit_program("nvcc");
@@ -37,14 +38,10 @@ class CudaFormats : public ::testing::Test {
     EXPECT_TRUE(result.ok()) << result.error;
     return true;
   }
-  CheckResult check(const std::string& id) {
-    const Build built = cuda_->build(id);
-    EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-    return built.outcome != Outcome::valid
-               ? CheckResult{.outcome = built.outcome, .evidence = built.evidence}
-               : check_build(cuda_->runtime(), {id, {}}, built, cuda_->ragged(), 5, cuda_worker());
+  void add_triton_copy() {
+    write_file_atomically(cuda_->folder() / "triton_copy.py", kCopyWithTriton);
+    cuda_->add_file(cuda_->folder() / "triton_copy.py");
   }
-  std::unique_ptr<CudaRuntime> cuda_;
 };
 
 // The stream comes as libtvm_ffi.so is told it, by a function that is here the object's own.
@@ -82,18 +79,6 @@ TEST_F(CudaFormats, FfiObjectWorksOnTheWorkersStream) {
   EXPECT_TRUE(result.confinement.starts_with("host code, ")) << result.confinement;
 }
 
-constexpr const char* kCopyWithTriton = R"(# apo:variant copy/triton_copy
-# apo:launch copy_all grid=ceil_div(n,256) args=y,x,n BLOCK=256 warps=8
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def copy_all(y, x, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
-)";
-
 // What Triton would have made is nvcc's here: the kernel takes the words one by one, and two pointers more.
 TEST_F(CudaFormats, KernelThatTakesTheWordsOneByOneIsLaunched) {
   const std::string code = R"(extern "C" __global__ void first(float* y, const float* x, int n, void* a, void* b) {
@@ -103,8 +88,7 @@ TEST_F(CudaFormats, KernelThatTakesTheWordsOneByOneIsLaunched) {
   if (!compiled(code, "first.cubin", {"-cubin"})) {
     GTEST_SKIP() << "no nvcc here";
   }
-  write_file_atomically(cuda_->folder() / "triton_copy.py", kCopyWithTriton);
-  cuda_->add_file(cuda_->folder() / "triton_copy.py");
+  add_triton_copy();
   setenv("PYTHONPATH", (checkout() / "tests" / "implement" / "triton_stand_in").c_str(), 1);
   setenv("APO_TEST_CUBIN", (cuda_->folder() / "first.cubin").c_str(), 1);
   const CheckResult result = check("copy/triton_copy");
@@ -116,8 +100,7 @@ TEST_F(CudaFormats, TritonsOwnCubinIsLaunched) {
   if (!run_process({"sh", "-c", "python3 -c 'import triton'"}).ok()) {
     GTEST_SKIP() << "no Triton here";
   }
-  write_file_atomically(cuda_->folder() / "triton_copy.py", kCopyWithTriton);
-  cuda_->add_file(cuda_->folder() / "triton_copy.py");
+  add_triton_copy();
   const CheckResult result = check("copy/triton_copy");
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
 }

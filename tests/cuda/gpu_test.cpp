@@ -8,17 +8,17 @@
 #include <numeric>
 
 #include "harness/core/error.h"
-#include "harness/implement/cubin_builder.h"
-#include "harness/implement/variant/metadata.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
 
 constexpr std::int64_t kElements = 10'001;  // 16 bytes do not divide them
 constexpr int kSets = 3;
+constexpr const char* kCopyBody = "if (i < a.n) a.y[i] = a.x[i];";
 constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
 
 float value(int set, std::int64_t i) {
@@ -28,21 +28,16 @@ float value(int set, std::int64_t i) {
 class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
+    SharedTensorsSpec spec = testing::copy_tensors(kElements, kSets);
+    spec.buffers.push_back({.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0});
+    spec.layout_seed = 7;
     try {
-      worker_ = std::make_unique<Worker>(testing::cuda_worker());
-      builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
+      gpu_ = std::make_unique<testing::CopyOnGpu>(spec);
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    SharedTensorsSpec spec{
-        .buffers = {{.name = "x", .bytes = 4 * kElements, .role = BufferRole::input, .element_bytes = 4},
-                    {.name = "y", .bytes = 4 * kElements, .role = BufferRole::output, .element_bytes = 4},
-                    {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
-        .words = {kElements},
-        .input_sets = kSets,
-        .layout_seed = 7,
-        .alignment = 256};
-    shared_tensors_ = std::make_unique<SharedTensors>(spec);
+    worker_ = &gpu_->worker();
+    shared_tensors_ = &gpu_->tensors();
     for (int set = 0; set < kSets; ++set) {
       std::vector<float> x(kElements);
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -54,21 +49,10 @@ class Gpu : public ::testing::Test {
 
   Build build(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
               const std::string& before = "") const {
-    const std::string source =
-        "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
-        "// apo:scratch memo 1024\n// apo:launch k " +
-        launch + "\n#include \"copy.args.h\"\n" + before + "\nextern \"C\" __global__ void k(copy_args a) {\n" +
-        kIndex + body + "\n}\n";
-    Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
-    EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-    return built;
+    return gpu_->build({"scratch memo 1024", "launch k " + launch},
+                       before + "\nextern \"C\" __global__ void k(copy_args a) {\n" + kIndex + body + "\n}\n");
   }
-  Result<Done> load(const Build& built, int slot = 0) {
-    if (auto loaded = worker_->load(slot, built.object_path, built.plan); !loaded) {
-      return loaded;
-    }
-    return worker_->attach(*shared_tensors_);
-  }
+  Result<Done> load(const Build& built) { return gpu_->load(built); }
   // The failure of the first call; valid when it has none.
   Failure failure_of(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
                      Worker::Deadline deadline = {}) {
@@ -94,14 +78,13 @@ class Gpu : public ::testing::Test {
     return true;
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Worker> worker_;
-  std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<SharedTensors> shared_tensors_;
+  std::unique_ptr<testing::CopyOnGpu> gpu_;
+  Worker* worker_ = nullptr;  // its own
+  SharedTensors* shared_tensors_ = nullptr;
 };
 
 TEST_F(Gpu, CopiesEverySetAndTimesIt) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (int set = 0; set < kSets; ++set) {
     shared_tensors_->poison_outputs();
     const auto sample = worker_->call(0, set);
@@ -115,7 +98,7 @@ TEST_F(Gpu, CopiesEverySetAndTimesIt) {
 }
 
 TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int repetitions : {2, 7, 500}) {
     for (int set = 0; set < kSets; ++set) {
       const RunRequest request{
@@ -128,7 +111,7 @@ TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
 }
 
 TEST_F(Gpu, ThePauseShowsTheSampleThatItFollows) {
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopyBody)));
   int seen = -1;
   const RunRequest request{.order = {0, 0, 0}, .sets = {0, 2, 1}, .verify_after = 1};
   const auto samples = worker_->run(request, [&](int sample) -> std::optional<Failure> {
@@ -156,12 +139,8 @@ TEST_F(Gpu, NothingSurvivesFromOneSampleToTheNext) {
 TEST_F(Gpu, FaultsAreNamed) {
   const Failure illegal = failure_of("if (i == 0) (a.y + (1LL << 40))[0] = 1;");
   EXPECT_EQ(illegal.outcome, Outcome::faulted);
-  EXPECT_NE(illegal.evidence.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << illegal.evidence;
+  expect_contains(illegal.evidence, "CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_FALSE(worker_->alive()) << "its context is lost";
-}
-
-TEST_F(Gpu, ATrapIsAFault) {
-  EXPECT_EQ(failure_of("__trap();").outcome, Outcome::faulted);
 }
 
 TEST_F(Gpu, AnEndlessKernelIsKilledAtItsDeadline) {
@@ -245,7 +224,7 @@ class KeptInputsOnGpu : public Gpu {
 
 TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
   keep();
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int set : {1, 0}) {
     EXPECT_EQ(seen(set, kElements - 1), value(set, kElements - 1));
     EXPECT_TRUE(worker_->inputs_unchanged());
@@ -262,7 +241,7 @@ TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
 // As for libraries, whose time is theirs alone: cuBLAS was refused for inputs that the file did not have.
 TEST_F(KeptInputsOnGpu, AreFoundUnchangedWhereEachSampleEndsInAPause) {
   keep();
-  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  ASSERT_TRUE(load(build(kCopyBody)));
   for (const int verified : {0, 1}) {
     int looks = 0;
     const RunRequest request{.order = {0, 0}, .sets = {0, 1}, .verify_after = verified, .pause_each = true};
@@ -292,9 +271,9 @@ TEST_F(KeptInputsOnGpu, OneElementThatChangedIsFoundWhereverItIs) {
 TEST_F(KeptInputsOnGpu, AProcessThatIsGoneIsNamed) {
   keep();
   keeper_->stop();
-  const auto attached = load(build("if (i < a.n) a.y[i] = a.x[i];"));
+  const auto attached = load(build(kCopyBody));
   ASSERT_FALSE(attached);
-  EXPECT_NE(attached.failure().evidence.find("kept on the GPU"), std::string::npos) << attached.failure().evidence;
+  expect_contains(attached.failure().evidence, "kept on the GPU");
 }
 
 TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
@@ -303,12 +282,7 @@ TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
 }
 
 TEST_F(Gpu, WrongParametersAreAWrongAbi) {
-  Build built = build("");
-  const std::string source =
-      "// apo:variant copy/device\n// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
-      "// apo:launch k grid=1 block=1\n#include \"copy.args.h\"\nextern \"C\" __global__ void k(float* y) {}\n";
-  built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
-  const auto loaded = load(built);
+  const auto loaded = load(gpu_->build({"launch k grid=1 block=1"}, "extern \"C\" __global__ void k(float* y) {}\n"));
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.failure().outcome, Outcome::wrong_abi);
   EXPECT_TRUE(worker_->alive());
@@ -316,7 +290,7 @@ TEST_F(Gpu, WrongParametersAreAWrongAbi) {
 
 TEST_F(Gpu, GarbageIsNoCubin) {
   Build built = build("");
-  built.object_path = (folder_.path() / "garbage").string();
+  built.object_path = (gpu_->folder() / "garbage").string();
   write_file_atomically(built.object_path,
                         "\x7f"
                         "ELF nothing of the kind");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/zoo/says.h"
 
@@ -9,7 +10,6 @@ namespace apo {
 namespace {
 
 using testing::cuda_worker;
-using testing::CudaRuntime;
 
 constexpr const char* kHead =
     "// apo:target cuda\n// apo:technique t\n// apo:idea i\n#include <fcntl.h>\n#include <sys/socket.h>\n"
@@ -23,15 +23,17 @@ constexpr const char* kHead =
     "  const auto stream = static_cast<cudaStream_t>(call->stream);\n"
     "  k<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);\n";
 
-class CudaLibraries : public ::testing::Test {
+WorkerOptions patient(int seconds) {
+  WorkerOptions options = cuda_worker();
+  options.deadline = std::chrono::seconds(seconds);
+  return options;
+}
+
+class CudaLibraries : public testing::CudaTest {
  protected:
   void SetUp() override {
-    try {
-      cuda_ = std::make_unique<CudaRuntime>();
-    } catch (const EnvironmentError& error) {
-      GTEST_SKIP() << error.what();
-    }
-    if (find_toolkit_program("nvcc").empty()) {
+    CudaTest::SetUp();
+    if (cuda_ != nullptr && find_toolkit_program("nvcc").empty()) {
       GTEST_SKIP() << "no nvcc here";
     }
   }
@@ -41,21 +43,10 @@ class CudaLibraries : public ::testing::Test {
     EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     return built;
   }
-  CheckResult check(const std::string& id, std::chrono::milliseconds deadline = std::chrono::seconds(30)) {
-    const Build built = cuda_->build(id);
-    if (built.outcome != Outcome::valid) {
-      return {.outcome = built.outcome, .evidence = built.evidence};
-    }
-    WorkerOptions options = cuda_worker();
-    options.deadline = deadline;
-    return check_build(cuda_->runtime(), {id, {}}, built, cuda_->ragged(), 5, options);
-  }
-
-  std::unique_ptr<CudaRuntime> cuda_;
 };
 
 TEST_F(CudaLibraries, CublasCopiesUnderConfinement) {
-  const CheckResult result = check("copy/cuda_cublas_copy");
+  const CheckResult result = check("copy/cuda_cublas_copy", patient(30));
   if (result.outcome == Outcome::refused) {
     GTEST_SKIP() << result.evidence;
   }
@@ -68,7 +59,7 @@ TEST_F(CudaLibraries, OfTheZooGetTheirOutcomes) {
   for (const char* name : {"library_synchronises", "library_refuses", "library_runs_a_program",
                            "library_faults_on_the_gpu", "library_hangs"}) {
     const std::string id = std::string("copy/") + name;
-    const CheckResult result = check(id, std::chrono::seconds(5));
+    const CheckResult result = check(id, patient(5));
     EXPECT_EQ(to_string(result.outcome), testing::zoo_says(cuda_->variant(id).source, "expect"))
         << name << result.evidence;
   }
@@ -78,7 +69,7 @@ TEST_F(CudaLibraries, MayNotOpenSocketsNorWriteFiles) {
   added("reaches_out",
         "  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) return 3;\n"
         "  return open(\"/tmp/apo-reached-out\", O_CREAT | O_WRONLY, 0600) >= 0 ? 4 : 0;\n");
-  const CheckResult result = check("copy/reaches_out");
+  const CheckResult result = check("copy/reaches_out", patient(30));
   if (result.evidence.find("returned 4") != std::string::npos) {
     GTEST_SKIP() << "this kernel has no Landlock: " << result.evidence;
   }
@@ -92,9 +83,9 @@ TEST_F(CudaLibraries, WorkOnAnotherStreamIsInTheTime) {
                             "  if (other == nullptr) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);\n"
                             "  spin<<<1, 1, 0, other>>>(10'000'000);\n  return 0;\n");
   Worker worker(cuda_worker());
-  SharedTensors shared_tensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
+  SharedTensors tensors = shared_tensors();
   ASSERT_TRUE(load_build(worker, 0, built));
-  ASSERT_TRUE(worker.attach(shared_tensors));
+  ASSERT_TRUE(worker.attach(tensors));
   const auto sample = worker.call(0);
   ASSERT_TRUE(sample) << sample.failure().evidence;
   EXPECT_GT(sample->device_ns, 3'000'000) << "ten million cycles take 3 ms even at 3 GHz";
@@ -103,12 +94,12 @@ TEST_F(CudaLibraries, WorkOnAnotherStreamIsInTheTime) {
 TEST_F(CudaLibraries, ADeviceVariantWorksBesideALibrary) {
   const Build library = added("beside", "  return 0;\n");
   Worker worker(cuda_worker());
-  SharedTensors shared_tensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
+  SharedTensors tensors = shared_tensors();
   ASSERT_TRUE(load_build(worker, 0, cuda_->build("copy/cuda_simple")));
   EXPECT_EQ(worker.confinement(), "device code only");
   ASSERT_TRUE(load_build(worker, 1, library));
   EXPECT_TRUE(worker.confinement().starts_with("host code, ")) << worker.confinement();
-  ASSERT_TRUE(worker.attach(shared_tensors));
+  ASSERT_TRUE(worker.attach(tensors));
   const auto samples = worker.run({.order = {0, 1, 1, 0}, .repetitions = 3, .cache = CachePolicy::cold});
   ASSERT_TRUE(samples) << samples.failure().evidence;
   ASSERT_EQ(samples->size(), 4u);

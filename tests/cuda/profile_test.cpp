@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/system/machine.h"
@@ -13,14 +12,13 @@
 namespace apo {
 namespace {
 
-struct CudaProfile : ::testing::Test {
+struct CudaProfile : testing::CudaTest {
   void SetUp() override {
-    try {
-      gpu.emplace();
-    } catch (const EnvironmentError& error) {
-      GTEST_SKIP() << error.what();
+    CudaTest::SetUp();
+    if (cuda_ == nullptr) {
+      return;
     }
-    runtime = gpu->runtime();
+    runtime = cuda_->runtime();
     runtime.sources = [](const Configuration&) { return std::vector<SourceFile>(); };
   }
 
@@ -30,7 +28,7 @@ struct CudaProfile : ::testing::Test {
     runtime.worker_pool->keep(std::move(asked));
     SilentObserver observer;
     const auto begin = std::chrono::steady_clock::now();
-    Profile measured = measure_profile(runtime, {variant, {}}, *find_workload(gpu->family(), "n1001"), machine, {},
+    Profile measured = measure_profile(runtime, {variant, {}}, *find_workload(cuda_->family(), "n1001"), machine, {},
                                        CachePolicy::cold, observer);
     runtime.worker_pool->clear();
     RecordProperty("seconds",
@@ -38,7 +36,6 @@ struct CudaProfile : ::testing::Test {
     return measured;
   }
 
-  std::optional<testing::CudaRuntime> gpu;
   Runtime runtime;
 };
 
@@ -55,14 +52,10 @@ TEST_F(CudaProfile, IsWholeWithOneSetOfTensorsForAllItsProcesses) {
 }
 
 TEST_F(CudaProfile, AFaultIsSaidAndLeavesTheGpuToTheNextProfile) {
-  gpu->add(
-      "// apo:variant   copy/faults_when_profiled\n"
-      "// apo:target    cuda sm_80\n"
-      "// apo:technique zoo\n"
-      "// apo:idea      Writes where nothing is.\n"
-      "// apo:launch    fault grid=1 block=1\n"
-      "#include \"copy.args.h\"\n"
-      "extern \"C\" __global__ void fault(copy_args) { *reinterpret_cast<volatile int*>(8) = 1; }\n");
+  cuda_->add(testing::copy_source(
+      {"launch fault grid=1 block=1"},
+      "extern \"C\" __global__ void fault(copy_args) { *reinterpret_cast<volatile int*>(8) = 1; }\n",
+      "faults_when_profiled"));
   EXPECT_THROW(profile("copy/faults_when_profiled"), EnvironmentError);
   EXPECT_GT(profile("copy/cuda_simple").time_ns, 0);
 }

@@ -20,8 +20,6 @@ namespace {
 using testing::cuda_worker;
 
 constexpr const char* kVariables =
-    "// apo:variant copy/with_variables\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
-    "// apo:launch k grid=1 block=32\n#include \"copy.args.h\"\n"
     "namespace {\nconstexpr int kUnchanging = 3;\n__device__ int hidden[3] = {1, 2, 3};\n}\n"
     "__device__ int seen = 5;\n__device__ float empty[100];\n__constant__ int given = 7;\n"
     "extern \"C\" __global__ void k(copy_args a) {\n"
@@ -30,14 +28,13 @@ constexpr const char* kVariables =
 
 // Through the generic address, which the compiler no longer knows to be that of a constant.
 constexpr const char* kStoresToAConstant =
-    "// apo:variant copy/stores_to_a_constant\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
-    "// apo:launch k grid=1 block=32\n#include \"copy.args.h\"\n"
     "__constant__ int given = 7;\n"
     "extern \"C\" __global__ void k(copy_args a) {\n"
     "  const auto at = reinterpret_cast<unsigned long long>(&given) + (a.n < 0 ? 4 : 0);\n"
     "  if (threadIdx.x == 0) *reinterpret_cast<volatile int*>(at) = 8;\n}\n";
 
-Build build_of(const char* source, const TemporaryFolder& folder, const std::optional<DeviceFacts>& device) {
+Build build_of(const char* code, const TemporaryFolder& folder, const std::optional<DeviceFacts>& device) {
+  const std::string source = testing::copy_source({"launch k grid=1 block=32"}, code);
   const CudaBuilder builder(folder.path(), device, 60);
   return builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 32}}, {});
 }

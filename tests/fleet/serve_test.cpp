@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
-#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
@@ -16,6 +15,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "tests/processes.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -128,7 +128,7 @@ TEST_F(Serve, SaysItsDeviceAndSendsHeartbeats) {
   const Hello hello = this->hello();
   EXPECT_EQ(hello.program.protocol, kFleetProtocol);
   EXPECT_EQ(hello.machine.target, Target::host);
-  EXPECT_NE(hello.device.find(" cpus "), std::string::npos) << hello.device;
+  expect_contains(hello.device, " cpus ");
   EXPECT_TRUE(worker_.next({"heartbeat"}));
   EXPECT_TRUE(worker_.next({"heartbeat"}));
 }
@@ -237,9 +237,14 @@ TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
   while (is_absent(pid) && !worker.is_over()) {
     worker.next({"nothing"}, std::chrono::milliseconds(100));
   }
-  kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the signals of a job do not arrive at once
-  kill(worker.process().pid(), SIGTERM);
+  // Stopped until both signals are there: the worker finds out in either order, and however late they come.
+  const pid_t process = worker.process().pid();
+  const pid_t compiling = static_cast<pid_t>(std::stoi(read_file(pid)));
+  kill(process, SIGSTOP);
+  kill(compiling, SIGTERM);
+  EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(compiling); }));
+  kill(process, SIGTERM);
+  kill(process, SIGCONT);
   const auto last = worker.next({"answer", "failed", "given_back"});
   ASSERT_TRUE(last);
   EXPECT_EQ(last->at("type"), "given_back") << *last;

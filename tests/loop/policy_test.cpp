@@ -6,6 +6,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -59,15 +60,14 @@ TEST_F(PolicyTest, AnApplicationIsDeclaredInTheCampaignFileAndHasTheCampaignsKer
     "metrics": [{"name": "step", "role": "speed"}, {"name": "loss", "role": "quality", "margin": 1}], "steps": 2,
     "seeds": [1]}})");
   EXPECT_EQ(load_policy(file).application->kernels, "copy_");
-  EXPECT_NE(
-      error_of(R"({"family": "copy", "application": {"steps": 1}})").find("'command' of the application is missing"),
-      std::string::npos);
+  expect_contains(error_of(R"({"family": "copy", "application": {"steps": 1}})"),
+                  "'command' of the application is missing");
 }
 
 TEST_F(PolicyTest, AMisspeltFamilyNamesFileLineAndTheNearestOne) {
   const std::string error = error_of("{\n  \"family\": \"e88_backwrd\"\n}\n");
-  EXPECT_NE(error.find("unknown family 'e88_backwrd' in " + file.string() + ":2"), std::string::npos) << error;
-  EXPECT_NE(error.find("did you mean 'e88_backward'?"), std::string::npos) << error;
+  expect_contains(error, "unknown family 'e88_backwrd' in " + file.string() + ":2");
+  expect_contains(error, "did you mean 'e88_backward'?");
 }
 
 TEST_F(PolicyTest, EachMistakeIsNamed) {

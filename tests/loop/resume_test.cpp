@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/loop/campaign.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -67,12 +69,10 @@ TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
     FAIL() << "it went on from another baseline";
   } catch (const UserError& error) {
     const std::string what = error.what();
-    EXPECT_NE(what.find("campaign 3"), std::string::npos) << what;
-    EXPECT_NE(what.find("--workload and --baseline"), std::string::npos) << what;
-    EXPECT_NE(error.hint().find("apo run copy --iterations 1\n"), std::string::npos) << error.hint();
-    EXPECT_NE(error.hint().find("apo run copy --baseline=copy/parallel --workload n1m --iterations 1 --new"),
-              std::string::npos)
-        << error.hint();
+    expect_contains(what, "campaign 3");
+    expect_contains(what, "--workload and --baseline");
+    expect_contains(error.hint(), "apo run copy --iterations 1\n");
+    expect_contains(error.hint(), "apo run copy --baseline=copy/parallel --workload n1m --iterations 1 --new");
   }
 }
 
@@ -80,6 +80,28 @@ TEST(Resume, WhatWasTypedAgainIsNoContradiction) {
   CampaignRequest asked = request();
   asked.typed = {.workloads = true, .baseline = true, .cache = true, .judge = true, .layout = true};
   EXPECT_NO_THROW(resumed_policy(interrupted(), asked, Configuration{"copy/simple", {}}));
+}
+
+// A trial is a campaign of candidates that somebody named; `apo run` would else go on with it.
+TEST(Recover, NobodyResumesAnInterruptedTrial) {
+  const TemporaryFolder folder;
+  for (const int iterations : {kNamedCandidates, 6}) {
+    const auto path = folder.path() / std::to_string(iterations);
+    Campaign begun = interrupted();
+    begun.policy.iterations = iterations;
+    begun.machine = "m";
+    std::int64_t id = 0;
+    {
+      Journal driver = Journal::open(path, Access::read_write);
+      driver.add_machine({.id = "m", .model = "a machine"});
+      id = driver.begin_campaign(begun);
+    }
+    Journal journal = Journal::open(path, Access::read_write);
+    SilentObserver observer;
+    recover(journal, observer);
+    EXPECT_EQ(journal.open_campaigns().empty(), iterations == kNamedCandidates);
+    EXPECT_EQ(journal.campaign_end(id).has_value(), iterations == kNamedCandidates);
+  }
 }
 
 TEST(CommandLine, QuotesWhatAShellWouldChange) {

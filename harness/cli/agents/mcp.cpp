@@ -25,7 +25,7 @@
 #include "harness/core/json/codec.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/posix_spawn.h"
-#include "harness/exchange/conversion.h"
+#include "harness/exchange/exchange.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

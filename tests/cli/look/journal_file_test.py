@@ -1,4 +1,5 @@
 # tests/cli/look/journal_file_test.py - journals that cannot be used: a message names the fix, and nothing is harmed.
+import lzma
 import os
 import shutil
 import unittest
@@ -74,6 +75,24 @@ class JournalFile(JournalTest):
         for line in ("query", "report", "run copy"):
             self.said(self.on("recorded.db", *line.split(), code=2).err, "/recorded.db' is damaged",
                       "sqlite3 recovered.db")
+
+
+class DoctorJournal(JournalTest):
+    def test_finds_a_recorded_one_whole(self):
+        ran = self.on(source_path("experiments/nvidia-h200/b16_t512_h83_n32/backward.db"), "doctor")
+        self.said(ran.out, "is whole, schema version")
+        self.not_said(ran.err, "SQL", "SELECT", "no such table", "internal error")
+
+    def test_upgrades_a_journal_of_the_last_release_and_makes_it_small(self):
+        with open(source_path("tests/journal/version_19.db.xz"), "rb") as file:
+            self.place.write("old.db", lzma.decompress(file.read()))
+        self.said(self.on("old.db", "query", code=1).err, "apo doctor --upgrade --journal")
+        self.said(self.on("old.db", "doctor", "--upgrade").out, "upgraded from schema version 19")
+        self.on("old.db", "query")
+        compacted = self.on("old.db", "doctor", "--compact", "--json").document
+        self.assertGreater(compacted["rounds_without_calls"], 0)
+        self.assertLess(compacted["bytes"], compacted["bytes_before"])
+        self.on("none.db", "doctor", "--compact", code=1)
 
 
 @unittest.skipIf(os.geteuid() == 0, "root may write everything")

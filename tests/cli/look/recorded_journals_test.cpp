@@ -2,13 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "journal/query/queries.h"
-#include "tests/cli/workplace.h"
 
 namespace apo {
 namespace {
@@ -154,35 +152,6 @@ TEST(RecordedJournals, EachIsWholeAndReadableAsARecord) {
     journal.incumbents();
     journal.unfinished();
   }
-}
-
-// The program itself: doctor starts it again as a worker.
-TEST(RecordedJournals, DoctorFindsOneWhole) {
-  const Workplace place;
-  const std::string journal = APO_SOURCE_FOLDER "/experiments/nvidia-h200/b16_t512_h83_n32/backward.db";
-  const Ran ran = place.apo({"doctor", "--journal", journal}, 100);
-  EXPECT_EQ(ran.exit_code, kDone) << ran.out;
-  EXPECT_NE(ran.out.find("is whole, schema version"), std::string::npos) << ran.out;
-  expect_no_sql(ran.err);
-}
-
-TEST(DoctorJournal, UpgradesAJournalOfTheLastReleaseAndMakesItSmall) {
-  const Workplace place;
-  const std::string path = place.path("old.db").string();
-  ASSERT_EQ(run_process({"sh", "-c", "xz -dc '" APO_SOURCE_FOLDER "/tests/journal/version_19.db.xz' > '" + path + "'"})
-                .exit_code,
-            0);
-  const Ran refused = place.apo({"query", "--journal", path});
-  EXPECT_EQ(refused.exit_code, kUserMistake);
-  EXPECT_NE(refused.err.find("apo doctor --upgrade --journal"), std::string::npos) << refused.err;
-  const Ran upgraded = place.apo({"doctor", "--upgrade", "--journal", path});
-  EXPECT_EQ(upgraded.exit_code, kDone) << upgraded.err;
-  EXPECT_NE(upgraded.out.find("upgraded from schema version 19"), std::string::npos) << upgraded.out;
-  EXPECT_EQ(place.apo({"query", "--journal", path}).exit_code, kDone);
-  const auto compacted = only_document(place.apo({"doctor", "--compact", "--json", "--journal", path}));
-  EXPECT_GT(compacted.at("rounds_without_calls"), 0);
-  EXPECT_LT(compacted.at("bytes"), compacted.at("bytes_before"));
-  EXPECT_EQ(place.apo({"doctor", "--compact", "--journal", "none.db"}).exit_code, kUserMistake);
 }
 
 }  // namespace

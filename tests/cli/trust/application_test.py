@@ -102,7 +102,7 @@ class ApplicationVerdicts(ApplicationTest):
     def test_a_faster_kernel_that_learns_as_well_is_accepted_and_kept(self):
         self.dispatch("slow", SLOW)
         self.dispatch("right", RIGHT)
-        judged = self.compare("slow", "right", "--fixed-time", "300ms")
+        judged = self.compare("slow", "right", "--fixed-time", "1s")
         self.assertEqual(judged["verdict"], "accepted", judged["sentence"])
         self.assertEqual(len(judged["speeds"]), 2)
         self.assertGreater(judged["speeds"][0]["lower"], 1)

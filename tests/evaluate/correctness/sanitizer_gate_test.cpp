@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "tests/evaluate/runtime_fixture.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -84,7 +85,7 @@ TEST_F(SanitizerGate, AFindingOfOneToolMakesTheCandidateIncorrect) {
 TEST_F(SanitizerGate, ALogWithoutSummaryIsTheEnvironmentsErrorAndNeverAPass) {
   write_tool("echo '========= COMPUTE-SANITIZER' >$log\n");
   const std::string error = error_of_run();
-  EXPECT_NE(error.find("--tool memcheck did not report: its log has no summary"), std::string::npos) << error;
+  expect_contains(error, "--tool memcheck did not report: its log has no summary");
   write_tool("");
   EXPECT_NE(error_of_run(), "") << "no log at all";
 }
@@ -92,22 +93,22 @@ TEST_F(SanitizerGate, ALogWithoutSummaryIsTheEnvironmentsErrorAndNeverAPass) {
 TEST_F(SanitizerGate, AToolThatCannotStartTheWorkerSaysWhy) {
   write_tool("echo '========= Error: this GPU is not supported' >$log\nexit 1\n", "");
   const std::string error = error_of_run();
-  EXPECT_NE(error.find("Error: this GPU is not supported"), std::string::npos) << error;
-  EXPECT_NE(error.find("cannot watch a worker"), std::string::npos) << error;
+  expect_contains(error, "Error: this GPU is not supported");
+  expect_contains(error, "cannot watch a worker");
 }
 
 TEST_F(SanitizerGate, ACandidateThatFailsUnderACleanToolIsNotPassed) {
   write_tool(kClean);
   const GateResult gate = run("copy/abort");
   EXPECT_EQ(gate.outcome, Outcome::faulted);
-  EXPECT_NE(gate.evidence.find("under memcheck, which found nothing"), std::string::npos) << gate.evidence;
+  expect_contains(gate.evidence, "under memcheck, which found nothing");
 }
 
 TEST_F(SanitizerGate, WithoutTheToolTheGateSaysThatItDidNotRun) {
   runtime_.worker.target = Target::cuda;
   const GateResult gate = sanitizer_gate(runtime_, {"copy/once", {}}, correctness_plan(copy_.family(), {"n4k"}, 1), 1);
   EXPECT_EQ(gate.outcome, Outcome::valid);
-  EXPECT_NE(gate.evidence.find("not run: compute-sanitizer is not installed"), std::string::npos) << gate.evidence;
+  expect_contains(gate.evidence, "not run: compute-sanitizer is not installed");
 }
 
 }  // namespace

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "harness/core/error.h"
 #include "harness/core/normal.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "kernels/random.h"
+#include "tests/evaluate/judge/rounds.h"
 
 namespace apo {
 namespace {
@@ -30,12 +31,10 @@ Decision fresh(const JudgePreset& preset = standard_preset()) {
   return {preset, preset.confirm_alpha};
 }
 
-// Feeds as many as are wanted; returns how many were used.
+// Feeds as many as are wanted.
 void feed(Decision& decision, const std::vector<double>& effects) {
-  for (const double effect : effects) {
-    if (decision.phase() != Phase::finished) {
-      decision.add(effect);
-    }
+  for (std::size_t i = 0; i < effects.size() && decision.phase() != Phase::finished; ++i) {
+    decision.add(effects[i]);
   }
 }
 
@@ -46,28 +45,21 @@ Decision decide(const std::vector<double>& search, const std::vector<double>& co
   for (std::size_t i = 0; i < search.size() && decision.phase() == Phase::search; ++i) {
     decision.add(search[i]);
   }
-  for (std::size_t i = 0; i < confirmation.size() && decision.phase() == Phase::confirm; ++i) {
-    decision.add(confirmation[i]);
-  }
+  feed(decision, decision.phase() == Phase::confirm ? confirmation : std::vector<double>());
   return decision;
-}
-
-std::vector<double> normals(Random& random, int count, double centre, double sd) {
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i) {
-    values.push_back(centre + sd * random.normal());
-  }
-  return values;
 }
 
 // ---------------------------------------------------------------- the stages
 
-TEST(Decision, AsksForTheRoundsOfTheNextLook) {
+TEST(Decision, AsksForTheRoundsOfTheNextLookAndDecidesNothingBefore) {
   Decision decision = fresh();
-  EXPECT_EQ(decision.rounds_wanted(), 14);
-  decision.add(0.01);
-  EXPECT_EQ(decision.rounds_wanted(), 13);
-  EXPECT_EQ(decision.rounds_planned(), 14);
+  for (int wanted = 14; wanted > 0; --wanted) {
+    EXPECT_EQ(decision.rounds_wanted(), wanted);
+    EXPECT_EQ(decision.rounds_planned(), 14);
+    EXPECT_EQ(decision.phase(), Phase::search);
+    decision.add(10.0);
+  }
+  EXPECT_EQ(decision.phase(), Phase::confirm);
 }
 
 TEST(Decision, ClearGainIsConfirmedInFreshRoundsAndAccepted) {
@@ -82,10 +74,47 @@ TEST(Decision, ClearGainIsConfirmedInFreshRoundsAndAccepted) {
   EXPECT_EQ(decision.reason(), Reason::faster);
 }
 
-TEST(Decision, GainThatDoesNotComeBackIsReverted) {
-  Decision decision = decide(spread(14, 0.05, 0.005), spread(22, 0.0, 0.005));
-  EXPECT_EQ(decision.verdict(), Verdict::reverted);
-  EXPECT_EQ(decision.reason(), Reason::confirm_failed);
+TEST(Decision, EachEndHasItsVerdictAndReason) {
+  struct Stage {
+    int rounds;
+    double centre, sd;
+  };
+  JudgePreset noisy = extended_preset();
+  noisy.minimum_claim = 0.03;
+  const struct {
+    const char* what;
+    Stage search, confirmation;
+    Verdict verdict;
+    Reason reason;
+    JudgePreset preset = standard_preset();
+  } cases[] = {
+      {"a gain that does not come back", {14, 0.05, 0.005}, {22, 0, 0.005}, Verdict::reverted, Reason::confirm_failed},
+      {"significant and below the margin", {38, 0.0029, 0}, {0, 0, 0}, Verdict::reverted, Reason::equivalent},
+      {"a loss", {14, -0.02, 0.005}, {0, 0, 0}, Verdict::reverted, Reason::regression},
+      {"a sure loss inside the margin", {14, -0.002, 0.0005}, {0, 0, 0}, Verdict::reverted, Reason::equivalent},
+      {"no difference", {14, 0, 0.002}, {0, 0, 0}, Verdict::reverted, Reason::equivalent},
+      {"no gain that is worth it", {14, 0, 0.010}, {0, 0, 0}, Verdict::reverted, Reason::no_gain},
+      {"below what this machine claims",
+       {14, 0.02, 0.001},
+       {90, 0.02, 0.001},
+       Verdict::inconclusive,
+       Reason::noisy,
+       noisy},
+      {"above it", {14, 0.04, 0.001}, {90, 0.04, 0.001}, Verdict::accepted, Reason::faster, noisy},
+      {"a third of a percent", {14, 0.003, 0.0003}, {22, 0.003, 0.0003}, Verdict::reverted, Reason::equivalent},
+      {"the same, precisely",
+       {14, 0.003, 0.0003},
+       {22, 0.003, 0.0003},
+       Verdict::accepted,
+       Reason::faster,
+       precise_preset()},
+  };
+  for (const auto& one : cases) {
+    const auto effects = [](const Stage& stage) { return spread(stage.rounds, stage.centre, stage.sd); };
+    const Decision decision = decide(effects(one.search), effects(one.confirmation), one.preset);
+    EXPECT_EQ(decision.verdict(), one.verdict) << one.what;
+    EXPECT_EQ(decision.reason(), one.reason) << one.what;
+  }
 }
 
 TEST(Decision, ConfirmedGainBelowTheMarginIsReverted) {
@@ -93,13 +122,6 @@ TEST(Decision, ConfirmedGainBelowTheMarginIsReverted) {
   Decision decision = decide(spread(14, 0.05, 0.005), spread(22, 0.0028, 0.0005));
   EXPECT_GT(WalshAverages(decision.confirmation()).lower(0.01), 0);
   EXPECT_EQ(decision.reason(), Reason::confirm_failed);
-}
-
-TEST(Decision, GainInsideTheMarginNeverReachesConfirmation) {
-  // 0.29 % without any noise: significant, and not worth an accept.
-  Decision decision = fresh();
-  feed(decision, std::vector<double>(38, 0.0029));
-  EXPECT_EQ(decision.reason(), Reason::equivalent);
 }
 
 TEST(Decision, ConfirmationGetsAsManyRoundsAsItsSpreadNeeds) {
@@ -128,19 +150,6 @@ TEST(Decision, ExtendedProfileConfirmsWithUpToNinetyRounds) {
   EXPECT_TRUE(decision.phase() == Phase::finished || decision.rounds_planned() > 22);
 }
 
-TEST(Decision, EachEndOfTheSearchHasItsReason) {
-  const auto reason = [](double centre, double sd) { return decide(spread(14, centre, sd), {}).reason(); };
-  EXPECT_EQ(reason(-0.02, 0.005), Reason::regression);
-  EXPECT_EQ(reason(0.0, 0.002), Reason::equivalent);
-  EXPECT_EQ(reason(0.0, 0.010), Reason::no_gain);
-  EXPECT_EQ(decide(spread(14, -0.02, 0.005), {}).verdict(), Verdict::reverted);
-}
-
-TEST(Decision, SmallRegressionInsideTheMarginIsNotCalledOne) {
-  // Surely below 0, but by less than 0.3 %: inside the equivalence band.
-  EXPECT_EQ(decide(spread(14, -0.002, 0.0005), {}).reason(), Reason::equivalent);
-}
-
 TEST(Decision, BudgetThatRunsOutIsInconclusive) {
   Random random(3);
   Decision decision = decide(normals(random, 38, 0.006, 0.03), {});
@@ -149,34 +158,11 @@ TEST(Decision, BudgetThatRunsOutIsInconclusive) {
   EXPECT_EQ(decision.reason(), Reason::unresolved);
 }
 
-TEST(Decision, NothingIsDecidedBeforeALook) {
-  Decision decision = fresh();
-  for (int i = 0; i < 13; ++i) {
-    decision.add(10.0);
-    EXPECT_EQ(decision.phase(), Phase::search);
-  }
-  decision.add(10.0);
-  EXPECT_EQ(decision.phase(), Phase::confirm);
-}
-
 TEST(Decision, AcceptComesBeforeRegressionAndFutilityAtALook) {
   // A gain just inside the design effect: L > m and U < 1 % both hold, and the accept is looked at first.
   Decision decision = fresh();
   feed(decision, std::vector<double>(14, 0.008));
   EXPECT_EQ(decision.phase(), Phase::confirm);
-}
-
-TEST(Decision, NoisyMachineClaimsNothingBelowItsMinimum) {
-  JudgePreset preset = extended_preset();
-  preset.minimum_claim = 0.03;
-  EXPECT_EQ(decide(spread(14, 0.02, 0.001), spread(90, 0.02, 0.001), preset).reason(), Reason::noisy);
-  EXPECT_EQ(decide(spread(14, 0.02, 0.001), spread(90, 0.02, 0.001), preset).verdict(), Verdict::inconclusive);
-  EXPECT_EQ(decide(spread(14, 0.04, 0.001), spread(90, 0.04, 0.001), preset).reason(), Reason::faster);
-}
-
-TEST(Decision, PreciseProfileAcceptsAThirdOfAPercent) {
-  EXPECT_EQ(decide(spread(14, 0.003, 0.0003), spread(22, 0.003, 0.0003), precise_preset()).reason(), Reason::faster);
-  EXPECT_EQ(decide(spread(14, 0.003, 0.0003), {}).reason(), Reason::equivalent);  // standard
 }
 
 // ---------------------------------------------------------------- properties
@@ -200,7 +186,7 @@ TEST(DecisionProperty, NegatedEffectsOfAnAcceptedCandidateAreNeverAccepted) {
     std::vector<double> confirm = normals(random, 22, search[0], 0.008);
     const Verdict verdict = decide(search, confirm).verdict();
     for (std::vector<double>* effects : {&search, &confirm}) {
-      std::for_each(effects->begin(), effects->end(), [](double& effect) { effect = -effect; });
+      std::ranges::transform(*effects, effects->begin(), std::negate());
     }
     const Verdict mirrored = decide(search, confirm).verdict();
     EXPECT_FALSE(verdict == Verdict::accepted && mirrored == Verdict::accepted);

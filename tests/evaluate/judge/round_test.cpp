@@ -10,6 +10,7 @@
 
 #include "harness/core/error.h"
 #include "tests/evaluate/judge/rounds.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -106,11 +107,8 @@ TEST(WarmUp, StopsWhenSteadyAndLongEnough) {
   EXPECT_TRUE(is_warm(blocks_of({10'000'000, 10'100'000}), preset));  // 1 % apart, 80 ms
   EXPECT_FALSE(is_warm(blocks_of({10'000'000, 10'300'000}), preset));
   EXPECT_FALSE(is_warm(blocks_of({1'000'000, 1'000'000}), preset));  // 8 ms
-}
-
-TEST(WarmUp, SlowPlateauIsNotWarm) {
   // The last two agree, but an earlier block was 5 % faster.
-  EXPECT_FALSE(is_warm(blocks_of({10'000'000, 10'500'000, 10'510'000}), standard_preset()));
+  EXPECT_FALSE(is_warm(blocks_of({10'000'000, 10'500'000, 10'510'000}), preset));
 }
 
 TEST(WarmUp, EndsAfterEightBlocksOnceTheTimeHasPassed) {
@@ -215,15 +213,6 @@ TEST(BlockContrast, ComparesTheFasterRunOfEachArm) {
   EXPECT_NEAR(block_contrast(block, true), -std::log(2.0), 1e-12);
 }
 
-TEST(BlockContrast, RelabellingTheSlotsChangesNothing) {
-  for (const int first : {0, 1}) {
-    const Block block = block_of(first, 1003, 997, 1011, 1009);
-    const Block relabelled = block_of(1 - first, 1003, 997, 1011, 1009);
-    EXPECT_EQ(block_contrast(block, true), block_contrast(relabelled, false));
-    EXPECT_EQ(block_contrast(block, false), block_contrast(relabelled, true));
-  }
-}
-
 TEST(BlockContrast, WhatIsNoBlockIsRefused) {
   EXPECT_THROW(block_contrast({}, true), UserError);
   EXPECT_THROW(block_contrast({.samples = {{0, 5}, {1, 5}, {1, 5}}}, true), UserError);
@@ -281,13 +270,7 @@ TEST(SummariseRound, EffectOfSeveralWorkloadsIsTheirMean) {
 TEST(SummariseRound, ErrorNamesTheRoundAndTheWorkload) {
   Round round = make_round({.stage = RoundStage::search, .index = 6}, {0.03, 0.01});
   round.workloads[1].blocks[3].samples[2].ns = -3;
-  try {
-    summarise_round(round);
-    FAIL() << "a negative time was taken";
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("search round 6, workload 'w1': a sample of -3 ns"), std::string::npos)
-        << error.what();
-  }
+  expect_contains(error_of([&] { summarise_round(round); }), "search round 6, workload 'w1': a sample of -3 ns");
 }
 
 TEST(SummariseRound, EmptyRoundsAreRefused) {
@@ -315,7 +298,7 @@ TEST(JudgePreset, NoisyMachineRefusesSmallClaims) {
   EXPECT_EQ(choose_preset(0.02, LayoutControl::aligned).minimum_claim, 0);
   const JudgePreset noisy = choose_preset(0.03, LayoutControl::aligned);
   EXPECT_DOUBLE_EQ(noisy.minimum_claim, 0.0025 + 0.85 * 0.03);
-  EXPECT_NE(noisy.note.find("refuse claims below 2.8 %"), std::string::npos) << noisy.note;
+  expect_contains(noisy.note, "refuse claims below 2.8 %");
 }
 
 TEST(JudgePreset, SearchStageSpendsAtMostOnePercent) {

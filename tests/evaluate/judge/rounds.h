@@ -9,8 +9,21 @@
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/judge/round.h"
+#include "kernels/random.h"
 
 namespace apo {
+
+inline std::vector<double> normals(Random& random, int count, double centre, double sd) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) {
+    values.push_back(centre + sd * random.normal());
+  }
+  return values;
+}
+inline std::vector<double> normals(std::uint64_t seed, int count, double centre, double sd) {
+  Random random(seed);
+  return normals(random, count, centre, sd);
+}
 
 // Every block has exactly this effect (to a few 1e-9: times are whole nanoseconds); the coin is the seed's.
 inline RoundWorkload make_workload(const std::string& name, double effect, bool candidate_in_slot0,

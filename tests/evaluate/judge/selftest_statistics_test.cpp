@@ -154,24 +154,6 @@ TEST(Resolution, OnlyAQuietMachineThatDrawsLayoutsResolvesLessThanTheStandardMar
   EXPECT_GT(*detectable_within(10, precise, LayoutControl::aligned), 0.003);
 }
 
-// The formula is what the judge itself does: at the effect it gives, at least 9 of 10 comparisons accept.
-TEST(Resolution, TheEffectThatItGivesIsFoundBySimulatedComparisons) {
-  const double sd = 0.004;
-  const JudgePreset preset = standard_preset();
-  const double effect = minimum_detectable_effect(preset, preset.confirm_alpha, sd);
-  Random random(5);
-  int accepted = 0;
-  constexpr int kTrials = 300;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    Decision decision(preset, preset.confirm_alpha);
-    while (decision.phase() != Decision::Phase::finished) {
-      decision.add(effect + sd * random.normal());
-    }
-    accepted += decision.verdict() == Verdict::accepted ? 1 : 0;
-  }
-  EXPECT_GE(accepted, kTrials * 9 / 10);
-}
-
 TEST(Resolution, TheSmallestClaimIsWhatIdenticalCodeSeemedToDifferBy) {
   std::vector<double> apparent(200, 0.0001);
   apparent[7] = -0.004;  // one in 200 is beyond the 99 % quantile

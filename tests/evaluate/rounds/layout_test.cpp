@@ -96,33 +96,31 @@ TEST(RoundLayout, RoundsThatShareALayoutKeepItsCoin) {
   }
 }
 
-TEST(RoundLayout, OfTheRealLinkerChangesTheObjectAndNotItsCode) {
+struct RealLinker : ::testing::Test {
+  RealLinker() { catalogue.load({root / "variants"}); }
+  Build relinked(const Build& base, std::uint64_t seed) {
+    return builder.relink(base, seed, folders.emplace_back(std::make_unique<TemporaryFolder>())->path());
+  }
   const std::filesystem::path root = APO_SOURCE_FOLDER;
-  const Builder builder({.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = root});
+  const Builder builder{{.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = root}};
   Catalogue catalogue;
-  catalogue.load({root / "variants"});
+  std::vector<std::unique_ptr<TemporaryFolder>> folders;
+};
+
+TEST_F(RealLinker, ChangesTheObjectAndNotItsCode) {
   const Build base =
       builder.build(*find_family("spin"), catalogue.get("spin/chain"), {{"n", 1}, {"steps", 5}}, {{"EXTRA", 0}});
-  const TemporaryFolder first;
-  const TemporaryFolder second;
-  const Build a = builder.relink(base, 1, first.path());
-  const Build b = builder.relink(base, 2, second.path());
-  EXPECT_NE(read_file(a.object_path), read_file(b.object_path));
+  const Build a = relinked(base, 1);
+  EXPECT_NE(read_file(a.object_path), read_file(relinked(base, 2).object_path));
   EXPECT_EQ(a.code_hash, base.code_hash);
-  EXPECT_EQ(read_file(a.object_path), read_file(builder.relink(base, 1, second.path()).object_path));
+  EXPECT_EQ(read_file(a.object_path), read_file(relinked(base, 1).object_path));
 }
 
-TEST(RoundLayout, OfTheRealLinkerNeedsTheLibrariesOfTheFirstLink) {
-  const std::filesystem::path root = APO_SOURCE_FOLDER;
-  const Builder builder({.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = root});
-  Catalogue catalogue;
-  catalogue.load({root / "variants"});
+TEST_F(RealLinker, NeedsTheLibrariesOfTheFirstLink) {
   for (const char* id : {"copy/simple", "copy/parallel"}) {  // with none, and with those of OpenMP
     const Build base = builder.build(*find_family("copy"), catalogue.get(id), {{"n", 4096}}, {});
     ASSERT_EQ(base.outcome, Outcome::valid) << base.evidence;
-    const TemporaryFolder folder;
-    const Build other = builder.relink(base, 1, folder.path());
-    EXPECT_EQ(ElfObject(read_file(other.object_path), ET_DYN).needed(),
+    EXPECT_EQ(ElfObject(read_file(relinked(base, 1).object_path), ET_DYN).needed(),
               ElfObject(read_file(base.object_path), ET_DYN).needed())
         << id;
   }

@@ -11,6 +11,7 @@
 #include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/windows/arm_process.h"
 #include "tests/evaluate/runtime_fixture.h"
+#include "tests/text.h"
 
 namespace apo::testing {
 namespace {
@@ -70,7 +71,7 @@ TEST_F(Windows, OutputsThatAreNotWrittenAreFound) {
   ASSERT_TRUE(process->window(two, CachePolicy::warm));
   const auto wrong = process->inspect(1, *two[1], 1);
   ASSERT_TRUE(wrong);
-  EXPECT_NE(wrong->evidence.find("nan"), std::string::npos) << wrong->evidence;
+  expect_contains(wrong->evidence, "nan");
 }
 
 TEST_F(Windows, AProcessThatContinuesBetweenThemIsFoundEvenIfItStopsAgain) {
@@ -97,7 +98,7 @@ TEST_F(Windows, ACrashInOneIsTheCandidates) {
   const auto process = start(arm, 1);
   const auto times = process->window(inputs(1), CachePolicy::warm);
   ASSERT_FALSE(times);
-  EXPECT_NE(times.failure().evidence.find("SIGABRT"), std::string::npos) << times.failure().evidence;
+  expect_contains(times.failure().evidence, "SIGABRT");
 }
 
 TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {

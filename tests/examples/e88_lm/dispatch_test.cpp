@@ -1,10 +1,13 @@
 // tests/examples/e88_lm/dispatch_test.cpp - the tables that apo exports, as the language model reads them.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "data/error.h"
 #include "dispatch/command.h"
 #include "dispatch/table.h"
-#include "tests/examples/e88_lm/exported_tables.h"
+#include "harness/core/system/process.h"
+#include "tests/examples/e88_lm/small_model.h"
 
 namespace byte_lm {
 namespace {
@@ -13,7 +16,27 @@ const DeviceFacts kH200 = {
     .id = "", .model = "NVIDIA H200", .compute_capability = 90, .sms = 132, .shared_max = 232448, .max_threads = 1024};
 const std::vector<std::int64_t> kProduction = {16, 512, 83, 32, 32, 1, 1};
 
-using E88LmDispatch = test::ExportedTables;
+// The tables of the recorded campaigns of both E88 families, in one folder.
+class E88LmDispatch : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("E88_LM_CACHE", (folder_ / "cache").c_str(), 1);
+    for (const std::string direction : {"forward", "backward"}) {
+      const std::string journal =
+          std::string(APO_SOURCE_FOLDER) + "/experiments/nvidia-h200/b16_t512_h83_n32/" + direction + ".db";
+      const apo::ProcessResult result =
+          apo::run_process({APO_PROGRAM, "export", "--dispatch", "e88_" + direction, "--journal", journal, "--output",
+                            tables().string(), "--with-sources"},
+                           {.timeout_s = 1000, .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+      ASSERT_EQ(result.exit_code, 0) << result.error;
+    }
+  }
+  void TearDown() override { unsetenv("E88_LM_CACHE"); }
+
+  std::filesystem::path tables() const { return folder_ / "tables of the model"; }
+
+  const test::Folder folder_;
+};
 
 TEST_F(E88LmDispatch, TheTableChoosesWhatWasMeasuredAndSaysHowItIsLaunched) {
   const PlannedKernel backward = plan_kernel(tables(), "e88_backward", kProduction, kH200);

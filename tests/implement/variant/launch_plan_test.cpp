@@ -109,5 +109,9 @@ TEST(LaunchPlan, TextTellsPlansApartButNotNames) {
   EXPECT_NE(plan_text(plan), plan_text(wider));
 }
 
+TEST(LaunchPlan, TheDepthOfAGridHasTheLimitOfItsHeight) {
+  expect_contains(planned("// apo:launch k grid=1,1,65536 block=1").evidence, "y and z go up to 65535");
+}
+
 }  // namespace
 }  // namespace apo

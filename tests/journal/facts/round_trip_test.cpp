@@ -146,6 +146,7 @@ TEST_F(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   variant.prediction.reset();
   journal.add_variant(variant);
   EXPECT_EQ(journal.newest_variant("e88_backward/simple")->source_hash, variant.source_hash);
+  EXPECT_EQ(journal.variants("e88_backward").at(0).source_hash, variant.source_hash);
   EXPECT_FALSE(journal.newest_variant("e88_backward/simple")->prediction);
   EXPECT_TRUE(journal.variant(first)->prediction);
   EXPECT_FALSE(journal.newest_variant("e88_backward/none"));

@@ -11,6 +11,7 @@
 #include "harness/loop/export/refusal.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -20,16 +21,16 @@ using test::kBest;
 using test::kTiles;
 
 std::string error_of(DispatchJournal& journal, const DispatchRequest& request) {
-  try {
-    journal.load(request);
-  } catch (const UserError& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return apo::error_of([&] { journal.load(request); });
 }
 
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot:    " << text;
+// Of the first device of the first table.
+std::vector<DispatchRow> rows_of(const Dispatch& dispatch) {
+  return dispatch.tables.at(0).devices.at(0).rows;
+}
+
+DispatchRow row_of(DispatchJournal& journal, const DispatchRequest& request = {}) {
+  return rows_of(journal.load(request)).at(0);
 }
 
 TEST(Dispatch, ARowCarriesTheEvidenceOfItsExperiment) {
@@ -38,11 +39,7 @@ TEST(Dispatch, ARowCarriesTheEvidenceOfItsExperiment) {
   const std::int64_t campaign = journal.campaign(accept);
   const std::int64_t experiment = journal.accept(accept, campaign);
   journal.certify(campaign, accept, false);
-  const Dispatch dispatch = journal.load();
-  ASSERT_EQ(dispatch.tables.size(), 1U);
-  ASSERT_EQ(dispatch.tables[0].devices.size(), 1U);
-  ASSERT_EQ(dispatch.tables[0].devices[0].rows.size(), 1U);
-  const DispatchRow& row = dispatch.tables[0].devices[0].rows[0];
+  const DispatchRow row = row_of(journal);
   EXPECT_EQ(row.workload_class, "n32");
   EXPECT_EQ(row.settings, (Settings{{"SEQUENCES", 7}}));
   ASSERT_TRUE(row.measured.has_value());
@@ -61,8 +58,7 @@ TEST(Dispatch, TheNewestAcceptReplacesTheIncumbent) {
   journal.accept({.candidate = "e88_backward/cuda_register_tiled"});
   const std::int64_t second = journal.accept({.candidate = "e88_backward/cuda_best"});
   journal.accept({.candidate = "e88_backward/cuda_tensor_core", .verdict = Verdict::reverted, .effect = -0.4});
-  const Dispatch dispatch = journal.load();
-  const std::vector<DispatchRow>& rows = dispatch.tables.at(0).devices.at(0).rows;
+  const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
   EXPECT_EQ(rows[0].measured->experiment, second);
@@ -89,12 +85,11 @@ TEST(Dispatch, WhatAnAlarmWithdrewIsNoRow) {
   expect_contains(error_of(journal, {}), "has no accepted configuration");
 }
 
-std::vector<std::string> rows_of(const Dispatch& dispatch) {
-  std::vector<std::string> rows;
-  for (const DispatchRow& row : dispatch.tables.at(0).devices.at(0).rows) {
-    rows.push_back(configuration_of(row).label());
-  }
-  return rows;
+std::vector<std::string> labels_of(const Dispatch& dispatch) {
+  std::vector<std::string> labels;
+  std::ranges::transform(rows_of(dispatch), std::back_inserter(labels),
+                         [](const DispatchRow& row) { return configuration_of(row).label(); });
+  return labels;
 }
 
 // Two campaigns, each of which accepts one and begins with what the one before left.
@@ -109,7 +104,7 @@ TEST(Dispatch, WhatTheApplicationRefusedLeavesTheClassToWhatWasAcceptedBefore) {
   RefusedJournal journal;
   const std::int64_t comparison = journal.judge_by_application(journal.second, Verdict::reverted);
   const Dispatch dispatch = journal.load();
-  EXPECT_EQ(rows_of(dispatch), std::vector<std::string>{kTiles});
+  EXPECT_EQ(labels_of(dispatch), std::vector<std::string>{kTiles});
   EXPECT_EQ(dispatch.tables[0].devices[0].rows[0].measured->experiment, journal.of_tiles);
   ASSERT_EQ(dispatch.refused.size(), 1U);
   EXPECT_EQ(dispatch.refused[0].incumbent.configuration.label(), kBest);
@@ -122,7 +117,7 @@ TEST(Dispatch, WhatTheApplicationRefusedIsExportedOnlyOnRequestAndSaysSo) {
   RefusedJournal journal;
   const std::int64_t comparison = journal.judge_by_application(journal.second, Verdict::reverted);
   const Dispatch dispatch = journal.load({.refused = true});
-  EXPECT_EQ(rows_of(dispatch), std::vector<std::string>{kBest});
+  EXPECT_EQ(labels_of(dispatch), std::vector<std::string>{kBest});
   EXPECT_TRUE(dispatch.refused.at(0).exported);
   expect_contains(statement_of(dispatch.tables[0].devices[0].rows[0]),
                   "refused by its application in comparison a" + std::to_string(comparison));
@@ -134,7 +129,7 @@ TEST(Dispatch, WhereTheApplicationRefusedEverythingTheErrorNamesTheComparison) {
   journal.judge_by_application(journal.second, Verdict::reverted);
   expect_contains(error_of(journal, {}), "'apo show a2' tells why; --refused exports it");
   const Dispatch fallback = journal.load({.fallbacks = {"e88_backward/cuda_simple"}});
-  EXPECT_EQ(rows_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]"});
+  EXPECT_EQ(labels_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]"});
 }
 
 TEST(Dispatch, OnlyTheNewestVerdictOfTheCampaignsApplicationCounts) {
@@ -142,7 +137,7 @@ TEST(Dispatch, OnlyTheNewestVerdictOfTheCampaignsApplicationCounts) {
   journal.judge_by_application(journal.second, Verdict::reverted);
   journal.judge_by_application(journal.second, Verdict::accepted);
   journal.judge_by_application(journal.first, Verdict::inconclusive);
-  EXPECT_EQ(rows_of(journal.load()), std::vector<std::string>{kBest});
+  EXPECT_EQ(labels_of(journal.load()), std::vector<std::string>{kBest});
   EXPECT_TRUE(journal.load().refused.empty());
 }
 
@@ -194,8 +189,7 @@ TEST(Dispatch, DevicesAreChosenByIdOrModel) {
 TEST(Dispatch, AClassThatTheFamilyDoesNotListVouchesForItsWorkloadsOnly) {
   DispatchJournal journal;
   journal.accept({.workload_class = "bespoke", .workloads = {"b8_t128_h83_n32", "gone"}});
-  EXPECT_EQ(journal.load().tables.at(0).devices.at(0).rows.at(0).region,
-            "(B == 8 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 128 && V == 32)");
+  EXPECT_EQ(row_of(journal).region, "(B == 8 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 128 && V == 32)");
   DispatchJournal nothing_left;
   nothing_left.accept({.workload_class = "bespoke", .workloads = {"gone"}});
   expect_contains(error_of(nothing_left, {}), "has no accepted configuration");
@@ -204,10 +198,10 @@ TEST(Dispatch, AClassThatTheFamilyDoesNotListVouchesForItsWorkloadsOnly) {
 TEST(Dispatch, AMeasuredRowServesNoSizeOnWhichItWasNotVerifiedUnlessThatIsAskedFor) {
   DispatchJournal journal;
   journal.accept({.workloads = {"b8_t128_h83_n32"}});
-  const DispatchRow row = journal.load().tables.at(0).devices.at(0).rows.at(0);
+  const DispatchRow row = row_of(journal);
   expect_contains(row.region, "B <= 8 && T <= 128 && H <= 83");
   EXPECT_FALSE(row.unchecked);
-  const DispatchRow beyond = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
+  const DispatchRow beyond = row_of(journal, {.unchecked = true});
   EXPECT_EQ(beyond.region.find("T <="), std::string::npos) << beyond.region;
   EXPECT_TRUE(beyond.unchecked);
   EXPECT_EQ(statement_of(row), "measured");
@@ -217,7 +211,7 @@ TEST(Dispatch, AMeasuredRowServesNoSizeOnWhichItWasNotVerifiedUnlessThatIsAskedF
 TEST(Dispatch, ARowOfExactSizesIsVerifiedAtAllOfThem) {
   DispatchJournal journal;
   journal.accept({.workload_class = "bespoke", .workloads = {"b8_t128_h83_n32"}});
-  const DispatchRow row = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
+  const DispatchRow row = row_of(journal, {.unchecked = true});
   expect_contains(row.region, "T == 128");
   EXPECT_FALSE(row.unchecked);
 }
@@ -230,7 +224,7 @@ TEST(Dispatch, AClassWithTwoAnswersHasARowForEachThatSaysWhereItWasMeasured) {
                                              .workloads = {"b16_t512_h83_n32"},
                                              .verdict = Verdict::reverted,
                                              .effect = -0.4});
-  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
   EXPECT_EQ(statement_of(rows[0]), "measured at b16_t512_h83_n32");
@@ -246,7 +240,7 @@ TEST(Dispatch, OneAnswerOnSeveralWorkloadsIsTheRowThatItWas) {
   DispatchJournal journal;
   journal.accept({.workloads = {"b8_t128_h83_n32"}});
   journal.accept({.workloads = {"b16_t512_h83_n32"}});
-  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(statement_of(rows[0]), "measured");
   EXPECT_EQ(rows[0].region,
@@ -257,7 +251,7 @@ TEST(Dispatch, AfterContradictoryJudgementsTheRowIsWhatTheNewestOneDecided) {
   DispatchJournal journal;
   journal.accept({.candidate = kTiles, .baseline = kBest, .effect = 0.05});
   journal.accept({.candidate = kTiles, .baseline = kBest, .verdict = Verdict::reverted, .effect = -0.05});
-  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
   EXPECT_TRUE(rows[0].measured->stood);
@@ -267,7 +261,7 @@ TEST(Dispatch, AnswersOfAClassThatTheFamilyDoesNotListServeTheirWorkloadsOnly) {
   DispatchJournal journal;
   journal.accept({.candidate = kBest, .workload_class = "bespoke", .workloads = {"b8_t128_h83_n32"}});
   journal.accept({.candidate = kTiles, .workload_class = "bespoke", .workloads = {"b16_t512_h83_n32"}});
-  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].region, "(B == 16 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 512 && V == 32)");
 }

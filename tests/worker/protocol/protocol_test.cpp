@@ -52,9 +52,11 @@ TEST(Protocol, ATensorIsKeptWhereItsSetHasAHandle) {
 }
 
 TEST(Protocol, WhichSampleIsLookedAtIsNotToldToAWorkerThatPausesAfterEach) {
-  const Request request =
-      decode_request(encode(Request{.nonce = "n", .body = RunRequest{.verify_after = 2, .pause_each = true}}));
-  EXPECT_EQ(std::get<RunRequest>(request.body), (RunRequest{.verify_after = -1, .pause_each = true}));
+  for (const int sample : {0, 2}) {
+    const Request request =
+        decode_request(encode(Request{.nonce = "n", .body = RunRequest{.verify_after = sample, .pause_each = true}}));
+    EXPECT_EQ(std::get<RunRequest>(request.body), (RunRequest{.verify_after = -1, .pause_each = true}));
+  }
 }
 
 TEST(Protocol, FailureMayHoldAnyBytes) {

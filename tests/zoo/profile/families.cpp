@@ -14,7 +14,6 @@ using apo::Axes;
 using apo::Family;
 using apo::TensorMap;
 using apo::Work;
-using apo::Workload;
 using apo::WorkloadKind;
 using Units = std::vector<std::int64_t>;
 using Values = std::vector<double>;
@@ -39,42 +38,45 @@ double uniform(std::uint64_t seed, std::uint64_t index) {
   return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
 }
 
+using Extents = std::vector<std::int64_t>;
+
+Extents of_n(const Axes& axes) {
+  return {axes.at("n")};
+}
+
+// Of n elements where it does not say otherwise.
 struct Contract {
   std::string name;
   std::string summary;
-  std::vector<std::string> axes;
-  std::vector<std::string> inputs;  // each of the shape of `shape`
-  std::function<std::vector<std::int64_t>(const Axes&)> shape;
-  std::function<std::vector<std::int64_t>(const Axes&)> output_shape;
   std::function<Values(const Axes&, const TensorMap&)> reference;
-  double noise = 0;  // RMS error of an honest output of magnitude 1
   std::function<Work(const Axes&)> work;
-  std::vector<std::pair<std::string, Axes>> workloads;  // the last one is small
+  double noise = 0;                         // RMS error of an honest output of magnitude 1
+  std::vector<std::string> inputs = {"x"};  // each of the shape of `shape`
+  std::string axis = "n";
+  std::function<Extents(const Axes&)> shape = of_n;
+  std::function<Extents(const Axes&)> output_shape = shape;
+  std::vector<std::int64_t> sizes = {1 << 24, 1 << 20, 4096};  // the last one is small
+  std::vector<std::string> workloads = {"n16m", "n1m", "n4k"};
 };
-
-Workload workload(const std::string& name, const Axes& axes, bool small) {
-  return {.name = name,
-          .axes = axes,
-          .kind = small ? WorkloadKind::small : WorkloadKind::production,
-          .workload_class = "any",
-          .target = apo::Target::cuda};
-}
 
 Family family_of(const Contract& contract) {
   Family family;
   family.name = contract.name;
   family.summary = contract.summary;
-  for (const std::string& axis : contract.axes) {
-    family.axes.push_back({.name = axis, .meaning = "extent", .min = 1, .max = std::int64_t{1} << 31});
-  }
+  family.axes.push_back({.name = contract.axis, .meaning = "extent", .min = 1, .max = std::int64_t{1} << 31});
   for (const std::string& input : contract.inputs) {
     family.tensors.push_back({.name = input, .dtype = apo::DType::f32, .shape = contract.shape});
   }
   family.tensors.push_back(
       {.name = "y", .dtype = apo::DType::f32, .role = apo::Role::output, .shape = contract.output_shape});
   family.regimes = {"typical"};
-  for (const auto& [name, axes] : contract.workloads) {
-    family.workloads.push_back(workload(name, axes, &name == &contract.workloads.back().first));
+  for (std::size_t i = 0; i < contract.sizes.size(); ++i) {
+    const bool small = i + 1 == contract.sizes.size();
+    family.workloads.push_back({.name = contract.workloads[i],
+                                .axes = {{contract.axis, contract.sizes[i]}},
+                                .kind = small ? WorkloadKind::small : WorkloadKind::production,
+                                .workload_class = "any",
+                                .target = apo::Target::cuda});
   }
   family.unit_count = [](const Axes&) { return std::int64_t{1}; };
   family.unit_elements = [contract](const Axes& axes, std::string_view tensor, std::int64_t) {
@@ -115,13 +117,10 @@ Family family_of(const Contract& contract) {
   return family;
 }
 
-std::vector<std::int64_t> of_n(const Axes& axes) {
-  return {axes.at("n")};
-}
-std::vector<std::int64_t> of_rows(const Axes& axes) {
+Extents of_rows(const Axes& axes) {
   return {axes.at("rows"), 1024};
 }
-std::vector<std::int64_t> of_square(const Axes& axes) {
+Extents of_square(const Axes& axes) {
   return {axes.at("n"), axes.at("n")};
 }
 
@@ -138,182 +137,150 @@ auto each(Function function) {
   };
 }
 
-// Bytes a, flops b and special functions c for each element.
-std::function<Work(const Axes&)> work_of(double bytes, double flops = 0, double special = 0) {
+// Bytes a, flops b and special functions c for each of `elements`.
+std::function<Work(const Axes&)> work_of(
+    double bytes, double flops = 0, double special = 0,
+    double (*elements)(const Axes&) = [](const Axes& axes) { return static_cast<double>(axes.at("n")); }) {
   return [=](const Axes& axes) {
-    const auto n = static_cast<double>(axes.at("n"));
+    const double n = elements(axes);
     return Work{.flops = flops * n, .bytes = bytes * n, .special_functions = special * n};
   };
 }
 
-std::function<Work(const Axes&)> work_of_rows(double bytes, double flops, double special) {
-  return [=](const Axes& axes) {
-    const double n = 1024 * static_cast<double>(axes.at("rows"));
-    return Work{.flops = flops * n, .bytes = bytes * n, .special_functions = special * n};
-  };
+double elements_of_rows(const Axes& axes) {
+  return 1024 * static_cast<double>(axes.at("rows"));
+}
+double elements_of_square(const Axes& axes) {
+  return static_cast<double>(axes.at("n")) * static_cast<double>(axes.at("n"));
 }
 
-const std::vector<std::pair<std::string, Axes>> kLong = {
-    {"n16m", {{"n", 1 << 24}}}, {"n1m", {{"n", 1 << 20}}}, {"n4k", {{"n", 4096}}}};
-const std::vector<std::pair<std::string, Axes>> kRows = {{"r32k", {{"rows", 32768}}}, {"r64", {{"rows", 64}}}};
-
-Contract elementwise(const std::string& name, const std::string& summary) {
-  Contract contract;
-  contract.name = name;
-  contract.summary = summary;
-  contract.axes = {"n"};
-  contract.inputs = {"x"};
-  contract.shape = of_n;
-  contract.output_shape = of_n;
-  contract.workloads = kLong;
-  contract.work = work_of(8);
-  return contract;
+double stencil(const Axes&, const TensorMap&, const Values& x, std::size_t i) {
+  return 0.25 * x[i == 0 ? 0 : i - 1] + 0.5 * x[i] + 0.25 * x[std::min(i + 1, x.size() - 1)];
 }
 
-Contract copy() {
-  Contract contract = elementwise("zoo_copy", "y = x");
-  contract.reference = [](const Axes&, const TensorMap& inputs) { return inputs.at("x"); };
-  return contract;
+double polynomial(const Axes&, const TensorMap&, const Values& x, std::size_t i) {
+  double value = x[i];
+  for (int k = 0; k < kPolynomial; ++k) {
+    value = 0.5 * x[i] * value + 0.5;
+  }
+  return value;
 }
 
-Contract axpy() {
-  Contract contract = elementwise("zoo_axpy", "y = 2.5 x + z");
-  contract.inputs = {"x", "z"};
-  contract.reference = each([](const Axes&, const TensorMap& inputs, const Values& x, std::size_t i) {
-    return 2.5 * x[i] + inputs.at("z")[i];
-  });
-  contract.noise = 4 * kUnitRoundoff;
-  contract.work = work_of(12, 2);
-  return contract;
+double mean_of_tanhs(const Axes&, const TensorMap&, const Values& x, std::size_t i) {
+  double sum = 0;
+  for (int k = 0; k < kTanhs; ++k) {
+    sum += std::tanh(x[i] + k / 64.0);
+  }
+  return sum / kTanhs;
 }
 
-Contract stencil() {
-  Contract contract = elementwise("zoo_stencil", "y[i] = x[i-1] / 4 + x[i] / 2 + x[i+1] / 4, ends repeated");
-  contract.reference = each([](const Axes&, const TensorMap&, const Values& x, std::size_t i) {
-    const double left = x[i == 0 ? 0 : i - 1];
-    const double right = x[std::min(i + 1, x.size() - 1)];
-    return 0.25 * left + 0.5 * x[i] + 0.25 * right;
-  });
-  contract.noise = 4 * kUnitRoundoff;
-  contract.work = work_of(8, 4);
-  return contract;
+double product_of_matrices(const Axes& axes, const TensorMap& inputs, const Values& x, std::size_t i) {
+  const auto n = static_cast<std::size_t>(axes.at("n"));
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    sum += x[i / n * n + k] * inputs.at("z")[k * n + i % n];
+  }
+  return sum;
 }
 
-Contract polynomial() {
-  Contract contract = elementwise("zoo_polynomial", "y = 1 / 2 + x / 2 (1 / 2 + x / 2 (...)), 256 deep, from x");
-  contract.reference = each([](const Axes&, const TensorMap&, const Values& x, std::size_t i) {
-    double value = x[i];
-    for (int k = 0; k < kPolynomial; ++k) {
-      value = 0.5 * x[i] * value + 0.5;
-    }
-    return value;
-  });
-  contract.noise = 8 * kUnitRoundoff;
-  contract.work = work_of(8, 2 * kPolynomial);
-  return contract;
+Values row_sums(const Axes& axes, const TensorMap& inputs) {
+  Values y(static_cast<std::size_t>(axes.at("rows")));
+  for (std::size_t i = 0; i < inputs.at("x").size(); ++i) {
+    y[i / 1024] += inputs.at("x")[i];
+  }
+  return y;
 }
 
-Contract tanhs() {
-  Contract contract = elementwise("zoo_tanh", "y = the mean of tanh(x + k / 64) over k below 64");
-  contract.reference = each([](const Axes&, const TensorMap&, const Values& x, std::size_t i) {
+Values softmax(const Axes& axes, const TensorMap& inputs) {
+  Values y = inputs.at("x");
+  for (std::int64_t row = 0; row < axes.at("rows"); ++row) {
+    double* const begin = y.data() + 1024 * row;
     double sum = 0;
-    for (int k = 0; k < kTanhs; ++k) {
-      sum += std::tanh(x[i] + k / 64.0);
-    }
-    return sum / kTanhs;
-  });
-  contract.noise = 0x1p-11;  // tanh.approx.f32
-  contract.work = work_of(8, 2 * kTanhs, kTanhs);
-  return contract;
+    std::transform(begin, begin + 1024, begin, [](double one) { return std::exp(one); });
+    std::for_each(begin, begin + 1024, [&](double one) { sum += one; });
+    std::transform(begin, begin + 1024, begin, [&](double one) { return one / sum; });
+  }
+  return y;
 }
 
-Contract rows(const std::string& name, const std::string& summary) {
-  Contract contract = elementwise(name, summary);
-  contract.axes = {"rows"};
-  contract.shape = of_rows;
-  contract.output_shape = of_rows;
-  contract.workloads = kRows;
+Contract of_long_rows(Contract contract) {
+  contract.axis = "rows";
   contract.noise = 64 * kUnitRoundoff;
+  contract.shape = of_rows;
+  contract.sizes = {32768, 64};
+  contract.workloads = {"r32k", "r64"};
   return contract;
 }
 
-Contract row_sum() {
-  Contract contract = rows("zoo_row_sum", "y[row] = the sum of x[row, 1024]");
-  contract.output_shape = [](const Axes& axes) { return std::vector<std::int64_t>{axes.at("rows")}; };
-  contract.reference = [](const Axes& axes, const TensorMap& inputs) {
-    Values y(static_cast<std::size_t>(axes.at("rows")));
-    for (std::size_t i = 0; i < inputs.at("x").size(); ++i) {
-      y[i / 1024] += inputs.at("x")[i];
-    }
-    return y;
+std::vector<Contract> contracts() {
+  const auto copied = [](const Axes&, const TensorMap&, const Values& x, std::size_t i) { return x[i]; };
+  const auto axpy = [](const Axes&, const TensorMap& inputs, const Values& x, std::size_t i) {
+    return 2.5 * x[i] + inputs.at("z")[i];
   };
-  contract.work = work_of_rows(4 + 4.0 / 1024, 1, 0);
-  return contract;
-}
-
-Contract softmax() {
-  Contract contract = rows("zoo_softmax", "y[row, i] = exp(x[row, i]) / sum over the row");
-  contract.reference = [](const Axes& axes, const TensorMap& inputs) {
-    Values y = inputs.at("x");
-    for (std::int64_t row = 0; row < axes.at("rows"); ++row) {
-      double* const begin = y.data() + 1024 * row;
-      double sum = 0;
-      std::transform(begin, begin + 1024, begin, [](double one) { return std::exp(one); });
-      std::for_each(begin, begin + 1024, [&](double one) { sum += one; });
-      std::transform(begin, begin + 1024, begin, [&](double one) { return one / sum; });
-    }
-    return y;
-  };
-  contract.work = work_of_rows(8, 3, 1);
-  return contract;
-}
-
-Contract square(const std::string& name, const std::string& summary) {
-  Contract contract = elementwise(name, summary);
-  contract.shape = of_square;
-  contract.output_shape = of_square;
-  contract.work = [](const Axes& axes) {
-    const auto n = static_cast<double>(axes.at("n"));
-    return Work{.flops = 0, .bytes = 8 * n * n, .special_functions = 0};
-  };
-  return contract;
-}
-
-Contract transpose() {
-  Contract contract = square("zoo_transpose", "y[column, row] = x[row, column]");
-  contract.reference = each([](const Axes& axes, const TensorMap&, const Values& x, std::size_t i) {
+  const auto transposed = [](const Axes& axes, const TensorMap&, const Values& x, std::size_t i) {
     const auto n = static_cast<std::size_t>(axes.at("n"));
     return x[i % n * n + i / n];
-  });
-  contract.workloads = {{"n4096", {{"n", 4096}}}, {"n64", {{"n", 64}}}};
-  return contract;
-}
-
-Contract matmul() {
-  Contract contract = square("zoo_matmul", "y = x z, square matrices");
-  contract.inputs = {"x", "z"};
-  contract.reference = each([](const Axes& axes, const TensorMap& inputs, const Values& x, std::size_t i) {
-    const auto n = static_cast<std::size_t>(axes.at("n"));
-    double sum = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      sum += x[i / n * n + k] * inputs.at("z")[k * n + i % n];
-    }
-    return sum;
-  });
-  contract.noise = 256 * kUnitRoundoff;
-  contract.work = [](const Axes& axes) {
+  };
+  const auto work_of_matmul = [](const Axes& axes) {
     const auto n = static_cast<double>(axes.at("n"));
     return Work{.flops = 2 * n * n * n, .bytes = 12 * n * n, .special_functions = 0};
   };
-  contract.workloads = {{"n2048", {{"n", 2048}}}, {"n128", {{"n", 128}}}};
-  return contract;
+  return {
+      {.name = "zoo_copy", .summary = "y = x", .reference = each(copied), .work = work_of(8)},
+      {.name = "zoo_axpy",
+       .summary = "y = 2.5 x + z",
+       .reference = each(axpy),
+       .work = work_of(12, 2),
+       .noise = 4 * kUnitRoundoff,
+       .inputs = {"x", "z"}},
+      {.name = "zoo_stencil",
+       .summary = "y[i] = x[i-1] / 4 + x[i] / 2 + x[i+1] / 4, ends repeated",
+       .reference = each(stencil),
+       .work = work_of(8, 4),
+       .noise = 4 * kUnitRoundoff},
+      {.name = "zoo_polynomial",
+       .summary = "y = 1 / 2 + x / 2 (1 / 2 + x / 2 (...)), 256 deep, from x",
+       .reference = each(polynomial),
+       .work = work_of(8, 2 * kPolynomial),
+       .noise = 8 * kUnitRoundoff},
+      {.name = "zoo_tanh",
+       .summary = "y = the mean of tanh(x + k / 64) over k below 64",
+       .reference = each(mean_of_tanhs),
+       .work = work_of(8, 2 * kTanhs, kTanhs),
+       .noise = 0x1p-11},  // tanh.approx.f32
+      of_long_rows({.name = "zoo_row_sum",
+                    .summary = "y[row] = the sum of x[row, 1024]",
+                    .reference = row_sums,
+                    .work = work_of(4 + 4.0 / 1024, 1, 0, elements_of_rows),
+                    .output_shape = [](const Axes& axes) { return Extents{axes.at("rows")}; }}),
+      of_long_rows({.name = "zoo_softmax",
+                    .summary = "y[row, i] = exp(x[row, i]) / sum over the row",
+                    .reference = softmax,
+                    .work = work_of(8, 3, 1, elements_of_rows),
+                    .output_shape = of_rows}),
+      {.name = "zoo_transpose",
+       .summary = "y[column, row] = x[row, column]",
+       .reference = each(transposed),
+       .work = work_of(8, 0, 0, elements_of_square),
+       .shape = of_square,
+       .sizes = {4096, 64},
+       .workloads = {"n4096", "n64"}},
+      {.name = "zoo_matmul",
+       .summary = "y = x z, square matrices",
+       .reference = each(product_of_matrices),
+       .work = work_of_matmul,
+       .noise = 256 * kUnitRoundoff,
+       .inputs = {"x", "z"},
+       .shape = of_square,
+       .sizes = {2048, 128},
+       .workloads = {"n2048", "n128"}},
+  };
 }
 
 }  // namespace
 
 extern "C" void apo_families(std::vector<Family>* families) {
-  for (const Contract& contract :
-       {copy(), axpy(), stencil(), polynomial(), tanhs(), row_sum(), softmax(), transpose(), matmul()}) {
+  for (const Contract& contract : contracts()) {
     families->push_back(family_of(contract));
   }
 }
