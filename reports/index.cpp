@@ -31,15 +31,15 @@ std::string verdicts_of(const ReportModel& model) {
 
 std::vector<Line> row_of(const IndexEntry& entry) {
   const ReportModel& model = entry.model;
-  return {{{report_title(model), Style::plain, entry.link}},
-          {plain(model.claim      ? certified_figure(*model.claim)
-                 : model.improved ? "not certified"
-                                  : "none")},
-          {code(model.incumbent)},
-          {plain(verdicts_of(model))},
-          {plain(std::string(to_string(model.campaign.state)))},
-          {plain(known(model.campaign.started_at))},
-          {code(entry.journal)}};
+  return {Span(report_title(model), Style::plain, entry.link),
+          model.claim      ? certified_figure(*model.claim)
+          : model.improved ? "not certified"
+                           : "none",
+          code(model.incumbent),
+          verdicts_of(model),
+          std::string(to_string(model.campaign.state)),
+          known(model.campaign.started_at),
+          code(entry.journal)};
 }
 
 void write_overview(const std::vector<IndexEntry>& entries, Writer& writer) {
@@ -50,14 +50,14 @@ void write_overview(const std::vector<IndexEntry>& entries, Writer& writer) {
     table.sortable = true;
     table.rows.push_back(row_of(entry));
   }
-  writer.heading(1, {plain(kTitle)});
-  writer.lead({strong(counted(entries.size(), "campaign")), plain(" on " + counted(devices.size(), "device") + ".")});
+  writer.heading(1, kTitle);
+  writer.lead({strong(counted(entries.size(), "campaign")), " on " + counted(devices.size(), "device") + "."});
   writer.paragraph(
-      {plain("Certified speed-up: the final incumbent against the campaign's baseline, measured head to "
-             "head. Figures of different workloads and devices are not comparable.")});
+      "Certified speed-up: the final incumbent against the campaign's baseline, measured head to "
+      "head. Figures of different workloads and devices are not comparable.");
   writer.contents();
   for (const auto& [device, table] : devices) {
-    writer.heading(2, {plain(device)});
+    writer.heading(2, device);
     writer.table(table);
   }
 }

@@ -17,7 +17,7 @@ namespace {
 
 void add_row(Table& table, const std::string& name, const std::string& value) {
   if (!value.empty()) {
-    table.rows.push_back({{plain(name)}, {plain(value)}});
+    table.rows.push_back({name, value});
   }
 }
 
@@ -43,11 +43,11 @@ void list_lessons(const ReportModel& model, Verdict verdict, const std::string& 
   std::vector<Line> items;
   for (const Lesson& lesson : model.lessons) {
     if (lesson.verdict == verdict) {
-      Line line = {plain(lesson.text)};
-      line.push_back(plain(" ("));
+      Line line = lesson.text;
+      line.push_back(" (");
       line.push_back(code(lesson.configuration.label()));
-      line.push_back(plain(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")));
-      line.push_back(plain(lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")"));
+      line.push_back(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", "));
+      line.push_back(lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")");
       items.push_back(line);
     }
   }
@@ -129,9 +129,9 @@ std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
 void write_group(const LeftOutGroup& group, Writer& writer) {
   Table table{{"candidate", "why", "iterations"}, {}};
   for (const LeftOutRow& row : group.rows) {
-    table.rows.push_back({{code(row.candidate)}, {plain(row.why)}, {plain(join(row.iterations, ", "))}});
+    table.rows.push_back({code(row.candidate), row.why, join(row.iterations, ", ")});
   }
-  writer.begin_fold({strong(fmt::format("{} ", group.candidates.size())), plain(group_title(group.kind))}, "");
+  writer.begin_fold({strong(fmt::format("{} ", group.candidates.size())), group_title(group.kind)}, "");
   writer.table(table);
   writer.end_fold();
 }
@@ -150,10 +150,10 @@ std::vector<Candidate> not_reached(const ReportModel& model) {
 void write_not_reached(const std::vector<Candidate>& candidates, Writer& writer) {
   Table table{{"candidate", "predicted", "attacks"}, {}};
   for (const Candidate& one : candidates) {
-    table.rows.push_back({{code(one.configuration.label())}, {plain(band_text(one.prediction))}, {plain(one.attacks)}});
+    table.rows.push_back({code(one.configuration.label()), band_text(one.prediction), one.attacks});
   }
-  writer.begin_fold(
-      {strong(fmt::format("{} ", candidates.size())), plain("ranked by the last iteration, and not reached")}, "");
+  writer.begin_fold({strong(fmt::format("{} ", candidates.size())), "ranked by the last iteration, and not reached"},
+                    "");
   writer.table(table);
   writer.end_fold();
 }
@@ -166,14 +166,11 @@ std::vector<Idea> unwritten(const ReportModel& model) {
 void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
   Table table{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
   for (const Idea& idea : ideas) {
-    table.rows.push_back({{code(idea.technique.name)},
-                          {plain(idea.attacks)},
-                          {plain(format_band(idea.technique.low, idea.technique.high))},
-                          {plain(idea.technique.source)},
-                          {plain(idea.why_not)}});
+    table.rows.push_back({code(idea.technique.name), idea.attacks, format_band(idea.technique.low, idea.technique.high),
+                          idea.technique.source, idea.why_not});
   }
   writer.begin_fold({strong(fmt::format("{} ", ideas.size())),
-                     plain("techniques that nobody has written for the incumbent of the last iteration")},
+                     "techniques that nobody has written for the incumbent of the last iteration"},
                     "");
   writer.table(table);
   writer.end_fold();
@@ -184,7 +181,7 @@ void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
 void write_environment(const ReportModel& model, Writer& writer) {
   const Machine& machine = model.machine;
   const Policy& policy = model.campaign.policy;
-  writer.heading(2, {plain("Environment")});
+  writer.heading(2, "Environment");
   Table table{{"what", "value"}, {}};
   add_row(table, "device",
           machine.model + (machine.cores > 0
@@ -221,34 +218,31 @@ void write_environment(const ReportModel& model, Writer& writer) {
 }
 
 void write_trajectory(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Trajectory")});
+  writer.heading(2, "Trajectory");
   writer.plot("trajectory");
   Table table{{"after experiment", "incumbent", "what happened", "own effect", "naive product over the baseline"}, {}};
   for (std::size_t i = 0; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
     const bool moved = i > 0 && model.trajectory[i - 1].incumbent != point.incumbent;
     if (i == 0) {
-      table.rows.push_back(
-          {{plain("0")}, {code(point.incumbent)}, {plain("baseline")}, {plain("none")}, {plain("1.00x")}});
+      table.rows.push_back({"0", code(point.incumbent), "baseline", "none", "1.00x"});
     } else if (point.accepted || moved) {
       const Experiment& experiment = model.experiments[i - 1];
-      table.rows.push_back({{{std::to_string(point.index), Style::plain, "#" + anchor_of(point.index)}},
-                            {code(point.incumbent)},
-                            {plain(point.accepted ? what_happened(point, experiment) : "rolled back")},
-                            {plain(point.accepted ? measured_text(experiment) : "none")},
-                            {plain(ratio_text(point.cumulative))}});
+      table.rows.push_back({Span(std::to_string(point.index), Style::plain, "#" + anchor_of(point.index)),
+                            code(point.incumbent), point.accepted ? what_happened(point, experiment) : "rolled back",
+                            point.accepted ? measured_text(experiment) : "none", ratio_text(point.cumulative)});
     }
   }
   writer.table(table);
   writer.paragraph(
-      {plain("The naive product multiplies effects that were measured separately. It is not a claim; the "
-             "certification below is.")});
+      "The naive product multiplies effects that were measured separately. It is not a claim; the "
+      "certification below is.");
 }
 
 void write_lessons(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Lessons")});
+  writer.heading(2, "Lessons");
   if (model.lessons.empty()) {
-    writer.paragraph({plain("No lesson was written.")});
+    writer.paragraph("No lesson was written.");
     return;
   }
   list_lessons(model, Verdict::accepted, "What helped", writer);
@@ -257,11 +251,11 @@ void write_lessons(const ReportModel& model, Writer& writer) {
 }
 
 void write_left_out(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("What was left out, and why")});
+  writer.heading(2, "What was left out, and why");
   const std::vector<LeftOutGroup> groups = group_left_out(model);
   const std::vector<Candidate> ranked = not_reached(model);
   if (groups.empty() && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
-    writer.paragraph({plain("Nothing was left out.")});
+    writer.paragraph("Nothing was left out.");
   }
   if (!ranked.empty()) {
     write_not_reached(ranked, writer);
@@ -274,12 +268,12 @@ void write_left_out(const ReportModel& model, Writer& writer) {
   }
   std::vector<Line> unjudged;
   for (const Abandoned& abandoned : model.abandoned) {
-    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", abandoned.experiment.id)),
-                        code(abandoned.experiment.candidate.label()), plain(", " + known(abandoned.why))});
+    unjudged.push_back({fmt::format("abandoned, experiment id {}: ", abandoned.experiment.id),
+                        code(abandoned.experiment.candidate.label()), ", " + known(abandoned.why)});
   }
   for (const Experiment& experiment : model.under_way) {
     unjudged.push_back(
-        {plain(fmt::format("under way, experiment id {}: ", experiment.id)), code(experiment.candidate.label())});
+        {fmt::format("under way, experiment id {}: ", experiment.id), code(experiment.candidate.label())});
   }
   if (!unjudged.empty()) {
     writer.list(unjudged);
@@ -288,10 +282,10 @@ void write_left_out(const ReportModel& model, Writer& writer) {
 
 void write_reproduction(const ReportModel& model, Writer& writer) {
   const Policy& policy = model.campaign.policy;
-  writer.heading(2, {plain("How to reproduce")});
-  writer.paragraph({plain("Workloads: " + known(join(policy.workloads, ", ")) +
-                          ". Add --journal FILE where the journal "
-                          "is not the working directory's own.")});
+  writer.heading(2, "How to reproduce");
+  writer.paragraph("Workloads: " + known(join(policy.workloads, ", ")) +
+                   ". Add --journal FILE where the journal "
+                   "is not the working directory's own.");
   std::string commands = fmt::format("apo report --campaign {0}\napo query campaign={0}\n", model.campaign.id);
   if (!model.experiments.empty()) {
     commands += fmt::format("apo show {}\n", model.experiments.front().id);
@@ -307,12 +301,11 @@ void write_reproduction(const ReportModel& model, Writer& writer) {
   }
   writer.code_block(commands);
   if (accepted != model.experiments.rend()) {
-    writer.paragraph({code("apo replay"),
-                      plain(" measures an experiment again from the sources that the journal keeps, "),
-                      code("apo compare"), plain(" the variants as they are registered now.")});
+    writer.paragraph({code("apo replay"), " measures an experiment again from the sources that the journal keeps, ",
+                      code("apo compare"), " the variants as they are registered now."});
   }
-  writer.paragraph({plain("Seed of the campaign: " + seed_text(model) +
-                          ". The seed of every round is in the JSON report and in the journal.")});
+  writer.paragraph("Seed of the campaign: " + seed_text(model) +
+                   ". The seed of every round is in the JSON report and in the journal.");
 }
 
 }  // namespace apo::report
