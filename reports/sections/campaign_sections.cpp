@@ -104,9 +104,9 @@ struct LeftOutGroup {
 };
 
 // The largest group first.
-std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
+std::vector<LeftOutGroup> group_left_out(const std::vector<IterationRecord>& iterations) {
   std::vector<LeftOutGroup> groups;
-  for (const IterationRecord& iteration : model.iterations) {
+  for (const IterationRecord& iteration : iterations) {
     for (const LeftOut& one : iteration.brief.left_out) {
       auto group =
           std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == one.kind; });
@@ -126,12 +126,8 @@ std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
   return groups;
 }
 
-void write_group(const LeftOutGroup& group, Writer& writer) {
-  Table table{{"candidate", "why", "iterations"}, {}};
-  for (const LeftOutRow& row : group.rows) {
-    table.rows.push_back({code(row.candidate), row.why, join(row.iterations, ", ")});
-  }
-  writer.begin_fold({strong(fmt::format("{} ", group.candidates.size())), group_title(group.kind)}, "");
+void write_counted(std::size_t count, const std::string& of, const Table& table, Writer& writer) {
+  writer.begin_fold({strong(fmt::format("{} ", count)), of}, "");
   writer.table(table);
   writer.end_fold();
 }
@@ -145,35 +141,6 @@ std::vector<Candidate> not_reached(const ReportModel& model) {
     return std::ranges::any_of(model.experiments, is_it) || std::ranges::any_of(model.under_way, is_it);
   });
   return left;
-}
-
-void write_not_reached(const std::vector<Candidate>& candidates, Writer& writer) {
-  Table table{{"candidate", "predicted", "attacks"}, {}};
-  for (const Candidate& one : candidates) {
-    table.rows.push_back({code(one.configuration.label()), band_text(one.prediction), one.attacks});
-  }
-  writer.begin_fold({strong(fmt::format("{} ", candidates.size())), "ranked by the last iteration, and not reached"},
-                    "");
-  writer.table(table);
-  writer.end_fold();
-}
-
-// As the last iteration found them.
-std::vector<Idea> unwritten(const ReportModel& model) {
-  return model.iterations.empty() ? std::vector<Idea>() : model.iterations.back().brief.unwritten;
-}
-
-void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
-  Table table{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
-  for (const Idea& idea : ideas) {
-    table.rows.push_back({code(idea.technique.name), idea.attacks, format_band(idea.technique.low, idea.technique.high),
-                          idea.technique.source, idea.why_not});
-  }
-  writer.begin_fold({strong(fmt::format("{} ", ideas.size())),
-                     "techniques that nobody has written for the incumbent of the last iteration"},
-                    "");
-  writer.table(table);
-  writer.end_fold();
 }
 
 }  // namespace
@@ -250,21 +217,52 @@ void write_lessons(const ReportModel& model, Writer& writer) {
   list_lessons(model, Verdict::inconclusive, "What stays open", writer);
 }
 
+void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer) {
+  for (const LeftOutGroup& group : group_left_out(iterations)) {
+    Table table{{"candidate", "why", "iterations"}, {}};
+    for (const LeftOutRow& row : group.rows) {
+      table.rows.push_back({code(row.candidate), row.why, join(row.iterations, ", ")});
+    }
+    write_counted(group.candidates.size(), group_title(group.kind), table, writer);
+  }
+}
+
+void write_ideas(const std::vector<Idea>& ideas, Writer& writer) {
+  Table open{{"technique", "attacks", "expected", "source"}, {}};
+  Table ruled_out{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
+  for (const Idea& idea : ideas) {
+    std::vector<Line> row = {code(idea.technique.name), idea.attacks,
+                             format_band(idea.technique.low, idea.technique.high), idea.technique.source};
+    if (idea.why_not.empty()) {
+      open.rows.push_back(std::move(row));
+    } else {
+      row.push_back(idea.why_not);
+      ruled_out.rows.push_back(std::move(row));
+    }
+  }
+  if (!open.rows.empty()) {
+    writer.paragraph("Techniques that nobody has written for the incumbent:");
+    writer.table(open);
+  }
+  if (!ruled_out.rows.empty()) {
+    write_counted(ruled_out.rows.size(), "techniques that nobody has written, and that something rules out here",
+                  ruled_out, writer);
+  }
+}
+
 void write_left_out(const ReportModel& model, Writer& writer) {
   writer.heading(2, "What was left out, and why");
-  const std::vector<LeftOutGroup> groups = group_left_out(model);
   const std::vector<Candidate> ranked = not_reached(model);
-  if (groups.empty() && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
+  const bool any = std::ranges::any_of(model.iterations, [](const auto& one) { return !one.brief.left_out.empty(); });
+  if (!any && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
     writer.paragraph("Nothing was left out.");
   }
   if (!ranked.empty()) {
-    write_not_reached(ranked, writer);
+    write_ranking("Ranked by the last iteration, and not reached", ranked, writer);
   }
-  for (const LeftOutGroup& group : groups) {
-    write_group(group, writer);
-  }
-  if (const std::vector<Idea> ideas = unwritten(model); !ideas.empty()) {
-    write_unwritten(ideas, writer);
+  write_left_out(model.iterations, writer);
+  if (!model.iterations.empty()) {
+    write_ideas(model.iterations.back().brief.unwritten, writer);  // as the last iteration found them
   }
   std::vector<Line> unjudged;
   for (const Abandoned& abandoned : model.abandoned) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/core/text.h"
 #include "reports/numbers.h"
@@ -40,6 +41,7 @@ std::string effort_text(const Judgement& judgement) {
   }
   text += judgement.cache_policy ? fmt::format("; {} cache", to_string(*judgement.cache_policy)) : "";
   text += judgement.preset.empty() ? "" : ", " + judgement.preset + " profile";
+  text += judgement.alpha > 0 ? ", alpha " + format_g(judgement.alpha, 3) : "";
   text += judgement.rule_version.empty() ? "" : ", rule " + judgement.rule_version;
   return text;
 }
@@ -63,52 +65,21 @@ std::string last_lines(const std::string& log) {
   return "(" + counted(dropped, "line") + " before)\n" + join(lines, "\n");
 }
 
-std::vector<Line> facts_of(const Experiment& experiment) {
-  const Judgement& judgement = *experiment.judgement;
-  std::vector<Line> items;
-  items.push_back(
-      {"Verdict: ", verdict_word(judgement.verdict),
-       " (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence)});
-  items.push_back({"Against ", code(experiment.incumbent.label()),
-                   experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", ")});
-  if (!experiment.techniques.empty()) {
-    items.push_back("Techniques: " + join(experiment.techniques, ", "));
+std::string prediction_text(const Experiment& experiment) {
+  const Prediction& prediction = experiment.prediction;
+  std::string text = "Predicted: " + band_text(prediction);
+  if (has_prediction(prediction)) {
+    text += prediction.because.empty() ? "" : ", because " + prediction.because;
+    const double speedup = experiment.judgement->speedup();
+    text += !has_effect(experiment)     ? ""
+            : speedup < prediction.low  ? "; the effect is below the band"
+            : speedup > prediction.high ? "; the effect is above the band"
+                                        : "; the effect is inside the band";
   }
-  items.push_back("Predicted: " + band_text(experiment.prediction) +
-                  (has_prediction(experiment.prediction) && !experiment.prediction.because.empty()
-                       ? ", because " + experiment.prediction.because
-                       : ""));
-  if (has_effect(experiment)) {
-    items.push_back(fmt::format("Measured: {} rounds, {} interval, {} stage; {}", measured_text(experiment),
-                                percent_text(judgement.confidence), to_string(effect_stage(experiment)),
-                                effort_text(judgement)));
-    items.push_back("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
-                    time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)");
-  } else {
-    items.push_back("Measured: " + std::string(kNotMeasuredText));
-  }
-  items.push_back("Build: " + build_text(experiment.candidate_build));
-  const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
-                                   [](const Round& round) { return !round.void_why.empty(); });
-  if (voids > 0) {
-    items.push_back(fmt::format("Void rounds: {} of {}", voids, experiment.rounds.size()));
-  }
-  return items;
+  return text;
 }
 
-void write_gates(const Experiment& experiment, Writer& writer) {
-  if (experiment.gates.empty()) {
-    return;
-  }
-  Table table{{"gate", "outcome", "took", "evidence"}, {}};
-  for (const GateResult& gate : experiment.gates) {
-    table.rows.push_back({gate.gate, std::string(to_string(gate.outcome)),
-                          gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
-  }
-  writer.table(table);
-}
-
-void write_diff(const ReportModel& model, const Experiment& experiment, Writer& writer) {
+void write_source_diff(const ReportModel& model, const Experiment& experiment, Writer& writer) {
   const auto found = model.diffs.find(experiment.id);
   if (found == model.diffs.end()) {
     return;
@@ -117,16 +88,7 @@ void write_diff(const ReportModel& model, const Experiment& experiment, Writer& 
     writer.paragraph("The source is its incumbent's; only settings differ.");
     return;
   }
-  const auto count = [&](char sign) {  // without the two lines of the header
-    const std::vector<std::string> lines = split(found->second, '\n');
-    return std::count_if(lines.begin() + std::min<std::ptrdiff_t>(2, std::ssize(lines)), lines.end(),
-                         [&](const std::string& line) { return line.starts_with(sign); });
-  };
-  writer.begin_fold({"Source against ", code(experiment.incumbent.label()),
-                     fmt::format(": {} lines added, {} removed", count('+'), count('-'))},
-                    "");
-  writer.diff(found->second);
-  writer.end_fold();
+  write_diff(found->second, experiment, writer);
 }
 
 void write_one(const ReportModel& model, const Experiment& experiment, Writer& writer) {
@@ -134,8 +96,8 @@ void write_one(const ReportModel& model, const Experiment& experiment, Writer& w
                      verdict_word(experiment.judgement->verdict),
                      has_effect(experiment) ? " " + measured_text(experiment) : " " + reason_text(experiment)},
                     anchor_of(experiment.index));
-  writer.list(facts_of(experiment));
-  write_diff(model, experiment, writer);
+  write_facts(experiment, writer);
+  write_source_diff(model, experiment, writer);
   write_gates(experiment, writer);
   if (experiment.candidate_build.outcome == Outcome::build_failed && !experiment.candidate_build.log.empty()) {
     writer.code_block(last_lines(experiment.candidate_build.log));
@@ -190,7 +152,91 @@ void write_sentinels(const ReportModel& model, Writer& writer) {
   writer.table(table);
 }
 
+// Says in few words whether the final incumbent changes the clock.
+std::string clock_cell(const Certification& certification) {
+  if (!certification.clock) {
+    return "not looked at";
+  }
+  const ClockCoupling& clock = *certification.clock;
+  if (!clock.missing.empty()) {
+    return "not known";
+  }
+  return (clock.coupled ? "COUPLED, " : "not coupled, ") + format_percent(clock.clock_effect) + " [" +
+         format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
+}
+
 }  // namespace
+
+void write_facts(const Experiment& experiment, Writer& writer) {
+  const Judgement& judgement = *experiment.judgement;
+  std::vector<Line> items;
+  items.push_back(
+      {"Verdict: ", verdict_word(judgement.verdict),
+       " (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence)});
+  items.push_back({"Against ", code(experiment.incumbent.label()),
+                   experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", ")});
+  if (!experiment.techniques.empty()) {
+    items.push_back("Techniques: " + join(experiment.techniques, ", "));
+  }
+  items.push_back(prediction_text(experiment));
+  if (has_effect(experiment)) {
+    items.push_back(fmt::format("Measured: {} rounds, {} interval, {} stage; {}", measured_text(experiment),
+                                percent_text(judgement.confidence), to_string(effect_stage(experiment)),
+                                effort_text(judgement)));
+    items.push_back("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
+                    time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)");
+  } else {
+    items.push_back("Measured: " + std::string(kNotMeasuredText));
+  }
+  items.push_back("Build: " + build_text(experiment.candidate_build));
+  const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
+                                   [](const Round& round) { return !round.void_why.empty(); });
+  if (voids > 0) {
+    items.push_back(fmt::format("Void rounds: {} of {}", voids, experiment.rounds.size()));
+  }
+  writer.list(items);
+}
+
+void write_gates(const Experiment& experiment, Writer& writer) {
+  if (experiment.gates.empty()) {
+    return;
+  }
+  Table table{{"gate", "outcome", "took", "evidence"}, {}};
+  for (const GateResult& gate : experiment.gates) {
+    table.rows.push_back(
+        {gate.gate, to_string(gate.outcome), gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
+  }
+  writer.table(table);
+}
+
+void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer) {
+  const auto count = [&](char sign) {  // without the two lines of the header
+    const std::vector<std::string> lines = split(diff, '\n');
+    return std::count_if(lines.begin() + std::min<std::ptrdiff_t>(2, std::ssize(lines)), lines.end(),
+                         [&](const std::string& line) { return line.starts_with(sign); });
+  };
+  writer.begin_fold({"Source against ", code(experiment.incumbent.label()),
+                     fmt::format(": {} lines added, {} removed", count('+'), count('-'))},
+                    "");
+  writer.diff(diff);
+  writer.end_fold();
+}
+
+void write_experiment_table(const std::vector<const Experiment*>& experiments, const std::set<std::int64_t>& withdrawn,
+                            Writer& writer) {
+  Table table{{"index", "candidate", "against", "predicted", "measured speed-up", "verdict", "reason", "id"}, {}, true};
+  for (const Experiment* experiment : experiments) {
+    Line verdict = {verdict_word(experiment->judgement->verdict)};
+    if (withdrawn.contains(experiment->id)) {
+      verdict.push_back(", withdrawn");
+    }
+    table.rows.push_back({experiment->index,
+                          Span(experiment->candidate.label(), Style::code, "#" + anchor_of(experiment->index)),
+                          code(experiment->incumbent.label()), band_text(experiment->prediction),
+                          staged_text(*experiment), verdict, reason_text(*experiment), experiment->id});
+  }
+  writer.table(table);
+}
 
 void write_experiments(const ReportModel& model, Writer& writer) {
   writer.heading(2, "Experiments");
@@ -198,14 +244,17 @@ void write_experiments(const ReportModel& model, Writer& writer) {
     writer.paragraph("No experiment has a verdict.");
     return;
   }
-  Table table{{"index", "candidate", "predicted", "measured speed-up", "verdict", "reason"}, {}, true};
+  std::vector<const Experiment*> experiments;
   for (const Experiment& experiment : model.experiments) {
-    table.rows.push_back({experiment.index,
-                          Span(experiment.candidate.label(), Style::code, "#" + anchor_of(experiment.index)),
-                          band_text(experiment.prediction), staged_text(experiment),
-                          verdict_word(experiment.judgement->verdict), reason_text(experiment)});
+    experiments.push_back(&experiment);
   }
-  writer.table(table);
+  std::set<std::int64_t> withdrawn;
+  for (const TrajectoryPoint& point : model.trajectory) {
+    if (point.withdrawn) {
+      withdrawn.insert(point.experiment);
+    }
+  }
+  write_experiment_table(experiments, withdrawn, writer);
   writer.paragraph(
       "Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
       "\"Search only\" effects guided the judge and must not be quoted.");
@@ -235,49 +284,30 @@ void write_predictions(const ReportModel& model, Writer& writer) {
   writer.table(table);
 }
 
-namespace {
-
-// Says in few words whether the final incumbent changes the clock.
-std::string clock_cell(const Certification& certification) {
-  if (!certification.clock) {
-    return "not looked at";
+void write_certifications(const std::vector<Certification>& certifications, Writer& writer) {
+  Table table{{"final incumbent", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
+               "alarm", "at"},
+              {}};
+  for (const Certification& one : certifications) {
+    table.rows.push_back({code(one.incumbent.label()), code(one.baseline.label()), to_string(one.cache_policy),
+                          certified_figure(one), clock_cell(one), ratio_text(one.claimed_effect),
+                          one.alarm ? "ALARM" : "no", known(one.at)});
   }
-  const ClockCoupling& clock = *certification.clock;
-  if (!clock.missing.empty()) {
-    return "not known";
-  }
-  return (clock.coupled ? "COUPLED, " : "not coupled, ") + format_percent(clock.clock_effect) + " [" +
-         format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
-}
-
-// One sentence for each certification of which more than the cell is to be said.
-void write_clocks(const ReportModel& model, Writer& writer) {
-  for (const Certification& certification : model.certifications) {
-    if (const std::string text = clock_text(certification); !text.empty()) {
-      writer.paragraph({code(certification.incumbent.label()),
-                        fmt::format(", {} cache: {}.", to_string(certification.cache_policy), text)});
+  writer.table(table);
+  for (const Certification& one : certifications) {
+    if (const std::string text = clock_text(one); !text.empty()) {
+      writer.paragraph(
+          {code(one.incumbent.label()), fmt::format(", {} cache: {}.", to_string(one.cache_policy), text)});
     }
   }
 }
-
-}  // namespace
 
 void write_certification(const ReportModel& model, Writer& writer) {
   writer.heading(2, "Certification");
   if (model.certifications.empty()) {
     writer.paragraph("No certification was made, so no cumulative speed-up may be quoted.");
   } else {
-    Table table{{"final incumbent", "baseline", "cache", "measured head to head", "clock",
-                 "product of accepted effects", "alarm", "at"},
-                {}};
-    for (const Certification& certification : model.certifications) {
-      table.rows.push_back({code(certification.incumbent.label()), code(certification.baseline.label()),
-                            std::string(to_string(certification.cache_policy)), certified_figure(certification),
-                            clock_cell(certification), ratio_text(certification.claimed_effect),
-                            certification.alarm ? "ALARM" : "no", known(certification.at)});
-    }
-    writer.table(table);
-    write_clocks(model, writer);
+    write_certifications(model.certifications, writer);
     writer.paragraph(
         {"The final incumbent against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of "
          "its solo runs). The clock: how much higher it is with that incumbent alone than with the baseline alone. "

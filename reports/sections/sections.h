@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "reports/model.h"
 #include "reports/sections/writer.h"
@@ -23,6 +27,25 @@ void write_predictions(const ReportModel& model, Writer& writer);
 void write_certification(const ReportModel& model, Writer& writer);
 void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
+
+// What stands in these sections, of records alone: `apo` shows it too.
+void write_experiment_table(const std::vector<const Experiment*>& experiments, const std::set<std::int64_t>& withdrawn,
+                            Writer& writer);
+void write_facts(const Experiment& experiment, Writer& writer);  // of one with a judgement
+void write_gates(const Experiment& experiment, Writer& writer);
+void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer);
+void write_certifications(const std::vector<Certification>& certifications, Writer& writer);
+void write_hot_lines(const Profile& profile, Writer& writer);
+void write_metrics(const Profile& profile, Writer& writer);
+void write_roofs(const std::vector<Roof>& roofs, Writer& writer);
+void write_bottlenecks(const std::vector<Bottleneck>& bottlenecks, Writer& writer);
+void write_ranking(const std::string& title, const std::vector<Candidate>& ranked, Writer& writer);
+void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer);  // by kind of reason
+// The first rows of `all`.
+void write_work(std::span<const WorkRow> rows, std::int64_t all, const std::vector<CategoryRow>& categories,
+                Writer& writer);
+void write_ranges(std::span<const RangeRow> rows, std::int64_t all, Writer& writer);
+void write_ideas(const std::vector<Idea>& ideas, Writer& writer);
 
 // One row a comparison; and one comparison whole, with its rounds.
 void write_command_table(const std::vector<CommandComparison>& comparisons, Writer& writer);

@@ -93,18 +93,4 @@ Variant known_variant(Workspace& workspace, const std::string& id) {
   return workspace.catalogue().get(id);
 }
 
-std::string paint_diff(const std::string& diff) {
-  std::string text;
-  const std::vector<std::string> lines = split(diff, '\n');
-  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    const std::string& line = lines[i];
-    const char* colour = line.starts_with("---") || line.starts_with("+++") ? "bold"
-                         : line.starts_with('+')                            ? "green"
-                         : line.starts_with('-')                            ? "red"
-                                                                            : nullptr;
-    text += (colour == nullptr ? line : paint(line, colour)) + "\n";
-  }
-  return text;
-}
-
 }  // namespace apo

@@ -27,7 +27,4 @@ std::string describe_variant(const Variant& variant);
 // Looks in the catalogue, then in the journal. Throws UserError with "did you mean".
 Variant known_variant(Workspace& workspace, const std::string& id);
 
-// Paints additions green and removals red.
-std::string paint_diff(const std::string& diff);
-
 }  // namespace apo
