@@ -220,6 +220,14 @@ void print_json(const nlohmann::ordered_json& document) {
   print(json_text(marked(document)));
 }
 
+void print_answer(const Globals& globals, const nlohmann::ordered_json& document, const std::string& text) {
+  if (globals.json) {
+    print_json(document);
+  } else {
+    print(text);
+  }
+}
+
 void print_json_line(const nlohmann::ordered_json& document) {
   print(dumped(marked(document), -1));
 }

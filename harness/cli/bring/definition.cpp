@@ -68,20 +68,20 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   for (const NamedText& each : result.files) {
     files.push_back(each.path.string());
   }
-  if (globals.json) {
-    print_json({{"family", file.name},
-                {"state", options.registers ? "registered" : "written"},
-                {"files", files},
-                {"workloads", result.workloads},
-                {"remarks", result.remarks}});
-    return kDone;
-  }
+  std::string notes;
   for (const std::string& remark : result.remarks) {
-    print("note: " + remark + "\n");
+    notes += "note: " + remark + "\n";
   }
-  print(checked + join(files, "\n") + "\n" +
-        (options.registers ? fmt::format("family {} is registered, with {} workloads\n", file.name, result.workloads)
-                           : fmt::format("edit {}, then 'apo register {}'\n", files.front(), files.front())));
+  print_answer(
+      globals,
+      {{"family", file.name},
+       {"state", options.registers ? "registered" : "written"},
+       {"files", files},
+       {"workloads", result.workloads},
+       {"remarks", result.remarks}},
+      notes + checked + join(files, "\n") + "\n" +
+          (options.registers ? fmt::format("family {} is registered, with {} workloads\n", file.name, result.workloads)
+                             : fmt::format("edit {}, then 'apo register {}'\n", files.front(), files.front())));
   return kDone;
 }
 

@@ -129,7 +129,7 @@ int export_definition(const ExportOptions& options, const Globals& globals) {
     paths.push_back(each.path.string());
   }
   write_files_atomically(converted.files);
-  globals.json ? print_json({{"family", options.of_family}, {"files", paths}}) : print(join(paths, "\n") + "\n");
+  print_answer(globals, {{"family", options.of_family}, {"files", paths}}, join(paths, "\n") + "\n");
   return kDone;
 }
 

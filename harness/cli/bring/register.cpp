@@ -128,16 +128,13 @@ int retire(const std::string& id, const Globals& globals) {
   for (const std::string& variant : variants) {
     unregister(workspace, variant);
   }
-  if (globals.json) {
-    Json document = {{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}};
-    if (is_family) {
-      document["variants"] = variants;
-    }
-    print_json(document);
-  } else {
-    print(id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n" +
-          (variants.empty() ? "" : "its variants went with it: " + join(variants, ", ") + "\n"));
+  Json document = {{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}};
+  if (is_family) {
+    document["variants"] = variants;
   }
+  print_answer(globals, document,
+               id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n" +
+                   (variants.empty() ? "" : "its variants went with it: " + join(variants, ", ") + "\n"));
   return kDone;
 }
 

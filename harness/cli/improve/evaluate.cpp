@@ -112,11 +112,7 @@ int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer&
   CandidateJudge judge(workspace, choice, observer);
   const CandidateAnswer answer = judge.answer(given);
   judge.finish();
-  if (globals.json) {
-    print_json(to_document(answer));
-  } else {
-    print(text_of(answer));
-  }
+  print_answer(globals, to_document(answer), text_of(answer));
   return exit_code_of(answer, options.at_least);
 }
 

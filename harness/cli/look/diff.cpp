@@ -126,11 +126,8 @@ int diff(const DiffOptions& options, const Globals& globals) {
   const Side base = base_of(workspace, options, side);
   const std::vector<Change> metadata = changes(base, side);
   const std::string sources = unified_diff(all_sources(base.variant), all_sources(side.variant));
-  if (globals.json) {
-    print_json(document_of(base, side, metadata, sources));
-  } else {
-    print(paint(side.label, "bold") + " against " + paint(base.label, "bold") + "\n" + text_of(metadata, sources));
-  }
+  print_answer(globals, document_of(base, side, metadata, sources),
+               paint(side.label, "bold") + " against " + paint(base.label, "bold") + "\n" + text_of(metadata, sources));
   return kDone;
 }
 

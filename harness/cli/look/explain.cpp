@@ -132,14 +132,10 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
   const auto [profiles, builds] = (options.recorded ? explained_there : explained_here)(
       options, workspace, configurations, family, cache, observer);
   const Explanation explanation = explain(profiles[0], profiles[1], builds[0].resources, builds[1].resources);
-  if (globals.json) {
-    Json document = to_document(explanation);
-    document["a"] = to_document(profiles[0]);
-    document["b"] = to_document(profiles[1]);
-    document["cache_policy"] = options.cache;
-    print_json(document);
-    return kDone;
-  }
+  Json document = to_document(explanation);
+  document["a"] = to_document(profiles[0]);
+  document["b"] = to_document(profiles[1]);
+  document["cache_policy"] = options.cache;
   std::string text = "A " + paint(configurations[0].label(), "bold") + " -> B " +
                      paint(configurations[1].label(), "bold") + " on " + profiles[0].workload + ", " + options.cache +
                      " caches\n  " + explanation.sentence + "\n";
@@ -147,7 +143,7 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
           (profiles[0].rung == profiles[1].rung ? "" : " for A, " + profiles[1].rung + " for B") + "\n";
   const std::string& missing = profiles[0].missing.empty() ? profiles[1].missing : profiles[0].missing;
   text += missing.empty() ? "" : "  missing " + missing + "\n";
-  print(text + explanation_text(explanation));
+  print_answer(globals, document, text + explanation_text(explanation));
   return kDone;
 }
 

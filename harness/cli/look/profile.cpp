@@ -190,12 +190,9 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
   workspace.use(resolve_target(options.target, workspace));
   ConsoleObserver observer(globals);
   const std::vector<Roof> roofs = kept_or_measured_roofs(workspace, options.remeasure, observer);
-  if (globals.json) {
-    print_json({{"machine", to_document(workspace.machine())}, {"roofs", to_documents(roofs)}});
-  } else {
-    print("roofs of " + paint(workspace.machine().model, "bold") + "\n" +
-          terminal_text([&](report::Writer& writer) { write_roofs(roofs, writer); }));
-  }
+  print_answer(globals, {{"machine", to_document(workspace.machine())}, {"roofs", to_documents(roofs)}},
+               "roofs of " + paint(workspace.machine().model, "bold") + "\n" +
+                   terminal_text([&](report::Writer& writer) { write_roofs(roofs, writer); }));
   return kDone;
 }
 
@@ -234,18 +231,14 @@ int profile_variant(const ProfileOptions& options, CachePolicy cache, const Glob
                               : measured_profile(options, workspace, configuration, cache, observer);
   const std::vector<Bottleneck> bottlenecks = diagnose(
       diagnosis_of(workspace, workspace.runtime(family), workspace.workload(family, profile.workload), profile));
-  if (globals.json) {
-    Json document = to_document(profile);
-    document["cache_policy"] = options.cache;
-    document["threads"] = workspace.machine().cores;
-    document["machine"] = to_document(workspace.machine());
-    document["bottlenecks"] = to_documents(bottlenecks);
-    print_json(document);
-  } else {
-    print(terminal_text([&](report::Writer& writer) {
-      write_profile(profile, bottlenecks, options.cache, workspace.machine(), writer);
-    }));
-  }
+  Json document = to_document(profile);
+  document["cache_policy"] = options.cache;
+  document["threads"] = workspace.machine().cores;
+  document["machine"] = to_document(workspace.machine());
+  document["bottlenecks"] = to_documents(bottlenecks);
+  print_answer(globals, document, terminal_text([&](report::Writer& writer) {
+                 write_profile(profile, bottlenecks, options.cache, workspace.machine(), writer);
+               }));
   return kDone;
 }
 

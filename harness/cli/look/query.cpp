@@ -246,11 +246,7 @@ int query(const QueryOptions& options, const Globals& globals) {
   }
   const Paths paths = make_paths(globals.journal);
   const Table table = find(options, paths);
-  if (globals.json) {
-    print_json(to_json(table));
-  } else {
-    print(options.csv ? to_csv(table) : to_text(table));
-  }
+  print_answer(globals, to_json(table), options.csv ? to_csv(table) : to_text(table));
   if (!globals.quiet && !globals.json) {
     std::fputs(remarks_on(options, table, paths).c_str(), stderr);
   }

@@ -75,11 +75,7 @@ int write_all(const ReportOptions& options, const Globals& globals) {
   const std::vector<report::IndexEntry> entries = load_all(journals, format);
   const std::filesystem::path index = report::write_index(
       entries, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
-  if (globals.json) {
-    print_json({{"campaigns", entries.size()}, {"path", index.string()}});
-  } else {
-    print(index.string() + "\n");
-  }
+  print_answer(globals, {{"campaigns", entries.size()}, {"path", index.string()}}, index.string() + "\n");
   return kDone;
 }
 
@@ -94,11 +90,7 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
   }
   const std::filesystem::path written = report::write_commands_page(
       comparisons, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
-  if (globals.json) {
-    print_json({{"comparisons", comparisons.size()}, {"path", written.string()}});
-  } else {
-    print(written.string() + "\n");
-  }
+  print_answer(globals, {{"comparisons", comparisons.size()}, {"path", written.string()}}, written.string() + "\n");
   return kDone;
 }
 
@@ -148,11 +140,7 @@ int write(const ReportOptions& options, const Globals& globals) {
                         folder.filename().string() + "'");
   }
   const auto written = report::write_report(model, format, folder);
-  if (globals.json) {
-    print_json({{"campaign", campaign}, {"path", written.front().string()}});
-  } else {
-    print(written.front().string() + "\n");
-  }
+  print_answer(globals, {{"campaign", campaign}, {"path", written.front().string()}}, written.front().string() + "\n");
   return kDone;
 }
 

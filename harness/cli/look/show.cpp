@@ -326,11 +326,7 @@ std::string text_of(const ExperimentView& view, const ShowOptions& options) {
 int show_experiment(std::int64_t id, const ShowOptions& options, const Globals& globals) {
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const ExperimentView view = load_view(journal, id);
-  if (globals.json) {
-    print_json(experiment_document(view, options));
-  } else {
-    print(text_of(view, options));
-  }
+  print_answer(globals, experiment_document(view, options), text_of(view, options));
   return kDone;
 }
 
@@ -346,17 +342,14 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
                     "'apo query' lists the experiments, 'apo list' the variants");
   }
   const Variant variant = known_variant(workspace, options.what);
-  if (globals.json) {
-    Json document = to_document(variant);
-    if (options.source) {
-      document["source"] = variant.source;
-      document["headers"] = headers_document(variant);
-    }
-    print_json(document);
-  } else {
-    print(paint(variant.id(), "bold") + "\n" + describe_variant(variant) +
-          (options.source ? source_text(variant) : ""));
+  Json document = to_document(variant);
+  if (options.source) {
+    document["source"] = variant.source;
+    document["headers"] = headers_document(variant);
   }
+  print_answer(
+      globals, document,
+      paint(variant.id(), "bold") + "\n" + describe_variant(variant) + (options.source ? source_text(variant) : ""));
   return kDone;
 }
 
@@ -372,11 +365,7 @@ int show_application(std::int64_t id, const ShowOptions& options, const Globals&
   check_prints_runs(options, "dispatches");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const ApplicationComparison comparison = journal.load_application_comparison(id);
-  if (globals.json) {
-    print_json(to_document(comparison));
-  } else {
-    print(application_comparison_in_full(comparison));
-  }
+  print_answer(globals, to_document(comparison), application_comparison_in_full(comparison));
   return kDone;
 }
 
@@ -384,11 +373,7 @@ int show_commands(std::int64_t id, const ShowOptions& options, const Globals& gl
   check_prints_runs(options, "commands");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const CommandComparison comparison = journal.load_command_comparison(id);
-  if (globals.json) {
-    print_json(to_document_with_runs(comparison));
-  } else {
-    print(command_comparison_in_full(comparison));
-  }
+  print_answer(globals, to_document_with_runs(comparison), command_comparison_in_full(comparison));
   return kDone;
 }
 

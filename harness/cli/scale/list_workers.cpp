@@ -115,15 +115,12 @@ std::string text_of(const CampaignStatus& status) {
 }
 
 void print_status(const std::vector<CampaignStatus>& all, const Globals& globals) {
-  if (globals.json) {
-    print_json({{"campaigns", list_of(all, [](const CampaignStatus& one) { return to_document(one); })}});
-    return;
-  }
   std::string text;
   for (const CampaignStatus& one : all) {
     text += text_of(one);
   }
-  print(text.empty() ? "no campaign has had workers: 'apo run --workers local:all' starts some\n" : text);
+  print_answer(globals, {{"campaigns", list_of(all, [](const CampaignStatus& one) { return to_document(one); })}},
+               text.empty() ? "no campaign has had workers: 'apo run --workers local:all' starts some\n" : text);
 }
 
 }  // namespace

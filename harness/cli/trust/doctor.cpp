@@ -327,19 +327,19 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   return checks;
 }
 
-void print_checks(const std::vector<Check>& checks, bool works) {
+std::string text_of(const std::vector<Check>& checks, bool works) {
+  std::string text;
   for (const Check& check : checks) {
     const char* colour = check.state == CheckState::works     ? "green"
                          : check.state == CheckState::limited ? "yellow"
                                                               : "red";
     std::string mark = word(check.state);
     mark.resize(8, ' ');
-    print(paint(mark, colour) + check.name + ": " + check.finding + "\n");
-    if (!check.fix.empty()) {
-      print("        -> " + check.fix + "\n");
-    }
+    text += paint(mark, colour) + check.name + ": " + check.finding + "\n" +
+            (check.fix.empty() ? "" : "        -> " + check.fix + "\n");
   }
-  print(works ? "target host works here\n" : "target host does not work here until the failures above are fixed\n");
+  return text +
+         (works ? "target host works here\n" : "target host does not work here until the failures above are fixed\n");
 }
 
 int doctor(const Globals& globals) {
@@ -349,16 +349,13 @@ int doctor(const Globals& globals) {
   for (const Check& check : checks) {
     works = works && check.state != CheckState::broken;
   }
-  if (globals.json) {
-    Json list = Json::array();
-    for (const Check& check : checks) {
-      list.push_back(
-          {{"name", check.name}, {"state", word(check.state)}, {"finding", check.finding}, {"fix", check.fix}});
-    }
-    print_json({{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list}});
-  } else {
-    print_checks(checks, works);
-  }
+  const auto document_of = [](const Check& check) {
+    return Json{{"name", check.name}, {"state", word(check.state)}, {"finding", check.finding}, {"fix", check.fix}};
+  };
+  print_answer(
+      globals,
+      {{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list_of(checks, document_of)}},
+      text_of(checks, works));
   return works ? kDone : kEnvironmentTrouble;
 }
 

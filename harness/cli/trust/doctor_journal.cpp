@@ -36,20 +36,17 @@ int look_after_journal(const Globals& globals, bool compacts) {
   const int from = journal_schema_of(paths.journal);
   Journal journal = Journal::open(paths.journal, Access::read_write);
   const Compacted done = compacts ? compact(journal) : Compacted{};
-  if (globals.json) {
-    nlohmann::ordered_json document = {
-        {"journal", paths.journal.string()}, {"schema_before", from}, {"schema", newest_journal_schema()}};
-    if (compacts) {
-      document.update({{"rounds_without_calls", done.rounds},
-                       {"sample_rows_dropped", done.sampled_rows},
-                       {"bytes_before", done.bytes_before},
-                       {"bytes", done.bytes_after}});
-    }
-    print_json(document);
-  } else {
-    print(fmt::format("journal '{}': {}", paths.journal.string(), upgraded_text(from)) +
-          (compacts ? compacted_text(done) : ""));
+  nlohmann::ordered_json document = {
+      {"journal", paths.journal.string()}, {"schema_before", from}, {"schema", newest_journal_schema()}};
+  if (compacts) {
+    document.update({{"rounds_without_calls", done.rounds},
+                     {"sample_rows_dropped", done.sampled_rows},
+                     {"bytes_before", done.bytes_before},
+                     {"bytes", done.bytes_after}});
   }
+  print_answer(globals, document,
+               fmt::format("journal '{}': {}", paths.journal.string(), upgraded_text(from)) +
+                   (compacts ? compacted_text(done) : ""));
   return kDone;
 }
 

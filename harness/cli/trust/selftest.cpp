@@ -103,11 +103,7 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   const InterruptNote note("the journal keeps its comparisons, but verdicts use finished selftests only",
                            "measure anew with", globals.words);
   const SelftestResult result = run_selftest(workspace, request, observer);
-  if (globals.json) {
-    print_json(selftest_document(result));
-  } else {
-    print(selftest_text(result));
-  }
+  print_answer(globals, selftest_document(result), selftest_text(result));
   return kDone;
 }
 
