@@ -11,7 +11,6 @@
 
 #include "harness/core/records/records.h"
 #include "journal/journal.h"
-#include "reports/prediction_score.h"
 
 namespace apo::report {
 
@@ -92,6 +91,29 @@ struct Abandoned {
   std::string why;
 };
 
+// A prediction and the effect that was measured.
+struct PredictionOutcome {
+  int index = 0;
+  std::int64_t experiment = 0;
+  std::string candidate;
+  std::string incumbent;  // that both are over
+  Prediction prediction;
+  double effect = kNotMeasured;  // log; NaN where the candidate was not timed
+  bool inside = false;
+};
+
+struct PredictionScore {
+  int predicted = 0;
+  int scored = 0;  // predicted and measured
+  int inside = 0;
+  double mean_error = kNotMeasured;  // log of measured / middle; > 0: better than predicted
+  double mean_absolute_error = kNotMeasured;
+  double mean_absolute_effect = kNotMeasured;  // the error of who always predicts 1x
+  int pairs = 0;                               // of two measured over one incumbent whose predictions differ
+  int right_pairs = 0;                         // the one with the higher prediction was faster
+  double chance = kNotMeasured;                // that predictions dealt out at random do as well
+};
+
 struct ReportModel {
   Campaign campaign;
   std::string ended_at;
@@ -127,6 +149,19 @@ struct ReportModel {
 };
 
 ReportModel build_model(CampaignRecords records);
+
+// Of each experiment that was predicted. The experiments have verdicts.
+std::vector<PredictionOutcome> prediction_outcomes(const std::vector<Experiment>& experiments);
+// Pure: `chance` comes from shuffles with a fixed seed.
+PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes);
+
+// Shrinks an accepted effect. Accepted candidates were lucky as well as fast, so that the product of accepted effects
+// is too large (the winner's curse). Returns the effect times max(0, 1 - (s / effect)^2), where s is its standard
+// error, from its interval: the normal posterior mean round "no effect", with the spread of true effects estimated from
+// this effect itself (positive-part empirical Bayes: Morris 1983; van Houwelingen & le Cessie 1990 for the factor of a
+// single effect). An effect ten times its error keeps 99 % of it, one that just passed the confirmation 82 %. It is a
+// check beside the certification, no claim. NaN where there is no finite interval.
+double shrunken_effect(const Judgement& judgement);
 
 // The gate that stopped it, or nullptr.
 const GateResult* failed_gate(const Experiment& experiment);

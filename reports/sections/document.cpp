@@ -1,6 +1,4 @@
 // reports/sections/document.cpp - the title, the claim, and the order of the sections.
-#include "reports/sections/document.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,6 +13,15 @@
 
 namespace apo::report {
 
+// The whole report, in the order in which it is read.
+void write_document(const ReportModel& model, Writer& writer);
+
+// The claim: the certified number, or that there is none.
+Line claim(const ReportModel& model);
+// The support of the claim: the verdicts, its limits, and the naive product beside it.
+Line summarise(const ReportModel& model);
+std::string report_title(const ReportModel& model);
+
 void write_environment(const ReportModel& model, Writer& writer);
 void write_trajectory(const ReportModel& model, Writer& writer);
 void write_experiments(const ReportModel& model, Writer& writer);

@@ -10,7 +10,7 @@
 #include "harness/core/system/files.h"
 #include "journal/journal.h"
 #include "reports/render.h"
-#include "reports/sections/document.h"
+#include "reports/sections/sections.h"
 #include "tests/reports/fixture.h"
 
 namespace apo::report {

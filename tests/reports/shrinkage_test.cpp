@@ -1,5 +1,5 @@
 // tests/reports/shrinkage_test.cpp - accepted effects with their luck taken off.
-#include "reports/shrinkage.h"
+#include "reports/model.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"

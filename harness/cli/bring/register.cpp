@@ -7,7 +7,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/applications/campaign_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/improve/run_text.h"

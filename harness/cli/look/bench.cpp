@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"

@@ -7,7 +7,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"

@@ -10,7 +10,6 @@
 #include <set>
 #include <tuple>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"

@@ -10,7 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "harness/applications/run_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/console.h"
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"

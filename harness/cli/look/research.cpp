@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/target_choice.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/json/values.h"

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "harness/applications/replay_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/doctor_check.h"

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/doctor_check.h"

@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cli/app.h"
 #include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
