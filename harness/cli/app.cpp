@@ -62,7 +62,8 @@ constexpr std::array kCommands = {
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
-    Command{"list", kLook, "List families, workloads and variants, or the workers of campaigns", define_list},
+    Command{"list", kLook, "List families, a family's workloads and variants, or the workers of campaigns",
+            define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},
     Command{"query", kLook, "Find past experiments", define_query},
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
