@@ -91,18 +91,19 @@ std::string why_abandoned(const Experiment& experiment, const std::map<std::int6
   return experiment.judgement ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
 }
 
-void sort_experiments(ReportModel& model, CampaignRecords& records) {
-  std::stable_sort(
-      records.experiments.begin(), records.experiments.end(),
-      [](const Experiment& a, const Experiment& b) { return std::pair(a.index, a.id) < std::pair(b.index, b.id); });
-  for (Experiment& experiment : records.experiments) {
+void sort_experiments(ReportModel& model) {
+  std::vector<Experiment> all = std::exchange(model.experiments, {});
+  std::stable_sort(all.begin(), all.end(), [](const Experiment& a, const Experiment& b) {
+    return std::pair(a.index, a.id) < std::pair(b.index, b.id);
+  });
+  for (Experiment& experiment : all) {
     const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
     const bool given_up =
-        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != CampaignState::open;
+        interrupted || model.abandonments.count(experiment.id) > 0 || model.campaign.state != CampaignState::open;
     if (experiment.judgement && !interrupted) {
       model.experiments.push_back(std::move(experiment));
     } else if (given_up) {
-      const std::string why = why_abandoned(experiment, records.abandonments);
+      const std::string why = why_abandoned(experiment, model.abandonments);
       model.abandoned.push_back({std::move(experiment), why});
     } else {
       model.under_way.push_back(std::move(experiment));
@@ -120,7 +121,7 @@ Key incumbent_key(const Experiment& experiment) {
 }
 
 // Each accept builds on the incumbent that it was judged against, so a roll-back shows as the step that it was.
-void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdrawn) {
+void trace_trajectory(ReportModel& model) {
   TrajectoryPoint point{.incumbent = model.campaign.baseline.label()};
   model.incumbent = point.incumbent;
   model.trajectory.push_back(point);
@@ -137,7 +138,7 @@ void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdraw
     point.index = experiment.index;
     point.experiment = experiment.id;
     point.accepted = is_accepted(experiment);
-    point.withdrawn = withdrawn.contains(experiment.id);
+    point.withdrawn = model.withdrawn.contains(experiment.id);
     point.candidate = point.cumulative + effect_of(experiment);
     if (point.accepted) {
       point.incumbent = experiment.candidate.label();
@@ -182,7 +183,8 @@ void pick_claim(ReportModel& model) {
   }
 }
 
-void collect_toolchains(ReportModel& model, std::vector<Toolchain> toolchains) {
+void collect_toolchains(ReportModel& model) {
+  std::vector<Toolchain> toolchains = std::exchange(model.toolchains, {});
   for (const Experiment& experiment : model.experiments) {
     for (const Build* build : {&experiment.candidate_build, &experiment.incumbent_build}) {
       toolchains.push_back(build->toolchain);
@@ -215,7 +217,7 @@ void find_last_event(ReportModel& model) {
   for (const Certification& certification : model.certifications) {
     consider(certification.at);
   }
-  for (const Sentinel& sentinel : model.sentinels) {
+  for (const SentinelRow& sentinel : model.sentinels) {
     consider(sentinel.at);
   }
 }
@@ -283,28 +285,14 @@ double shrunken_effect(const Judgement& judgement) {
 
 ReportModel build_model(CampaignRecords records) {
   ReportModel model;
-  model.campaign = std::move(records.campaign);
-  model.ended_at = std::move(records.ended_at);
-  model.end_note = std::move(records.end_note);
-  model.machine = std::move(records.machine);
-  model.iterations = std::move(records.iterations);
-  model.lessons = std::move(records.lessons);
-  model.certifications = std::move(records.certifications);
-  model.sentinels = std::move(records.sentinels);
-  model.applications = std::move(records.applications);
-  model.commands = std::move(records.commands);
-  model.application_comparisons = std::move(records.application_comparisons);
-  model.proposer_calls = std::move(records.proposer_calls);
-  model.workers = std::move(records.workers);
-  model.judged_on = std::move(records.judged_on);
-  model.diffs = std::move(records.diffs);
+  static_cast<CampaignRecords&>(model) = std::move(records);
   sort_by(model.iterations, [](const IterationRecord& one) { return std::pair(one.index, one.id); });
   sort_by(model.lessons, [](const Lesson& one) { return one.id; });
   sort_by(model.certifications, [](const Certification& one) { return one.id; });
-  sort_by(model.sentinels, [](const Sentinel& one) { return one.at; });
-  sort_experiments(model, records);
-  collect_toolchains(model, std::move(records.toolchains));
-  trace_trajectory(model, records.withdrawn);
+  sort_by(model.sentinels, [](const SentinelRow& one) { return one.at; });
+  sort_experiments(model);
+  collect_toolchains(model);
+  trace_trajectory(model);
   model.predictions = prediction_outcomes(model.experiments);
   model.prediction_score = score_predictions(model.predictions);
   pick_profiles(model);

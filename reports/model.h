@@ -26,21 +26,6 @@ struct IterationRecord {
   ResearchBrief brief;
 };
 
-// An A/A comparison: the same code in both slots, so that any effect is the machine's or the judge's.
-// Effects are natural logs, as in Judgement.
-struct Sentinel {
-  std::string at;
-  Configuration configuration;
-  double effect = kNotMeasured;
-  double lower = kNotMeasured;
-  double upper = kNotMeasured;
-  double confidence = kNotMeasured;
-  double spread = kNotMeasured;  // standard deviation of a round's effect
-  int rounds = 0;
-  bool alarm = false;
-  CachePolicy cache_policy = CachePolicy::cold;
-};
-
 using Application = RecordedApplication;
 
 // Everything that the journal holds about one campaign, in any order.
@@ -55,7 +40,7 @@ struct CampaignRecords {
   std::vector<Lesson> lessons;
   std::vector<Certification> certifications;
   std::set<std::int64_t> withdrawn;  // accepted experiments that an alarm of a certification has withdrawn
-  std::vector<Sentinel> sentinels;
+  std::vector<SentinelRow> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
   std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
@@ -63,7 +48,8 @@ struct CampaignRecords {
   std::vector<ProposerCall> proposer_calls;                    // in order
   std::vector<WorkerRow> workers;                              // that judged for it
   std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
+  // Accepted experiment -> what it changed in its incumbent's source; "" where the sources are the same.
+  std::map<std::int64_t, std::string> diffs;
 };
 
 // The state of the campaign after one judged experiment. Index 0 is the baseline.
@@ -114,38 +100,24 @@ struct PredictionScore {
   double chance = kNotMeasured;                // that predictions dealt out at random do as well
 };
 
-struct ReportModel {
-  Campaign campaign;
-  std::string ended_at;
-  std::string end_note;
+// The records in order, and what follows from them.
+struct ReportModel : CampaignRecords {
+  // Of CampaignRecords: `toolchains`, sorted and each once; `experiments`, the judged ones, by index; iterations by
+  // index, lessons and certifications by id, sentinels by time.
   std::string last_event_at;  // the latest time in the records
-  Machine machine;
-  std::vector<Toolchain> toolchains;  // sorted, each once
-  std::string incumbent;              // label of the incumbent that stands: accepted last and not withdrawn
-  bool improved = false;              // the final incumbent came from an accept; false: it is the baseline itself
+  std::string incumbent;      // label of the incumbent that stands: accepted last and not withdrawn
+  bool improved = false;      // the final incumbent came from an accept; false: it is the baseline itself
   std::vector<TrajectoryPoint> trajectory;
-  double naive_effect = 0;              // log of the product of the accepted effects: no claim
-  double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
-  std::vector<Experiment> experiments;  // judged ones, by index
+  double naive_effect = 0;     // log of the product of the accepted effects: no claim
+  double shrunken_effect = 0;  // the same with each effect's luck taken off (shrunken_effect()): no claim either
   std::vector<Abandoned> abandoned;
-  std::vector<Experiment> under_way;          // not judged yet in an open campaign
-  std::vector<IterationRecord> iterations;    // by index
-  std::vector<Profile> first_profiles;        // of the first iteration that has any
-  std::vector<Profile> last_profiles;         // of the last one, where that is another iteration
-  std::vector<Lesson> lessons;                // by id
-  std::vector<Certification> certifications;  // by id
-  std::optional<Certification>
-      claim;                        // newest for the final incumbent under the campaign's cache policy: the only claim
-  std::vector<Sentinel> sentinels;  // by time
+  std::vector<Experiment> under_way;    // not judged yet in an open campaign
+  std::vector<Profile> first_profiles;  // of the first iteration that has any
+  std::vector<Profile> last_profiles;   // of the last one, where that is another iteration
+  // The newest for the final incumbent under the campaign's cache policy: the only claim.
+  std::optional<Certification> claim;
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
-  std::vector<Application> applications;                       // newest first
-  std::vector<CommandComparison> commands;                     // in order
-  std::vector<ApplicationComparison> application_comparisons;  // its own first
-  std::vector<ProposerCall> proposer_calls;                    // in order
-  std::vector<WorkerRow> workers;                              // that judged for it
-  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 
 ReportModel build_model(CampaignRecords records);

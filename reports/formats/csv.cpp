@@ -1,8 +1,4 @@
 // reports/formats/csv.cpp - the experiments as a table for other programs (RFC 4180).
-#include <array>
-#include <charconv>
-#include <cmath>
-
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
 #include "reports/render.h"
@@ -10,18 +6,8 @@
 namespace apo::report {
 namespace {
 
-// The shortest text that reads back as the same number; empty where there is none.
-std::string number_field(double value) {
-  if (!std::isfinite(value)) {
-    return "";
-  }
-  std::array<char, 40> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
-}
-
 std::string positive_field(double value) {
-  return value > 0 ? number_field(value) : "";
+  return value > 0 ? csv_field(value) : "";
 }
 
 struct Column {
@@ -34,7 +20,7 @@ std::vector<Column> columns_of(const Experiment& experiment) {
   const bool timed = has_effect(experiment);
   const bool predicted = has_prediction(experiment.prediction);
   const GateResult* failed = failed_gate(experiment);
-  const auto when_timed = [&](double value) { return timed ? number_field(value) : ""; };
+  const auto when_timed = [&](double value) { return timed ? csv_field(value) : ""; };
   return {{"experiment", std::to_string(experiment.id)},
           {"index", std::to_string(experiment.index)},
           {"iteration", std::to_string(experiment.iteration)},
@@ -43,8 +29,8 @@ std::vector<Column> columns_of(const Experiment& experiment) {
           {"incumbent", csv_field(experiment.incumbent.label())},
           {"techniques", csv_field(join(experiment.techniques, " "))},
           {"workloads", csv_field(join(experiment.workloads, " "))},
-          {"predicted_low", predicted ? number_field(experiment.prediction.low) : ""},
-          {"predicted_high", predicted ? number_field(experiment.prediction.high) : ""},
+          {"predicted_low", predicted ? csv_field(experiment.prediction.low) : ""},
+          {"predicted_high", predicted ? csv_field(experiment.prediction.high) : ""},
           {"speedup", when_timed(judgement.speedup())},
           {"lower", when_timed(judgement.speedup_lower())},
           {"upper", when_timed(judgement.speedup_upper())},

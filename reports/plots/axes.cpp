@@ -169,6 +169,33 @@ double draw_legend(Canvas& canvas, Point at, double width, const std::vector<Leg
   return y - at.y + 20;
 }
 
+Mark mark_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::accepted:
+      return {Shape::circle, Ink::accepted};
+    case Verdict::reverted:
+      return {Shape::cross, Ink::reverted};
+    case Verdict::inconclusive:
+      break;
+  }
+  return {Shape::diamond, Ink::inconclusive};
+}
+
+std::vector<LegendEntry> verdict_legend() {
+  std::vector<LegendEntry> entries;
+  for (const Verdict verdict : {Verdict::accepted, Verdict::reverted, Verdict::inconclusive}) {
+    entries.push_back({mark_of(verdict).shape, mark_of(verdict).ink, false, std::string(to_string(verdict))});
+  }
+  return entries;
+}
+
+void LogRange::include(double log) {
+  if (std::fabs(log) < 70) {
+    low = std::min(low, log);
+    high = std::max(high, log);
+  }
+}
+
 void draw_axes(Canvas& canvas, const Box& frame, const Scale& x, const Scale& y, const std::vector<Tick>& x_ticks,
                const std::vector<Tick>& y_ticks, const AxisTitles& titles) {
   for (const Tick& tick : y_ticks) {

@@ -47,10 +47,6 @@ struct RoofLine {
   double at(double intensity) const { return slope > 0 ? slope * intensity : level; }
 };
 
-bool ends_with(const std::string& text, const std::string& tail) {
-  return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
-}
-
 // The intensity of a call is over the bytes of its tensors, which a shared memory's rate does not limit. A roof of one
 // thread says nothing more where there is the roof of all of them.
 bool is_left_out(const Roof& roof, const Profile& profile) {
@@ -68,11 +64,11 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
     if (!plausible(roof.value) || is_left_out(roof, profile)) {
       continue;
     }
-    if (ends_with(roof.unit, "byte/s") || ends_with(roof.unit, "B/s")) {
+    if (roof.unit.ends_with("byte/s") || roof.unit.ends_with("B/s")) {
       line.slope = roof.value;
-    } else if (ends_with(roof.unit, "flop/s")) {
+    } else if (roof.unit.ends_with("flop/s")) {
       line.level = roof.value;
-    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.rfind("special_tanh", 0) == 0) {
+    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.starts_with("special_tanh")) {
       line.level = roof.value * flops_per_special;
       line.mix = true;
     } else {
@@ -82,17 +78,6 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
   }
   return lines;
 }
-
-struct Extent {
-  double low = INFINITY;
-  double high = 0;
-  void include(double value) {
-    if (plausible(value)) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  }
-};
 
 void draw_roof(svg::Canvas& canvas, svg::LabelPlacer& labels, const RoofLine& roof, const svg::Scale& x,
                const svg::Scale& y) {
@@ -166,17 +151,17 @@ std::string roofline_plot(const ReportModel& model) {
     return "";
   }
   const std::vector<RoofLine> roofs = collect_roofs(*spots.back().profile);
-  Extent intensities;
-  Extent rates;
+  svg::LogRange intensities{INFINITY, -INFINITY};
+  svg::LogRange rates{INFINITY, -INFINITY};
   for (const Spot& spot : spots) {
-    intensities.include(spot.point.intensity);
-    rates.include(spot.point.flops_per_s);
-    rates.include(spot.point.floor_flops_per_s);
+    intensities.include(std::log(spot.point.intensity));
+    rates.include(std::log(spot.point.flops_per_s));
+    rates.include(std::log(spot.point.floor_flops_per_s));
   }
   for (const RoofLine& roof : roofs) {
-    rates.include(roof.slope > 0 ? kNotMeasured : roof.level);
+    rates.include(roof.slope > 0 ? kNotMeasured : std::log(roof.level));
     for (const RoofLine& other : roofs) {  // keep the ridge in sight
-      intensities.include(roof.slope > 0 && other.level > 0 ? other.level / roof.slope : kNotMeasured);
+      intensities.include(roof.slope > 0 && other.level > 0 ? std::log(other.level / roof.slope) : kNotMeasured);
     }
   }
 
@@ -190,8 +175,8 @@ std::string roofline_plot(const ReportModel& model) {
   }
   const double top = 46 + svg::draw_legend(canvas, {16, 46}, 868, legend);
   const svg::Box frame{110, top, 880, 430};
-  const svg::Scale x{intensities.low / 3, intensities.high * 3, true, frame.left, frame.right};
-  const svg::Scale y{rates.low / 2, rates.high * 2, true, frame.bottom, frame.top};
+  const svg::Scale x{std::exp(intensities.low) / 3, std::exp(intensities.high) * 3, true, frame.left, frame.right};
+  const svg::Scale y{std::exp(rates.low) / 2, std::exp(rates.high) * 2, true, frame.bottom, frame.top};
   svg::draw_axes(canvas, frame, x, y, svg::log_ticks(x.low, x.high, ""), svg::log_ticks(y.low, y.high, "flop/s"),
                  {"compulsory work per byte, flop/byte", "flop/s"});
 

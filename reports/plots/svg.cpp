@@ -2,12 +2,12 @@
 #include "reports/plots/svg.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "harness/core/text.h"
 #include "reports/formats/escape.h"
+#include "reports/numbers.h"
 
 namespace apo::report::svg {
 namespace {
@@ -80,25 +80,18 @@ std::string points_text(const std::vector<Point>& points) {
   return text;
 }
 
+// text[i] begins a character of clean UTF-8.
 std::size_t next_character(std::string_view text, std::size_t i) {
-  ++i;
-  while (i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U) {
-    ++i;
-  }
-  return i;
+  return i + std::max<std::size_t>(utf8_length(text.substr(i, 4)), 1);
 }
 
 }  // namespace
 
 std::string number(double value) {
-  std::array<char, 400> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 2);
-  std::string text(buffer.data(), result.ptr);
-  if (text.find('.') != std::string::npos) {
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-      text.pop_back();
-    }
+  std::string text = fixed(value, 2);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') {
+    text.pop_back();
   }
   return text == "-0" ? "0" : text;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/records/outcome.h"
+
 namespace apo::report::svg {
 
 inline constexpr double kFontPx = 12;
@@ -108,6 +110,21 @@ struct LegendEntry {
 };
 // Entries from left to right, wrapped at `width`; returns the height that they took.
 double draw_legend(Canvas& canvas, Point at, double width, const std::vector<LegendEntry>& entries);
+
+// Shape and colour of a verdict, and these of all three for the legend.
+struct Mark {
+  Shape shape = Shape::circle;
+  Ink ink = Ink::accepted;
+};
+Mark mark_of(Verdict verdict);
+std::vector<LegendEntry> verdict_legend();
+
+// The logs of what is plotted; what no measurement gives is left out.
+struct LogRange {
+  double low = 0;
+  double high = 0;
+  void include(double log);  // NaN is left out too
+};
 
 struct AxisTitles {
   std::string x;

@@ -130,7 +130,7 @@ std::string order_text(const PredictionScore& score) {
       score.right_pairs, score.pairs, format_g(0.5 * score.pairs, 3), percent_text(score.chance));
 }
 
-std::string sentinel_text(const Sentinel& sentinel) {
+std::string sentinel_text(const SentinelRow& sentinel) {
   return sentinel.rounds > 0
              ? fmt::format("{} [{}, {}] n={}", format_percent(sentinel.effect), format_percent(sentinel.lower),
                            format_percent(sentinel.upper), sentinel.rounds)
@@ -144,9 +144,9 @@ void write_sentinels(const ReportModel& model, Writer& writer) {
   }
   writer.paragraph("A/A runs (the same code in both slots; anything but 0 % is the machine or the judge):");
   Table table{{"at", "code", "effect", "spread of a round", "alarm"}, {}};
-  for (const Sentinel& sentinel : model.sentinels) {
+  for (const SentinelRow& sentinel : model.sentinels) {
     table.rows.push_back({known(sentinel.at), code(sentinel.configuration.label()), sentinel_text(sentinel),
-                          std::isfinite(sentinel.spread) ? fixed(100 * sentinel.spread, 3) + " %" : kNotMeasuredText,
+                          std::isfinite(sentinel.sd) ? fixed(100 * sentinel.sd, 3) + " %" : kNotMeasuredText,
                           sentinel.alarm ? "ALARM" : "no"});
   }
   writer.table(table);
@@ -248,13 +248,7 @@ void write_experiments(const ReportModel& model, Writer& writer) {
   for (const Experiment& experiment : model.experiments) {
     experiments.push_back(&experiment);
   }
-  std::set<std::int64_t> withdrawn;
-  for (const TrajectoryPoint& point : model.trajectory) {
-    if (point.withdrawn) {
-      withdrawn.insert(point.experiment);
-    }
-  }
-  write_experiment_table(experiments, withdrawn, writer);
+  write_experiment_table(experiments, model.withdrawn, writer);
   writer.paragraph(
       "Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
       "\"Search only\" effects guided the judge and must not be quoted.");

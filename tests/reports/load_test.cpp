@@ -64,18 +64,10 @@ std::int64_t store(Journal& journal, const CampaignRecords& records) {
   journal.add_machine(records.machine);
   register_variant(journal, records.campaign.baseline);
   const std::int64_t campaign = journal.begin_campaign(records.campaign);
-  for (const Sentinel& sentinel : records.sentinels) {
-    journal.add_sentinel({.campaign = campaign,
-                          .machine = records.machine.id,
-                          .configuration = sentinel.configuration,
-                          .effect = sentinel.effect,
-                          .lower = sentinel.lower,
-                          .upper = sentinel.upper,
-                          .confidence = sentinel.confidence,
-                          .sd = sentinel.spread,
-                          .rounds = sentinel.rounds,
-                          .cache_policy = sentinel.cache_policy,
-                          .at = sentinel.at});
+  for (SentinelRow sentinel : records.sentinels) {
+    sentinel.campaign = campaign;
+    sentinel.machine = records.machine.id;
+    journal.add_sentinel(sentinel);
   }
   std::int64_t iteration = 0;
   for (const IterationRecord& record : build_model(records).iterations) {

@@ -1,12 +1,11 @@
 // tests/reports/shrinkage_test.cpp - accepted effects with their luck taken off.
-#include "reports/model.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "kernels/random.h"
+#include "reports/model.h"
 
 namespace apo::report {
 namespace {
