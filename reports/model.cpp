@@ -301,12 +301,6 @@ ReportModel build_model(CampaignRecords records) {
   return model;
 }
 
-const GateResult* failed_gate(const Experiment& experiment) {
-  const auto found = std::find_if(experiment.gates.begin(), experiment.gates.end(),
-                                  [](const GateResult& gate) { return gate.outcome != Outcome::valid; });
-  return found == experiment.gates.end() ? nullptr : &*found;
-}
-
 double metric_in_base_units(const Profile& profile, const std::string& name) {
   const auto found =
       std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });

@@ -135,9 +135,6 @@ PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes
 // check beside the certification, no claim. NaN where there is no finite interval.
 double shrunken_effect(const Judgement& judgement);
 
-// The gate that stopped it, or nullptr.
-const GateResult* failed_gate(const Experiment& experiment);
-
 // A metric in base units ("12 Gflop/s" is 12e9); NaN when absent.
 double metric_in_base_units(const Profile& profile, const std::string& name);
 RooflinePoint roofline_point(const Profile& profile);

@@ -20,23 +20,6 @@ void make_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::optional<Format> format_from(std::string_view word) {
-  if (word == "markdown" || word == "md") {
-    return Format::markdown;
-  }
-  if (word == "html") {
-    return Format::html;
-  }
-  if (word == "json") {
-    return Format::json;
-  }
-  return word == "csv" ? std::optional(Format::csv) : std::nullopt;
-}
-
-std::vector<std::string> format_names() {
-  return {"markdown", "html", "json", "csv"};
-}
-
 std::string render(const ReportModel& model, Format format) {
   switch (format) {
     case Format::markdown:
@@ -44,25 +27,13 @@ std::string render(const ReportModel& model, Format format) {
     case Format::html:
       return render_html(model);
     case Format::json:
-      return render_json(model);
-    case Format::csv:
-      return render_csv(model);
+      break;
   }
-  return "";
+  return render_json(model);
 }
 
 std::string report_file(Format format) {
-  switch (format) {
-    case Format::markdown:
-      return "report.md";
-    case Format::html:
-      return "report.html";
-    case Format::json:
-      return "report.json";
-    case Format::csv:
-      return "experiments.csv";
-  }
-  return "report";
+  return "report." + (format == Format::markdown ? "md" : std::string(to_string(format)));
 }
 
 std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,

@@ -69,7 +69,7 @@ constexpr std::array kCommands = {
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", kLook, "List what past experiments taught", define_lessons},
     Command{"research", kLook, "Show what to try next and why", define_research},
-    Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
+    Command{"report", kLook, "Write a campaign's report as markdown, HTML or JSON", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
     Command{"explain", kLook, "Explain why one variant is faster than another", define_explain},
     Command{"bench", kLook, "Time variants with Google Benchmark, without a judgement", define_bench},

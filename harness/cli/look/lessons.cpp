@@ -31,15 +31,7 @@ struct LessonOptions {
 };
 
 std::optional<Verdict> verdict_of(const std::string& word) {
-  if (word.empty()) {
-    return std::nullopt;
-  }
-  const auto verdict = verdict_from(word);
-  if (!verdict) {
-    throw UserError("unknown verdict '" + word + "'", did_you_mean(word, {"accepted", "reverted", "inconclusive"}) +
-                                                          "\nknown: accepted, reverted, inconclusive");
-  }
-  return verdict;
+  return word.empty() ? std::nullopt : std::optional(checked_value<Verdict>("verdict", word, ""));
 }
 
 // `where`: what shows the names.

@@ -1,4 +1,4 @@
-// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML, JSON or CSV.
+// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML or JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,13 +33,7 @@ struct ReportOptions {
 };
 
 report::Format format_of(const std::string& word) {
-  const auto format = report::format_from(word);
-  if (!format) {
-    const std::string guess = did_you_mean(word, report::format_names());
-    throw UserError("unknown format '" + word + "'",
-                    (guess.empty() ? "" : guess + "\n") + "known: " + join(report::format_names(), ", "));
-  }
-  return *format;
+  return checked_value<report::Format>("format", word == "md" ? "markdown" : word, "");
 }
 
 // Journals with the same name stand in folders that tell them apart.
@@ -157,7 +151,7 @@ Action define_report(CLI::App& app, Globals& globals) {
       ->excludes(campaign)
       ->excludes(all);
   app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
-  app.add_option("--format", options->format, "markdown, html, json or csv");
+  app.add_option("--format", options->format, "markdown, html or json; 'apo query --csv' prints experiments as CSV");
   app.add_option("--output", options->output, "write to this folder, or to standard output with -");
   return [options, &globals] { return write(*options, globals); };
 }
