@@ -42,8 +42,8 @@ struct Tick {
   std::string label;
 };
 
-std::vector<Tick> linear_ticks(double low, double high, int about);  // steps of 1, 2 or 5 times a power of ten
-std::vector<Tick> integer_ticks(int low, int high, int about);
+// Steps of 1, 2 or 5 times a power of ten, at least `least_step`.
+std::vector<Tick> linear_ticks(double low, double high, int about, double least_step = 0);
 std::vector<Tick> ratio_ticks(double low, double high, int about);  // "1.02x", for a logarithmic scale
 std::vector<Tick> log_ticks(double low, double high,
                             std::string_view unit);  // decades, with 2 and 5 where there is room

@@ -19,7 +19,7 @@ double shifted(const TrajectoryPoint& point, const Experiment& experiment, doubl
   return point.candidate + bound - experiment.judgement->effect;
 }
 
-svg::LogRange range_of(const ReportModel& model) {
+svg::LogRange products_of(const ReportModel& model) {
   svg::LogRange range;
   for (std::size_t i = 1; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
@@ -120,12 +120,12 @@ std::string trajectory_plot(const ReportModel& model) {
   const svg::Box frame{80, top, 880, 410};
   const double never_timed_y = frame.bottom - 14;
 
-  const svg::LogRange range = range_of(model);
+  const svg::LogRange range = products_of(model);
   const int last = model.trajectory.back().index + (model.claim ? 1 : 0);
   const svg::Scale x{-0.5, last + 0.5, false, frame.left, frame.right};
   const svg::Scale y{std::exp(range.low), std::exp(range.high), true, frame.bottom - (some_untimed ? 30 : 0),
                      frame.top};
-  svg::draw_axes(canvas, frame, x, y, svg::integer_ticks(0, model.trajectory.back().index, 15),
+  svg::draw_axes(canvas, frame, x, y, svg::linear_ticks(0, model.trajectory.back().index, 15, 1),
                  svg::ratio_ticks(y.low, y.high, 7), {"experiment", "speed-up over the baseline"});
   canvas.line({frame.left, y(1)}, {frame.right, y(1)}, Ink::axis, true, "the baseline");
 

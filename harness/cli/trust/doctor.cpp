@@ -85,10 +85,7 @@ Check check_counters() {
   if (missing.empty()) {
     return {.name = "perf_event counters", .finding = "all of them"};
   }
-  return {.name = "perf_event counters",
-          .state = CheckState::limited,
-          .finding = missing,
-          .fix = "profiles fall back to timers; verdicts never need counters"};
+  return limited("perf_event counters", missing, "profiles fall back to timers; verdicts never need counters");
 }
 
 // ---------------------------------------------------------------- building and running
@@ -244,10 +241,9 @@ Check check_journal(const Paths& paths) {
 // Only the present state of this machine counts.
 Check check_selftest(const Paths& paths, Workspace& workspace) {
   const std::string name = "selftest";
-  Check missing{.name = name,
-                .state = CheckState::limited,
-                .finding = "none for this machine in its current state",
-                .fix = "'apo selftest' measures what it resolves, and smaller claims are refused from then on"};
+  const Check missing =
+      limited(name, "none for this machine in its current state",
+              "'apo selftest' measures what it resolves, and smaller claims are refused from then on");
   if (is_absent(paths.journal)) {
     return missing;
   }

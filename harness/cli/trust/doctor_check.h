@@ -20,6 +20,9 @@ struct Check {
   std::string fix;  // empty when there is nothing to do
 };
 
+inline Check limited(const std::string& name, const std::string& finding, const std::string& fix) {
+  return {.name = name, .state = CheckState::limited, .finding = finding, .fix = fix};
+}
 inline Check broken(const std::string& name, const std::string& finding, const std::string& fix) {
   return {.name = name, .state = CheckState::broken, .finding = finding, .fix = fix};
 }
