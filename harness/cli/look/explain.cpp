@@ -87,10 +87,7 @@ Explained explained_here(const ExplainOptions& options, Workspace& workspace,
   Explained explained;
   for (const std::size_t i : {0u, 1u}) {
     const Runtime runtime = workspace.runtime(family);
-    if (const std::string why = runtime.unsupported(configurations[i], workload.axes); !why.empty()) {
-      throw UserError(configurations[i].label() + " does not support " + workload.name + ": " + why,
-                      "choose another one with --workload; 'apo list " + family.name + "' shows them");
-    }
+    check_supported(runtime, configurations[i], workload);
     explained.profiles[i] =
         kept_or_measured_profile(workspace, family, configurations[i], workload, cache, options.remeasure, observer);
     observer.progress({.what = "build " + configurations[i].label()});

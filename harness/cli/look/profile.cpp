@@ -204,10 +204,7 @@ Profile measured_profile(const ProfileOptions& options, Workspace& workspace, co
   workspace.use(variant.target, Workspace::AskedWorker::measures);
   const Workload& workload = profiled_workload(workspace, family, {configuration}, options.workload, observer);
   const Runtime runtime = workspace.runtime(family);
-  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
-    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
-                    "choose another one with --workload; 'apo list " + family.name + "' shows them");
-  }
+  check_supported(runtime, configuration, workload);
   Profile measured =
       measure_profile(runtime, configuration, workload, workspace.machine(),
                       kept_or_measured_roofs(workspace, options.remeasure, observer), cache, observer, counters);

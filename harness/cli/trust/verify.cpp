@@ -30,6 +30,7 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/implement/variant/form.h"
+#include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/random.h"
@@ -157,9 +158,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : workspace.workload(family, options.workload);
   const Runtime runtime = workspace.runtime(family);
-  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
-    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
-  }
+  check_supported(runtime, configuration, workload);
   if (!options.dump.empty() && !workload.repeated_axis.empty()) {
     throw UserError("--dump does not write " + workload.name + ": its inputs repeat along " + workload.repeated_axis,
                     "dump a smaller workload; 'apo list' shows them");
