@@ -107,7 +107,11 @@ void write_application(const ApplicationProfile& profile, const ApplicationSumma
                           ? fmt::format("; busy {} of {} from first to last, idle {}", ns_text(summary.busy_ns),
                                         ns_text(summary.span_ns), report::percent_text(summary.idle_share()))
                           : ""));
-    write_work(first_rows(summary.work), std::ssize(summary.work), summary.categories, writer);
+    std::vector<WorkRow> work(summary.work.begin(), summary.work.begin() + std::ssize(first_rows(summary.work)));
+    for (WorkRow& row : work) {  // template arguments may go on for pages; --json has the whole name
+      row.work.name = cut_middle(row.work.name, "...", [](const std::string& name) { return name.size() <= 90; });
+    }
+    write_work(work, std::ssize(summary.work), summary.categories, writer);
     writer.paragraph("ceiling: how much faster the GPU's work as a whole could get if this took no time");
     std::vector<RangeRow> ranges = summary.ranges;
     std::erase_if(ranges, [](const RangeRow& row) { return row.calls == 0; });  // --json has them
