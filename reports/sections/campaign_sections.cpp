@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "harness/core/error.h"
@@ -89,41 +90,6 @@ std::string group_title(LeftOutKind kind) {
       return "for another reason";
   }
   check_failed("a known kind", __FILE__, __LINE__);
-}
-
-struct LeftOutRow {
-  std::string candidate;
-  std::string why;
-  std::vector<std::string> iterations;
-};
-
-struct LeftOutGroup {
-  LeftOutKind kind = LeftOutKind::unknown;
-  std::vector<LeftOutRow> rows;
-  std::set<std::string> candidates;
-};
-
-// The largest group first.
-std::vector<LeftOutGroup> group_left_out(const std::vector<IterationRecord>& iterations) {
-  std::vector<LeftOutGroup> groups;
-  for (const IterationRecord& iteration : iterations) {
-    for (const LeftOut& one : iteration.brief.left_out) {
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == one.kind; });
-      group = group == groups.end() ? groups.insert(group, {.kind = one.kind}) : group;
-      const std::string label = one.configuration.label();
-      group->candidates.insert(label);
-      auto row = std::find_if(group->rows.begin(), group->rows.end(), [&](const LeftOutRow& other) {
-        return other.candidate == label && other.why == one.why;
-      });
-      row = row == group->rows.end() ? group->rows.insert(row, {.candidate = label, .why = one.why}) : row;
-      row->iterations.push_back(std::to_string(iteration.index));
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const LeftOutGroup& a, const LeftOutGroup& b) {
-    return a.candidates.size() > b.candidates.size();
-  });
-  return groups;
 }
 
 void write_counted(std::size_t count, const std::string& of, const Table& table, Writer& writer) {
@@ -218,12 +184,21 @@ void write_lessons(const ReportModel& model, Writer& writer) {
 }
 
 void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer) {
-  for (const LeftOutGroup& group : group_left_out(iterations)) {
-    Table table{{"candidate", "why", "iterations"}, {}};
-    for (const LeftOutRow& row : group.rows) {
-      table.rows.push_back({code(row.candidate), row.why, join(row.iterations, ", ")});
+  using Rows = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+  std::map<LeftOutKind, Rows> groups;  // candidate and why -> the iterations that left it out
+  for (const IterationRecord& iteration : iterations) {
+    for (const LeftOut& one : iteration.brief.left_out) {
+      groups[one.kind][{one.configuration.label(), one.why}].push_back(std::to_string(iteration.index));
     }
-    write_counted(group.candidates.size(), group_title(group.kind), table, writer);
+  }
+  for (const auto& [kind, rows] : groups) {
+    Table table{{"candidate", "why", "iterations"}, {}};
+    std::set<std::string> candidates;
+    for (const auto& [row, in] : rows) {
+      candidates.insert(row.first);
+      table.rows.push_back({code(row.first), row.second, join(in, ", ")});
+    }
+    write_counted(candidates.size(), group_title(kind), table, writer);
   }
 }
 

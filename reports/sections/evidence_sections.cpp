@@ -222,18 +222,18 @@ void write_diff(const std::string& diff, const Experiment& experiment, Writer& w
   writer.end_fold();
 }
 
-void write_experiment_table(const std::vector<const Experiment*>& experiments, const std::set<std::int64_t>& withdrawn,
+void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
                             Writer& writer) {
   Table table{{"index", "candidate", "against", "predicted", "measured speed-up", "verdict", "reason", "id"}, {}, true};
-  for (const Experiment* experiment : experiments) {
-    Line verdict = {verdict_word(experiment->judgement->verdict)};
-    if (withdrawn.contains(experiment->id)) {
+  for (const Experiment& experiment : experiments) {
+    Line verdict = {verdict_word(experiment.judgement->verdict)};
+    if (withdrawn.contains(experiment.id)) {
       verdict.push_back(", withdrawn");
     }
-    table.rows.push_back({experiment->index,
-                          Span(experiment->candidate.label(), Style::code, "#" + anchor_of(experiment->index)),
-                          code(experiment->incumbent.label()), band_text(experiment->prediction),
-                          staged_text(*experiment), verdict, reason_text(*experiment), experiment->id});
+    table.rows.push_back({experiment.index,
+                          Span(experiment.candidate.label(), Style::code, "#" + anchor_of(experiment.index)),
+                          code(experiment.incumbent.label()), band_text(experiment.prediction), staged_text(experiment),
+                          verdict, reason_text(experiment), experiment.id});
   }
   writer.table(table);
 }
@@ -244,11 +244,7 @@ void write_experiments(const ReportModel& model, Writer& writer) {
     writer.paragraph("No experiment has a verdict.");
     return;
   }
-  std::vector<const Experiment*> experiments;
-  for (const Experiment& experiment : model.experiments) {
-    experiments.push_back(&experiment);
-  }
-  write_experiment_table(experiments, model.withdrawn, writer);
+  write_experiment_table(model.experiments, model.withdrawn, writer);
   writer.paragraph(
       "Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
       "\"Search only\" effects guided the judge and must not be quoted.");

@@ -38,7 +38,7 @@ void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
 
 // What stands in these sections, of records alone: `apo` shows it too.
-void write_experiment_table(const std::vector<const Experiment*>& experiments, const std::set<std::int64_t>& withdrawn,
+void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
                             Writer& writer);
 void write_facts(const Experiment& experiment, Writer& writer);  // of one with a judgement
 void write_gates(const Experiment& experiment, Writer& writer);

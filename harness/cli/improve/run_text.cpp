@@ -30,11 +30,9 @@ std::string application_lines(const CampaignSummary& summary) {
 }
 
 std::string experiments_text(const CampaignSummary& summary) {
-  std::vector<const Experiment*> experiments;
+  std::vector<Experiment> experiments;
   for (const IterationSummary& iteration : summary.iterations) {
-    for (const Experiment& experiment : iteration.experiments) {
-      experiments.push_back(&experiment);
-    }
+    experiments.insert(experiments.end(), iteration.experiments.begin(), iteration.experiments.end());
   }
   const auto write = [&](report::Writer& writer) { write_experiment_table(experiments, summary.withdrawn, writer); };
   return experiments.empty() ? "" : terminal_text(write);
