@@ -14,7 +14,6 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/machine.h"
-#include "harness/core/text.h"
 #include "harness/fleet/fleet_judge.h"
 #include "harness/fleet/worker_commands.h"
 #include "harness/loop/campaign.h"

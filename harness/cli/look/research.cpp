@@ -9,7 +9,6 @@
 #include "harness/cli/target_choice.h"
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
-#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -15,7 +14,6 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/doctor_check.h"
-#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
