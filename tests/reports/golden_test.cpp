@@ -7,7 +7,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "reports/index.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"

@@ -16,7 +16,6 @@
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 #include "reports/commands_page.h"
-#include "reports/index.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
