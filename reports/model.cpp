@@ -75,6 +75,27 @@ void score_order(const std::vector<PredictionOutcome>& outcomes, PredictionScore
   score.chance = static_cast<double>(as_good) / kShuffles;
 }
 
+// Of each experiment that was predicted. The experiments have verdicts.
+std::vector<PredictionOutcome> prediction_outcomes(const std::vector<Experiment>& experiments) {
+  std::vector<PredictionOutcome> outcomes;
+  for (const Experiment& experiment : experiments) {
+    if (!has_prediction(experiment.prediction)) {
+      continue;
+    }
+    PredictionOutcome& outcome = outcomes.emplace_back(PredictionOutcome{.index = experiment.index,
+                                                                         .experiment = experiment.id,
+                                                                         .candidate = experiment.candidate.label(),
+                                                                         .incumbent = experiment.incumbent.label(),
+                                                                         .prediction = experiment.prediction});
+    if (has_effect(experiment)) {
+      outcome.effect = experiment.judgement->effect;
+      outcome.inside =
+          outcome.effect >= std::log(outcome.prediction.low) && outcome.effect <= std::log(outcome.prediction.high);
+    }
+  }
+  return outcomes;
+}
+
 bool is_accepted(const Experiment& experiment) {
   return experiment.judgement && experiment.judgement->verdict == Verdict::accepted;
 }
@@ -229,26 +250,6 @@ void sort_by(std::vector<Record>& records, Key key) {
 
 }  // namespace
 
-std::vector<PredictionOutcome> prediction_outcomes(const std::vector<Experiment>& experiments) {
-  std::vector<PredictionOutcome> outcomes;
-  for (const Experiment& experiment : experiments) {
-    if (!has_prediction(experiment.prediction)) {
-      continue;
-    }
-    PredictionOutcome& outcome = outcomes.emplace_back(PredictionOutcome{.index = experiment.index,
-                                                                         .experiment = experiment.id,
-                                                                         .candidate = experiment.candidate.label(),
-                                                                         .incumbent = experiment.incumbent.label(),
-                                                                         .prediction = experiment.prediction});
-    if (has_effect(experiment)) {
-      outcome.effect = experiment.judgement->effect;
-      outcome.inside =
-          outcome.effect >= std::log(outcome.prediction.low) && outcome.effect <= std::log(outcome.prediction.high);
-    }
-  }
-  return outcomes;
-}
-
 PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes) {
   PredictionScore score;
   double errors = 0;
@@ -299,39 +300,6 @@ ReportModel build_model(CampaignRecords records) {
   pick_claim(model);
   find_last_event(model);
   return model;
-}
-
-double metric_in_base_units(const Profile& profile, const std::string& name) {
-  const auto found =
-      std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });
-  if (found == profile.metrics.end()) {
-    return kNotMeasured;
-  }
-  switch (found->unit.empty() ? ' ' : found->unit.front()) {
-    case 'k':
-      return found->value * 1e3;
-    case 'M':
-      return found->value * 1e6;
-    case 'G':
-      return found->value * 1e9;
-    case 'T':
-      return found->value * 1e12;
-    default:
-      return found->value;
-  }
-}
-
-RooflinePoint roofline_point(const Profile& profile) {
-  const double flops_per_s = metric_in_base_units(profile, "gflops");
-  const double bytes_per_s = metric_in_base_units(profile, "gb_per_s");
-  RooflinePoint point{.label = profile.configuration.label()};
-  if (flops_per_s > 0 && bytes_per_s > 0) {
-    point.intensity = flops_per_s / bytes_per_s;
-    point.flops_per_s = flops_per_s;
-    point.floor_flops_per_s =
-        profile.floor_ns > 0 && profile.time_ns > 0 ? flops_per_s * (profile.time_ns / profile.floor_ns) : kNotMeasured;
-  }
-  return point;
 }
 
 }  // namespace apo::report

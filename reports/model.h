@@ -63,14 +63,6 @@ struct TrajectoryPoint {
   double candidate = kNotMeasured;  // log of where the candidate would have led: its incumbent's product x its effect
 };
 
-// A point of the roofline: one profile.
-struct RooflinePoint {
-  std::string label;
-  double intensity = kNotMeasured;  // flop/byte, compulsory work
-  double flops_per_s = kNotMeasured;
-  double floor_flops_per_s = kNotMeasured;  // the rate at the physical floor
-};
-
 // An experiment that has no verdict and will get none.
 struct Abandoned {
   Experiment experiment;
@@ -122,8 +114,6 @@ struct ReportModel : CampaignRecords {
 
 ReportModel build_model(CampaignRecords records);
 
-// Of each experiment that was predicted. The experiments have verdicts.
-std::vector<PredictionOutcome> prediction_outcomes(const std::vector<Experiment>& experiments);
 // Pure: `chance` comes from shuffles with a fixed seed.
 PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes);
 
@@ -134,9 +124,5 @@ PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes
 // single effect). An effect ten times its error keeps 99 % of it, one that just passed the confirmation 82 %. It is a
 // check beside the certification, no claim. NaN where there is no finite interval.
 double shrunken_effect(const Judgement& judgement);
-
-// A metric in base units ("12 Gflop/s" is 12e9); NaN when absent.
-double metric_in_base_units(const Profile& profile, const std::string& name);
-RooflinePoint roofline_point(const Profile& profile);
 
 }  // namespace apo::report

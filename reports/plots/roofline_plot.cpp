@@ -13,6 +13,48 @@ namespace {
 using svg::Ink;
 using svg::Shape;
 
+// A point of the roofline: one profile.
+struct RooflinePoint {
+  std::string label;
+  double intensity = kNotMeasured;  // flop/byte, compulsory work
+  double flops_per_s = kNotMeasured;
+  double floor_flops_per_s = kNotMeasured;  // the rate at the physical floor
+};
+
+// In base units ("12 Gflop/s" is 12e9); NaN when absent.
+double metric_in_base_units(const Profile& profile, const std::string& name) {
+  const auto found =
+      std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });
+  if (found == profile.metrics.end()) {
+    return kNotMeasured;
+  }
+  switch (found->unit.empty() ? ' ' : found->unit.front()) {
+    case 'k':
+      return found->value * 1e3;
+    case 'M':
+      return found->value * 1e6;
+    case 'G':
+      return found->value * 1e9;
+    case 'T':
+      return found->value * 1e12;
+    default:
+      return found->value;
+  }
+}
+
+RooflinePoint roofline_point(const Profile& profile) {
+  const double flops_per_s = metric_in_base_units(profile, "gflops");
+  const double bytes_per_s = metric_in_base_units(profile, "gb_per_s");
+  RooflinePoint point{.label = profile.configuration.label()};
+  if (flops_per_s > 0 && bytes_per_s > 0) {
+    point.intensity = flops_per_s / bytes_per_s;
+    point.flops_per_s = flops_per_s;
+    point.floor_flops_per_s =
+        profile.floor_ns > 0 && profile.time_ns > 0 ? flops_per_s * (profile.time_ns / profile.floor_ns) : kNotMeasured;
+  }
+  return point;
+}
+
 struct Spot {
   RooflinePoint point;
   const Profile* profile = nullptr;

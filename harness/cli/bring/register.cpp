@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/bring/family_text.h"
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -17,6 +16,7 @@
 #include "harness/core/text.h"
 #include "harness/families/family_file.h"
 #include "harness/loop/contract/register_family.h"
+#include "harness/loop/trial/candidate_source.h"
 #include "harness/loop/trial/registration.h"
 
 namespace apo {
@@ -78,7 +78,7 @@ int add(RegistrationRequest request, const Globals& globals) {
   const InterruptNote note("nothing is registered", "register it with", globals.words);
   const TemporaryFolder folder;
   if (request.file == "-") {
-    request.file = candidate_file(request.file, folder).path;
+    request.file = candidate_file(request.file, folder.path()).path;
   }
   if (is_family_file(read_file(request.file))) {
     return register_family(request.file, request.verify, globals);

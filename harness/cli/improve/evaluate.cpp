@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -86,7 +85,7 @@ bool names_a_variant(const std::string& word) {
 }
 
 GivenCandidate given_candidate(const std::string& word, const TemporaryFolder& folder) {
-  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder);
+  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder.path());
 }
 
 // The family that the block of the file names, else that of its folder; "" where neither does.

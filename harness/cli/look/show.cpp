@@ -57,10 +57,6 @@ std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) 
   return campaign ? campaign->policy.layout : std::nullopt;
 }
 
-std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
-  return experiment.iteration == 0 ? std::vector<Bottleneck>{} : journal.brief(experiment.iteration).bottlenecks;
-}
-
 std::string why_abandoned(Journal& journal, const Experiment& experiment) {
   const auto abandoned = journal.abandoned_experiments(experiment.campaign);
   const auto found = abandoned.find(experiment.id);
@@ -92,18 +88,15 @@ std::vector<Certification> certifications_of(Journal& journal, const Experiment&
   return result;
 }
 
-std::string device_of(Journal& journal, const Experiment& experiment) {
-  const auto worker = journal.worker_of(experiment.id);
-  return worker ? worker->device : "";
-}
-
 ExperimentView load_view(Journal& journal, std::int64_t id) {
   const Experiment experiment = journal.load_experiment(id);
+  const auto worker = journal.worker_of(id);
   return {.experiment = experiment,
           .layout = layout_of(journal, experiment),
-          .device = device_of(journal, experiment),
+          .device = worker ? worker->device : "",
           .abandoned = why_abandoned(journal, experiment),
-          .bottlenecks = bottlenecks_of(journal, experiment),
+          .bottlenecks =
+              experiment.iteration == 0 ? std::vector<Bottleneck>() : journal.brief(experiment.iteration).bottlenecks,
           .certifications = certifications_of(journal, experiment),
           .measures_again = journal.replay(experiment.id),
           .replays = replays_of(journal, experiment),

@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -30,6 +29,7 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/implement/variant/form.h"
+#include "harness/loop/trial/candidate_source.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/runtime/input_store.h"
@@ -293,7 +293,7 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
   const std::string name =
       options.file.empty()
           ? options.variant
-          : workspace.catalogue().add(candidate_file(options.file, folder).path, options.family).variant->id();
+          : workspace.catalogue().add(candidate_file(options.file, folder.path()).path, options.family).variant->id();
   return workspace.catalogue().configuration(name);
 }
 

@@ -1,4 +1,4 @@
-// harness/loop/trial/candidate_source.h - a candidate that comes as text, as a file.
+// harness/loop/trial/candidate_source.h - a candidate that comes as text or on standard input, as a file.
 #pragma once
 
 #include <filesystem>
@@ -13,5 +13,9 @@ namespace apo {
 // or too long, and for another extension.
 GivenCandidate file_of_source(const std::string& source, const std::string& extension,
                               const std::filesystem::path& folder);
+
+// `file`, or for "-" a file of `folder` with the text of standard input. Throws UserError for one that is empty or too
+// long.
+GivenCandidate candidate_file(const std::string& file, const std::filesystem::path& folder);
 
 }  // namespace apo
