@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -65,11 +64,9 @@ void read_parts(const std::vector<std::string>& parts, SelftestRequest& request)
 std::vector<int> differences_of(const std::string& text) {
   std::vector<int> thousandths;
   for (const std::string& part : text.empty() ? std::vector<std::string>() : split(text, ',')) {
-    double percent = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), percent);
-    const bool whole = error == std::errc() && end == part.data() + part.size();
-    const double wanted = std::round(10 * percent);
-    if (!whole || std::fabs(wanted - 10 * percent) > 1e-6 ||
+    const std::optional<double> percent = parse_double(part);
+    const double wanted = std::round(10 * percent.value_or(0));
+    if (!percent || std::fabs(wanted - 10 * *percent) > 1e-6 ||
         std::ranges::find(kSpinThousandths, std::fabs(wanted)) == std::end(kSpinThousandths)) {
       throw UserError("--differences '" + part + "' is not a difference that the spin kernels have",
                       "known: 0.1, 0.2, 0.3, 0.5, 1, 2 and 5 percent, gains or losses, such as 0.3,1,-1");
@@ -77,14 +74,6 @@ std::vector<int> differences_of(const std::string& text) {
     thousandths.push_back(static_cast<int>(wanted));
   }
   return thousandths;
-}
-
-void read_layout(const std::string& layout, SelftestRequest& request) {
-  if (layout != "random" && layout != "fixed" && layout != "both") {
-    throw UserError("unknown layout '" + layout + "'", "known: random, fixed, both");
-  }
-  request.layout = layout == "fixed" ? Layout::fixed : Layout::random;
-  request.layouts = request.layouts || layout == "both";
 }
 
 // ---------------------------------------------------------------- the document; effects are natural logs
@@ -291,12 +280,12 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   SelftestRequest request{.kernels = options.kernels,
                           .cache_policy = checked_cache_policy(options.cache),
                           .judge_preset = options.judge,
+                          .layout = checked_layout(options.layout),
                           .comparisons = options.comparisons,
                           .rounds = options.rounds,
                           .quick = options.quick};
   read_parts(options.parts, request);
   request.differences = differences_of(options.differences);
-  read_layout(options.layout, request);
   request.seconds = options.quick ? kQuickSeconds : request.seconds;
   request.seconds = options.seconds.empty()
                         ? request.seconds
@@ -320,15 +309,12 @@ Action define_selftest(CLI::App& app, Globals& globals) {
   app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: built-in ones)")
       ->allow_extra_args(false);
   app.add_option("--parts", options->parts,
-                 "part to run: identical (code against itself), known (a known difference), layouts, or noise for none "
+                 "part to run: identical (code against itself), known (a known difference), layouts (their effect), or "
+                 "noise for none "
                  "of them; may repeat, or be a list with commas (default: identical,known)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--layout", options->layout,
-                 "random (a new layout of code and buffers in every round), fixed, or both, which measures the effect "
-                 "of layouts (default: random)")
-      ->expected(0, 1)
-      ->default_str("both");
+  add_layout(app, options->layout);
   app.add_option("--differences", options->differences,
                  "known differences to judge, in percent, for example 0.3,-1 (default: several)");
   app.add_option("--seconds", options->seconds, "total time allowed, for example 90s (default: 10m)");
