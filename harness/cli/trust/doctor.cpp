@@ -27,6 +27,7 @@
 #include "harness/loop/replay/audit.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/host/perf_counters.h"
+#include "journal/compact.h"
 #include "journal/database.h"
 #include "journal/journal.h"
 
@@ -39,8 +40,6 @@ namespace fs = std::filesystem;
 const char* word(CheckState state) {
   return state == CheckState::works ? "ok" : state == CheckState::limited ? "limited" : "broken";
 }
-
-// ---------------------------------------------------------------- the machine
 
 Check check_cpu(const Machine& machine) {
   Check check{.name = "cpu",
@@ -85,8 +84,6 @@ Check check_counters() {
   }
   return limited("perf_event counters", missing, "profiles fall back to timers; verdicts never need counters");
 }
-
-// ---------------------------------------------------------------- building and running
 
 Check check_compiler() {
   return guarded("compiler", [] {
@@ -153,8 +150,6 @@ Check check_sanitizers(Workspace& workspace) {
                : broken("sanitizers", gate.evidence, "sudo apt-get install libasan8 libubsan1");
   });
 }
-
-// ---------------------------------------------------------------- what is on disk
 
 // Whether the folder, or the nearest one above it that exists, takes a new folder; root, too, is refused on a read-only
 // file system. What is made for it is removed.
@@ -284,8 +279,6 @@ Check check_build_cache(const Paths& paths) {
                                  format_bytes(static_cast<double>(bytes)), paths.builds.string())};
 }
 
-// ---------------------------------------------------------------- all together
-
 std::vector<Check> examine(const Globals& globals, Observer& observer) {
   Paths paths = make_paths(globals.journal);
   std::vector<Check> checks;
@@ -350,6 +343,40 @@ int doctor(const Globals& globals) {
       {{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list_of(checks, document_of)}},
       text_of(checks, works));
   return works ? kDone : kEnvironmentTrouble;
+}
+
+std::string upgraded_text(int from) {
+  const int to = newest_journal_schema();
+  return from == to ? fmt::format("it has the newest schema version, {}\n", to)
+                    : fmt::format("upgraded from schema version {} to {}\n", from, to);
+}
+
+std::string compacted_text(const Compacted& done) {
+  return fmt::format(
+      "dropped the timed calls of {} rounds (their effects and medians stay) and {} rows of PC samples (one a line and "
+      "state stays): {} before, {} now\n",
+      done.rounds, done.sampled_rows, format_bytes(static_cast<double>(done.bytes_before)),
+      format_bytes(static_cast<double>(done.bytes_after)));
+}
+
+// `--upgrade` and `--compact`: brings the journal to the newest schema, and makes it small.
+int look_after_journal(const Globals& globals, bool compacts) {
+  const Paths paths = make_paths(globals.journal);
+  const int from = journal_schema_of(paths.journal);
+  Journal journal = Journal::open(paths.journal, Access::read_write);
+  const Compacted done = compacts ? compact(journal) : Compacted{};
+  nlohmann::ordered_json document = {
+      {"journal", paths.journal.string()}, {"schema_before", from}, {"schema", newest_journal_schema()}};
+  if (compacts) {
+    document.update({{"rounds_without_calls", done.rounds},
+                     {"sample_rows_dropped", done.sampled_rows},
+                     {"bytes_before", done.bytes_before},
+                     {"bytes", done.bytes_after}});
+  }
+  print_answer(globals, document,
+               fmt::format("journal '{}': {}", paths.journal.string(), upgraded_text(from)) +
+                   (compacts ? compacted_text(done) : ""));
+  return kDone;
 }
 
 }  // namespace

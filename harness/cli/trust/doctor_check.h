@@ -44,7 +44,4 @@ std::vector<Check> check_gpu_software();
 // Reads one counter, because the driver may keep counters from users. Needs a working GPU.
 Check check_gpu_counters(Workspace& workspace);
 
-// 'apo doctor --upgrade' and '--compact': brings the journal to the newest schema, and makes it small.
-int look_after_journal(const Globals& globals, bool compacts);
-
 }  // namespace apo
