@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -140,22 +139,6 @@ std::optional<InputLine> next_line(std::FILE* input) {
   return line;
 }
 
-nlohmann::json parsed(const InputLine& line) {
-  if (line.too_long) {
-    throw UserError(fmt::format("the line is longer than {} bytes", kLongestLine));
-  }
-  nlohmann::json json;
-  try {
-    json = nlohmann::json::parse(line.text);
-  } catch (const nlohmann::json::exception& error) {
-    throw UserError(std::string("the line is not JSON: ") + error.what(), R"(write {"source": "..."} on one line)");
-  }
-  if (!json.is_object()) {
-    throw UserError("the line is no JSON object", R"(write {"source": "..."} on one line)");
-  }
-  return json;
-}
-
 GivenCandidate given_by(const ProposedCandidate& line, const TemporaryFolder& folder) {
   GivenCandidate given{.variant = line.variant};
   if (line.variant.empty()) {
@@ -179,15 +162,18 @@ CandidateAnswer answer_of(CandidateJudge& judge, const GivenCandidate& given) {
   }
 }
 
-// Answers for each line of `input`, in order and as soon as the answer is known, until the input ends. A line is an
-// object with "source" and, if wanted, "name", "extension" and "judge"; one that is not gets an answer too.
-void answer_lines(CandidateJudge& judge, std::FILE* input, const std::function<void(const Json&)>& answer) {
+// Answers for each line of standard input, in order and as soon as the answer is known, until the input ends. A line is
+// an object with "source" and, if wanted, "name", "extension" and "judge"; one that is not gets an answer too.
+void answer_lines(CandidateJudge& judge) {
   const TemporaryFolder folder;
-  while (const std::optional<InputLine> line = next_line(input)) {
+  while (const std::optional<InputLine> line = next_line(stdin)) {
     Json name;
     CandidateAnswer one;
     try {
-      const nlohmann::json json = parsed(*line);
+      if (line->too_long) {
+        throw UserError(fmt::format("the line is longer than {} bytes", kLongestLine));
+      }
+      const nlohmann::json json = json_object(line->text);
       name = json.value("name", nlohmann::json());
       one = answer_of(judge, given_by(candidate_of(json, kKeysOfLine), folder));
     } catch (const UserError& error) {
@@ -195,7 +181,7 @@ void answer_lines(CandidateJudge& judge, std::FILE* input, const std::function<v
     }
     Json document = {{"name", name}};
     document.update(to_document(one));
-    answer(document);
+    print_json_line(document);
   }
 }
 
@@ -218,7 +204,7 @@ int evaluate_stream(const EvaluateOptions& options, Workspace& workspace, Observ
     throw UserError("--stream needs --family", "'apo list' shows all families");
   }
   CandidateJudge judge(workspace, options.choice, observer);
-  answer_lines(judge, stdin, print_json_line);
+  answer_lines(judge);
   judge.finish();
   return kDone;
 }
