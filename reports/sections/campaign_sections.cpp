@@ -39,24 +39,6 @@ std::string what_happened(const TrajectoryPoint& point, const Experiment& experi
                          : std::string(to_string(experiment.judgement->verdict));
 }
 
-void list_lessons(const ReportModel& model, Verdict verdict, const std::string& title, Writer& writer) {
-  std::vector<Line> items;
-  for (const Lesson& lesson : model.lessons) {
-    if (lesson.verdict == verdict) {
-      Line line = lesson.text;
-      line.push_back(" (");
-      line.push_back(code(lesson.configuration.label()));
-      line.push_back(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", "));
-      line.push_back(lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")");
-      items.push_back(line);
-    }
-  }
-  if (!items.empty()) {
-    writer.paragraph({strong(title)});
-    writer.list(items);
-  }
-}
-
 std::string seed_text(const ReportModel& model) {
   return model.campaign.state == CampaignState::open ? "stays secret until the campaign ends"
                                                      : std::to_string(model.campaign.policy.seed);
@@ -171,15 +153,32 @@ void write_trajectory(const ReportModel& model, Writer& writer) {
       "certification below is.");
 }
 
+void write_lessons(const std::vector<Lesson>& lessons, Writer& writer, const NoteOfLesson& note) {
+  for (const auto& [verdict, title] :
+       {std::pair(Verdict::accepted, "What helped"), std::pair(Verdict::reverted, "What did not help"),
+        std::pair(Verdict::inconclusive, "What stays open")}) {
+    std::vector<Line> items;
+    for (const Lesson& lesson : lessons) {
+      if (lesson.verdict == verdict) {
+        items.push_back({lesson.text, " (", code(lesson.configuration.label()),
+                         (lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")) +
+                             (lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")") +
+                             (note ? "; " + note(lesson) : "")});
+      }
+    }
+    if (!items.empty()) {
+      writer.paragraph(strong(title));
+      writer.list(items);
+    }
+  }
+}
+
 void write_lessons(const ReportModel& model, Writer& writer) {
   writer.heading(2, "Lessons");
   if (model.lessons.empty()) {
     writer.paragraph("No lesson was written.");
-    return;
   }
-  list_lessons(model, Verdict::accepted, "What helped", writer);
-  list_lessons(model, Verdict::reverted, "What did not help", writer);
-  list_lessons(model, Verdict::inconclusive, "What stays open", writer);
+  write_lessons(model.lessons, writer);
 }
 
 void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer) {

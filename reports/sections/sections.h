@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -49,6 +50,8 @@ void write_metrics(const Profile& profile, Writer& writer);
 void write_roofs(const std::vector<Roof>& roofs, Writer& writer);
 void write_bottlenecks(const std::vector<Bottleneck>& bottlenecks, Writer& writer);
 void write_ranking(const std::string& title, const std::vector<Candidate>& ranked, Writer& writer);
+using NoteOfLesson = std::function<std::string(const Lesson&)>;
+void write_lessons(const std::vector<Lesson>& lessons, Writer& writer, const NoteOfLesson& note = {});
 void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer);  // by kind of reason
 // The first rows of `all`.
 void write_work(std::span<const WorkRow> rows, std::int64_t all, const std::vector<CategoryRow>& categories,
