@@ -14,7 +14,6 @@
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
-#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/json/values.h"
 #include "harness/core/system/files.h"
@@ -78,10 +77,6 @@ Incumbents load_incumbents(const Workspace& workspace) {
   return incumbents;
 }
 
-std::string target_text(const Variant& variant) {
-  return std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch);
-}
-
 std::string overview_text(Workspace& workspace) {
   std::vector<std::vector<std::string>> rows = {{"family", "workloads", "variants", "summary"}};
   for (const Family& family : families()) {
@@ -138,16 +133,11 @@ std::string workloads_text(const Family& family) {
 std::string variants_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
   std::string text;
   for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
-    text += "  " + paint(variant->name, "bold") + "  " + target_text(*variant) + "  " + join(variant->techniques, ", ");
-    text += variant->parent.empty() ? "" : "  from " + variant->parent;
-    text += variant->idea.empty() ? "\n" : "\n      " + variant->idea + "\n";
-    if (variant->prediction) {
-      text += "      predicted " + format_band(variant->prediction->low, variant->prediction->high) + " over " +
-              variant->prediction->relative_to + "\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const VariantField& field : metadata_fields(*variant)) {
+      rows.push_back({"      " + field.name, field.value});
     }
-    if (!variant->tunables.empty()) {
-      text += "      tunables: " + tunables_text(*variant) + "\n";
-    }
+    text += "  " + paint(variant->name, "bold") + "\n" + format_table(rows);
     if (const auto found = incumbents.find(variant->id()); found != incumbents.end()) {
       for (const std::string& line : found->second) {
         text += "      " + paint("* " + line, "green") + "\n";

@@ -9,9 +9,6 @@
 
 namespace apo {
 
-// "CHUNK 16,8,32; LANES 2", the default first; "" without tunables.
-std::string tunables_text(const Variant& variant);
-
 struct VariantField {
   std::string name;
   std::string value;
