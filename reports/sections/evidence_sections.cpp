@@ -70,7 +70,7 @@ std::string prediction_text(const Experiment& experiment) {
   std::string text = "Predicted: " + band_text(prediction);
   if (has_prediction(prediction)) {
     text += prediction.because.empty() ? "" : ", because " + prediction.because;
-    const double speedup = experiment.judgement->speedup();
+    const double speedup = has_effect(experiment) ? experiment.judgement->speedup() : kNotMeasured;
     text += !has_effect(experiment)     ? ""
             : speedup < prediction.low  ? "; the effect is below the band"
             : speedup > prediction.high ? "; the effect is above the band"
@@ -168,11 +168,15 @@ std::string clock_cell(const Certification& certification) {
 }  // namespace
 
 void write_facts(const Experiment& experiment, Writer& writer) {
-  const Judgement& judgement = *experiment.judgement;
+  const Judgement judgement = experiment.judgement.value_or(Judgement{});
   std::vector<Line> items;
-  items.push_back(
-      {"Verdict: ", verdict_word(judgement.verdict),
-       " (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence)});
+  if (experiment.judgement) {
+    items.push_back(
+        {"Verdict: ", verdict_word(judgement.verdict),
+         " (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence)});
+  } else {
+    items.push_back("Verdict: none");
+  }
   items.push_back({"Against ", code(experiment.incumbent.label()),
                    experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", ")});
   if (!experiment.techniques.empty()) {

@@ -41,7 +41,7 @@ void write_reproduction(const ReportModel& model, Writer& writer);
 // What stands in these sections, of records alone: `apo` shows it too.
 void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
                             Writer& writer);
-void write_facts(const Experiment& experiment, Writer& writer);  // of one with a judgement
+void write_facts(const Experiment& experiment, Writer& writer);
 void write_gates(const Experiment& experiment, Writer& writer);
 void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer);
 void write_certifications(const std::vector<Certification>& certifications, Writer& writer);

@@ -219,9 +219,12 @@ void write_builds(const Experiment& experiment, Writer& writer) {
   report::Table table{{"build", "outcome", "resources", "compiler", "object", "machine code", "flags"}, {}};
   for (const auto& [role, build] :
        {std::pair("candidate", &experiment.candidate_build), std::pair("incumbent", &experiment.incumbent_build)}) {
-    table.rows.push_back({role, build->key.empty() ? "not built" : to_string(build->outcome), resources_text(*build),
-                          build->toolchain.compiler + ", " + build->toolchain.version, build->object_hash,
-                          build->code_hash, join(build->flags, " ")});
+    table.rows.push_back({role,
+                          build->key.empty() ? "not built"
+                                             : std::string(to_string(build->outcome)) +
+                                                   (build->evidence.empty() ? "" : ": ") + build->evidence,
+                          resources_text(*build), build->toolchain.compiler + ", " + build->toolchain.version,
+                          build->object_hash, build->code_hash, join(build->flags, " ")});
   }
   writer.heading(2, "builds");
   writer.table(table);
@@ -243,11 +246,7 @@ void write_experiment(const ExperimentView& view, Writer& writer) {
   const Experiment& experiment = view.experiment;
   write_head(view, writer);
   writer.heading(2, "judgement");
-  if (experiment.judgement) {
-    write_facts(experiment, writer);
-  } else {
-    writer.paragraph("none");
-  }
+  write_facts(experiment, writer);
   if (!view.certifications.empty()) {
     writer.heading(2, "certified");
     write_certifications(view.certifications, writer);
