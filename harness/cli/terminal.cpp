@@ -1,6 +1,8 @@
 // harness/cli/terminal.cpp - the Writer for a terminal: padded tables, colours, and no plots.
 #include "harness/cli/terminal.h"
 
+#include <utility>
+
 #include "harness/cli/console.h"
 #include "harness/core/text.h"
 
@@ -34,6 +36,7 @@ class TerminalWriter : public report::Writer {
   explicit TerminalWriter(Folds folds) : folds_(folds) {}
 
   void heading(int level, const Line& line) override {
+    after_table_ = false;
     add((level == 1 ? "" : "\n") + paint(text_of(line), "bold") + "\n");
   }
   void contents() override {}
@@ -61,6 +64,7 @@ class TerminalWriter : public report::Writer {
       row.front().insert(0, "  ");
     }
     add(format_table(rows));
+    after_table_ = true;
   }
 
   void code_block(const std::string& text) override { add(as_quotation(clean_lines(text))); }
@@ -90,10 +94,13 @@ class TerminalWriter : public report::Writer {
   std::string take() { return std::move(text_); }
 
  private:
-  void add(const std::string& block) { text_ += closed_ == 0 ? block : ""; }
+  void add(const std::string& block) {
+    text_ += closed_ > 0 ? "" : std::exchange(after_table_, false) ? "\n" + block : block;
+  }
 
   Folds folds_;
   int closed_ = 0;  // folds around what is written now
+  bool after_table_ = false;
   std::string text_;
 };
 

@@ -40,7 +40,7 @@ std::string effort_text(const Judgement& judgement) {
     text += "; too noisy to claim less than " + percent_text(std::expm1(judgement.minimum_claim));
   }
   text += judgement.cache_policy ? fmt::format("; {} cache", to_string(*judgement.cache_policy)) : "";
-  text += judgement.preset.empty() ? "" : ", " + judgement.preset + " profile";
+  text += judgement.preset.empty() ? "" : ", " + judgement.preset + " preset";
   text += judgement.alpha > 0 ? ", alpha " + format_g(judgement.alpha, 3) : "";
   text += judgement.rule_version.empty() ? "" : ", rule " + judgement.rule_version;
   return text;

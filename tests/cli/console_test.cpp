@@ -103,7 +103,7 @@ TEST(TerminalText, PadsTablesDropsControlsAndClosesFolds) {
   EXPECT_EQ(terminal_text(write),
             "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n\n3 others\n  hidden\n+a \n-b\n");
   EXPECT_EQ(terminal_text(write, Folds::closed),
-            "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n  3 others\n");
+            "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n\n  3 others\n");
 }
 
 }  // namespace

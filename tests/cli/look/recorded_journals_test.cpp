@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
+#include "harness/cli/command.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "journal/query/queries.h"
