@@ -64,7 +64,7 @@ class TerminalWriter : public report::Writer {
       row.front().insert(0, "  ");
     }
     add(format_table(rows));
-    after_table_ = true;
+    after_table_ = closed_ == 0;
   }
 
   void code_block(const std::string& text) override { add(as_quotation(clean_lines(text))); }
