@@ -1,16 +1,11 @@
-// reports/commands_page.cpp - the page in four formats.
+// reports/commands_page.cpp - the page in three formats.
 #include "reports/commands_page.h"
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <system_error>
 
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
-#include "harness/core/text.h"
-#include "reports/formats/escape.h"
 #include "reports/formats/pages.h"
 #include "reports/sections/sections.h"
 
@@ -37,39 +32,6 @@ void write_page(const std::vector<CommandComparison>& comparisons, Writer& write
   }
 }
 
-std::string number(double value) {
-  if (!std::isfinite(value)) {
-    return "";
-  }
-  std::array<char, 40> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
-std::string csv_row(const CommandComparison& one) {
-  const Judgement judgement = one.judgement.value_or(Judgement{});
-  const bool timed = judgement.rounds > 0;
-  const auto when_timed = [&](double value) { return timed ? number(value) : ""; };
-  return join({std::to_string(one.id), std::string(to_string(one.purpose)), csv_field(one.started_at),
-               csv_field(one.command_a), csv_field(one.command_b), csv_field(one.metric), csv_field(one.correct),
-               when_timed(one.value_a), when_timed(one.value_b), when_timed(judgement.speedup()),
-               when_timed(judgement.speedup_lower()), when_timed(judgement.speedup_upper()),
-               std::to_string(judgement.rounds), one.judgement ? std::string(to_string(one.outcome)) : "",
-               verdict_word(one), reason_word(one), csv_field(judgement.sentence), csv_field(judgement.preset),
-               csv_field(judgement.rule_version)},
-              ",") +
-         "\r\n";
-}
-
-std::string render_csv_of_commands(const std::vector<CommandComparison>& comparisons) {
-  std::string text =
-      "id,purpose,started_at,command_a,command_b,metric,correct,value_a,value_b,speedup,lower,upper,rounds,outcome,"
-      "verdict,reason,sentence,judge_preset,rule_version\r\n";
-  for (const CommandComparison& one : comparisons) {
-    text += csv_row(one);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string render_commands(const std::vector<CommandComparison>& comparisons, Format format) {
@@ -79,8 +41,6 @@ std::string render_commands(const std::vector<CommandComparison>& comparisons, F
       return markdown_page({}, {}, write);
     case Format::html:
       return html_page(kCommandsTitle, {}, write);
-    case Format::csv:
-      return render_csv_of_commands(comparisons);
     case Format::json:
       break;
   }
@@ -98,10 +58,7 @@ std::filesystem::path write_commands_page(const std::vector<CommandComparison>& 
     throw UserError("cannot make the folder '" + folder.string() + "': " + error.message(),
                     "name another folder for the report");
   }
-  const char* ending = format == Format::markdown ? "md"
-                       : format == Format::html   ? "html"
-                       : format == Format::json   ? "json"
-                                                  : "csv";
+  const char* ending = format == Format::markdown ? "md" : format == Format::html ? "html" : "json";
   const std::filesystem::path path = folder / (std::string("commands.") + ending);
   write_file_atomically(path, render_commands(comparisons, format));
   return path;

@@ -13,7 +13,7 @@ namespace apo::report {
 // Renders the comparisons with their rounds, in order.
 std::string render_commands(const std::vector<CommandComparison>& comparisons, Format format);
 
-// Writes commands.md, .html, .json or .csv into the folder, which is made when absent. Returns its path.
+// Writes commands.md, .html or .json into the folder, which is made when absent. Returns its path.
 std::filesystem::path write_commands_page(const std::vector<CommandComparison>& comparisons, Format format,
                                           const std::filesystem::path& folder);
 

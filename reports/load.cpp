@@ -26,23 +26,6 @@ std::vector<IterationRecord> load_iterations(Journal& journal, std::int64_t camp
   return records;
 }
 
-std::vector<Sentinel> load_sentinels(Journal& journal, std::int64_t campaign) {
-  std::vector<Sentinel> sentinels;
-  for (const SentinelRow& row : journal.sentinels(campaign)) {
-    sentinels.push_back({.at = row.at,
-                         .configuration = row.configuration,
-                         .effect = row.effect,
-                         .lower = row.lower,
-                         .upper = row.upper,
-                         .confidence = row.confidence,
-                         .spread = row.sd,
-                         .rounds = row.rounds,
-                         .alarm = row.alarm,
-                         .cache_policy = row.cache_policy});
-  }
-  return sentinels;
-}
-
 // Diffs accepted experiments whose two sources are in the journal.
 std::map<std::int64_t, std::string> diff_sources(Journal& journal, const std::vector<Experiment>& experiments) {
   std::map<std::int64_t, std::string> diffs;
@@ -103,7 +86,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.lessons = journal.lessons({.campaign = campaign});
   records.certifications = journal.certifications(campaign);
   records.withdrawn = journal.withdrawn(campaign);
-  records.sentinels = load_sentinels(journal, campaign);
+  records.sentinels = journal.sentinels(campaign);
   records.applications = journal.applications_of(campaign);
   records.commands = journal.command_comparisons(found->machine);
   records.application_comparisons = application_comparisons(journal, *found);

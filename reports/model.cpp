@@ -3,13 +3,98 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
-#include "reports/shrinkage.h"
+#include "harness/core/normal.h"
+#include "kernels/random.h"
 
 namespace apo::report {
 namespace {
+
+constexpr int kShuffles = 2000;
+
+double middle_of(const PredictionOutcome& outcome) {
+  return 0.5 * (std::log(outcome.prediction.low) + std::log(outcome.prediction.high));
+}
+
+// What was predicted and measured over one incumbent.
+struct Stage {
+  std::vector<double> middles;
+  std::vector<double> effects;
+};
+
+struct Pairs {
+  int right = 0;
+  int all = 0;
+};
+
+Pairs count_pairs(const std::vector<Stage>& stages) {
+  Pairs pairs;
+  for (const Stage& stage : stages) {
+    for (std::size_t i = 0; i < stage.effects.size(); ++i) {
+      for (std::size_t j = i + 1; j < stage.effects.size(); ++j) {
+        const double predicted = stage.middles[i] - stage.middles[j];
+        const double measured = stage.effects[i] - stage.effects[j];
+        pairs.all += predicted != 0 && measured != 0 ? 1 : 0;
+        pairs.right += predicted * measured > 0 ? 1 : 0;
+      }
+    }
+  }
+  return pairs;
+}
+
+void score_order(const std::vector<PredictionOutcome>& outcomes, PredictionScore& score) {
+  std::map<std::string, Stage> by_incumbent;
+  for (const PredictionOutcome& outcome : outcomes) {
+    if (std::isfinite(outcome.effect)) {
+      Stage& stage = by_incumbent[outcome.incumbent];
+      stage.middles.push_back(middle_of(outcome));
+      stage.effects.push_back(outcome.effect);
+    }
+  }
+  std::vector<Stage> stages;
+  for (auto& [incumbent, stage] : by_incumbent) {
+    stages.push_back(std::move(stage));
+  }
+  const Pairs pairs = count_pairs(stages);
+  score.pairs = pairs.all;
+  score.right_pairs = pairs.right;
+  if (pairs.all == 0) {
+    return;
+  }
+  Random random(derive_seed(0, "order of predictions"));
+  int as_good = 0;
+  for (int i = 0; i < kShuffles; ++i) {
+    for (Stage& stage : stages) {
+      shuffle(stage.middles, random);
+    }
+    as_good += count_pairs(stages).right >= pairs.right ? 1 : 0;
+  }
+  score.chance = static_cast<double>(as_good) / kShuffles;
+}
+
+// Of each experiment that was predicted. The experiments have verdicts.
+std::vector<PredictionOutcome> prediction_outcomes(const std::vector<Experiment>& experiments) {
+  std::vector<PredictionOutcome> outcomes;
+  for (const Experiment& experiment : experiments) {
+    if (!has_prediction(experiment.prediction)) {
+      continue;
+    }
+    PredictionOutcome& outcome = outcomes.emplace_back(PredictionOutcome{.index = experiment.index,
+                                                                         .experiment = experiment.id,
+                                                                         .candidate = experiment.candidate.label(),
+                                                                         .incumbent = experiment.incumbent.label(),
+                                                                         .prediction = experiment.prediction});
+    if (has_effect(experiment)) {
+      outcome.effect = experiment.judgement->effect;
+      outcome.inside =
+          outcome.effect >= std::log(outcome.prediction.low) && outcome.effect <= std::log(outcome.prediction.high);
+    }
+  }
+  return outcomes;
+}
 
 bool is_accepted(const Experiment& experiment) {
   return experiment.judgement && experiment.judgement->verdict == Verdict::accepted;
@@ -19,11 +104,12 @@ double effect_of(const Experiment& experiment) {
   return has_effect(experiment) ? experiment.judgement->effect : kNotMeasured;
 }
 
-void sort_experiments(ReportModel& model, CampaignRecords& records) {
-  std::stable_sort(
-      records.experiments.begin(), records.experiments.end(),
-      [](const Experiment& a, const Experiment& b) { return std::pair(a.index, a.id) < std::pair(b.index, b.id); });
-  for (Experiment& experiment : records.experiments) {
+void sort_experiments(ReportModel& model) {
+  std::vector<Experiment> all = std::exchange(model.experiments, {});
+  std::stable_sort(all.begin(), all.end(), [](const Experiment& a, const Experiment& b) {
+    return std::pair(a.index, a.id) < std::pair(b.index, b.id);
+  });
+  for (Experiment& experiment : all) {
     const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
     const bool given_up = interrupted || !experiment.abandoned.empty() || model.campaign.state != CampaignState::open;
     if (experiment.judgement && !interrupted) {
@@ -50,7 +136,7 @@ Key incumbent_key(const Experiment& experiment) {
 }
 
 // Each accept builds on the incumbent that it was judged against, so a roll-back shows as the step that it was.
-void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdrawn) {
+void trace_trajectory(ReportModel& model) {
   TrajectoryPoint point{.incumbent = model.campaign.baseline.label()};
   model.incumbent = point.incumbent;
   model.trajectory.push_back(point);
@@ -67,7 +153,7 @@ void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdraw
     point.index = experiment.index;
     point.experiment = experiment.id;
     point.accepted = is_accepted(experiment);
-    point.withdrawn = withdrawn.contains(experiment.id);
+    point.withdrawn = model.withdrawn.contains(experiment.id);
     point.candidate = point.cumulative + effect_of(experiment);
     if (point.accepted) {
       point.incumbent = experiment.candidate.label();
@@ -112,7 +198,8 @@ void pick_claim(ReportModel& model) {
   }
 }
 
-void collect_toolchains(ReportModel& model, std::vector<Toolchain> toolchains) {
+void collect_toolchains(ReportModel& model) {
+  std::vector<Toolchain> toolchains = std::exchange(model.toolchains, {});
   for (const Experiment& experiment : model.experiments) {
     for (const Build* build : {&experiment.candidate_build, &experiment.incumbent_build}) {
       toolchains.push_back(build->toolchain);
@@ -145,7 +232,7 @@ void find_last_event(ReportModel& model) {
   for (const Certification& certification : model.certifications) {
     consider(certification.at);
   }
-  for (const Sentinel& sentinel : model.sentinels) {
+  for (const SentinelRow& sentinel : model.sentinels) {
     consider(sentinel.at);
   }
 }
@@ -157,73 +244,56 @@ void sort_by(std::vector<Record>& records, Key key) {
 
 }  // namespace
 
+PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes) {
+  PredictionScore score;
+  double errors = 0;
+  double absolute_errors = 0;
+  double absolute_effects = 0;
+  for (const PredictionOutcome& outcome : outcomes) {
+    ++score.predicted;
+    if (std::isfinite(outcome.effect)) {
+      ++score.scored;
+      score.inside += outcome.inside ? 1 : 0;
+      errors += outcome.effect - middle_of(outcome);
+      absolute_errors += std::fabs(outcome.effect - middle_of(outcome));
+      absolute_effects += std::fabs(outcome.effect);
+    }
+  }
+  if (score.scored > 0) {
+    score.mean_error = errors / score.scored;
+    score.mean_absolute_error = absolute_errors / score.scored;
+    score.mean_absolute_effect = absolute_effects / score.scored;
+  }
+  score_order(outcomes, score);
+  return score;
+}
+
+double shrunken_effect(const Judgement& judgement) {
+  const double width = judgement.upper - judgement.lower;
+  const double error = 0.5 * width / normal_quantile(0.5 * (1 + judgement.confidence));
+  const double ratio = error / judgement.effect;
+  if (judgement.effect == 0 && std::isfinite(error)) {
+    return 0;
+  }
+  return std::isfinite(ratio) ? judgement.effect * std::max(0.0, 1 - ratio * ratio) : std::nan("");
+}
+
 ReportModel build_model(CampaignRecords records) {
   ReportModel model;
-  model.campaign = std::move(records.campaign);
-  model.machine = std::move(records.machine);
-  model.iterations = std::move(records.iterations);
-  model.lessons = std::move(records.lessons);
-  model.certifications = std::move(records.certifications);
-  model.sentinels = std::move(records.sentinels);
-  model.applications = std::move(records.applications);
-  model.commands = std::move(records.commands);
-  model.application_comparisons = std::move(records.application_comparisons);
-  model.proposer_calls = std::move(records.proposer_calls);
-  model.workers = std::move(records.workers);
-  model.judged_on = std::move(records.judged_on);
-  model.diffs = std::move(records.diffs);
+  static_cast<CampaignRecords&>(model) = std::move(records);
   sort_by(model.iterations, [](const IterationRecord& one) { return std::pair(one.index, one.id); });
   sort_by(model.lessons, [](const Lesson& one) { return one.id; });
   sort_by(model.certifications, [](const Certification& one) { return one.id; });
-  sort_by(model.sentinels, [](const Sentinel& one) { return one.at; });
-  sort_experiments(model, records);
-  collect_toolchains(model, std::move(records.toolchains));
-  trace_trajectory(model, records.withdrawn);
+  sort_by(model.sentinels, [](const SentinelRow& one) { return one.at; });
+  sort_experiments(model);
+  collect_toolchains(model);
+  trace_trajectory(model);
   model.predictions = prediction_outcomes(model.experiments);
   model.prediction_score = score_predictions(model.predictions);
   pick_profiles(model);
   pick_claim(model);
   find_last_event(model);
   return model;
-}
-
-const GateResult* failed_gate(const Experiment& experiment) {
-  const auto found = std::find_if(experiment.gates.begin(), experiment.gates.end(),
-                                  [](const GateResult& gate) { return gate.outcome != Outcome::valid; });
-  return found == experiment.gates.end() ? nullptr : &*found;
-}
-
-double metric_in_base_units(const Profile& profile, const std::string& name) {
-  const auto found =
-      std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });
-  if (found == profile.metrics.end()) {
-    return kNotMeasured;
-  }
-  switch (found->unit.empty() ? ' ' : found->unit.front()) {
-    case 'k':
-      return found->value * 1e3;
-    case 'M':
-      return found->value * 1e6;
-    case 'G':
-      return found->value * 1e9;
-    case 'T':
-      return found->value * 1e12;
-    default:
-      return found->value;
-  }
-}
-
-RooflinePoint roofline_point(const Profile& profile) {
-  const double flops_per_s = metric_in_base_units(profile, "gflops");
-  const double bytes_per_s = metric_in_base_units(profile, "gb_per_s");
-  RooflinePoint point{.label = profile.configuration.label()};
-  if (flops_per_s > 0 && bytes_per_s > 0) {
-    point.intensity = flops_per_s / bytes_per_s;
-    point.flops_per_s = flops_per_s;
-    point.floor_flops_per_s =
-        profile.floor_ns > 0 && profile.time_ns > 0 ? flops_per_s * (profile.time_ns / profile.floor_ns) : kNotMeasured;
-  }
-  return point;
 }
 
 }  // namespace apo::report

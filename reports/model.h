@@ -11,7 +11,6 @@
 
 #include "harness/core/records/records.h"
 #include "journal/journal.h"
-#include "reports/prediction_score.h"
 
 namespace apo::report {
 
@@ -27,21 +26,6 @@ struct IterationRecord {
   ResearchBrief brief;
 };
 
-// An A/A comparison: the same code in both slots, so that any effect is the machine's or the judge's.
-// Effects are natural logs, as in Judgement.
-struct Sentinel {
-  std::string at;
-  Configuration configuration;
-  double effect = kNotMeasured;
-  double lower = kNotMeasured;
-  double upper = kNotMeasured;
-  double confidence = kNotMeasured;
-  double spread = kNotMeasured;  // standard deviation of a round's effect
-  int rounds = 0;
-  bool alarm = false;
-  CachePolicy cache_policy = CachePolicy::cold;
-};
-
 using Application = RecordedApplication;
 
 // Everything that the journal holds about one campaign, in any order.
@@ -54,14 +38,15 @@ struct CampaignRecords {
   std::vector<Lesson> lessons;
   std::vector<Certification> certifications;
   std::set<std::int64_t> withdrawn;  // accepted experiments that an alarm of a certification has withdrawn
-  std::vector<Sentinel> sentinels;
+  std::vector<SentinelRow> sentinels;
   std::vector<Application> applications;    // newest first
   std::vector<CommandComparison> commands;  // two commands judged on the campaign's machine, without rounds
   std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
   std::vector<ProposerCall> proposer_calls;                    // in order
   std::vector<WorkerRow> workers;                              // that judged for it
   std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
+  // Accepted experiment -> what it changed in its incumbent's source; "" where the sources are the same.
+  std::map<std::int64_t, std::string> diffs;
 };
 
 // The state of the campaign after one judged experiment. Index 0 is the baseline.
@@ -75,53 +60,60 @@ struct TrajectoryPoint {
   double candidate = kNotMeasured;  // log of where the candidate would have led: its incumbent's product x its effect
 };
 
-// A point of the roofline: one profile.
-struct RooflinePoint {
-  std::string label;
-  double intensity = kNotMeasured;  // flop/byte, compulsory work
-  double flops_per_s = kNotMeasured;
-  double floor_flops_per_s = kNotMeasured;  // the rate at the physical floor
+// A prediction and the effect that was measured.
+struct PredictionOutcome {
+  int index = 0;
+  std::int64_t experiment = 0;
+  std::string candidate;
+  std::string incumbent;  // that both are over
+  Prediction prediction;
+  double effect = kNotMeasured;  // log; NaN where the candidate was not timed
+  bool inside = false;
 };
 
-struct ReportModel {
-  Campaign campaign;
+struct PredictionScore {
+  int predicted = 0;
+  int scored = 0;  // predicted and measured
+  int inside = 0;
+  double mean_error = kNotMeasured;  // log of measured / middle; > 0: better than predicted
+  double mean_absolute_error = kNotMeasured;
+  double mean_absolute_effect = kNotMeasured;  // the error of who always predicts 1x
+  int pairs = 0;                               // of two measured over one incumbent whose predictions differ
+  int right_pairs = 0;                         // the one with the higher prediction was faster
+  double chance = kNotMeasured;                // that predictions dealt out at random do as well
+};
+
+// The records in order, and what follows from them.
+struct ReportModel : CampaignRecords {
+  // Of CampaignRecords: `toolchains`, sorted and each once; `experiments`, the judged ones, by index; iterations by
+  // index, lessons and certifications by id, sentinels by time.
   std::string last_event_at;  // the latest time in the records
-  Machine machine;
-  std::vector<Toolchain> toolchains;  // sorted, each once
-  std::string incumbent;              // label of the incumbent that stands: accepted last and not withdrawn
-  bool improved = false;              // the final incumbent came from an accept; false: it is the baseline itself
+  std::string incumbent;      // label of the incumbent that stands: accepted last and not withdrawn
+  bool improved = false;      // the final incumbent came from an accept; false: it is the baseline itself
   std::vector<TrajectoryPoint> trajectory;
-  double naive_effect = 0;              // log of the product of the accepted effects: no claim
-  double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
-  std::vector<Experiment> experiments;  // judged ones, by index
-  std::vector<Experiment> abandoned;
-  std::vector<Experiment> under_way;          // not judged yet in an open campaign
-  std::vector<IterationRecord> iterations;    // by index
-  std::vector<Profile> first_profiles;        // of the first iteration that has any
-  std::vector<Profile> last_profiles;         // of the last one, where that is another iteration
-  std::vector<Lesson> lessons;                // by id
-  std::vector<Certification> certifications;  // by id
-  std::optional<Certification>
-      claim;                        // newest for the final incumbent under the campaign's cache policy: the only claim
-  std::vector<Sentinel> sentinels;  // by time
+  double naive_effect = 0;            // log of the product of the accepted effects: no claim
+  double shrunken_effect = 0;         // the same with each effect's luck taken off (shrunken_effect()): no claim either
+  std::vector<Experiment> abandoned;  // that have no verdict and will get none
+  std::vector<Experiment> under_way;  // not judged yet in an open campaign
+  std::vector<Profile> first_profiles;  // of the first iteration that has any
+  std::vector<Profile> last_profiles;   // of the last one, where that is another iteration
+  // The newest for the final incumbent under the campaign's cache policy: the only claim.
+  std::optional<Certification> claim;
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
-  std::vector<Application> applications;                       // newest first
-  std::vector<CommandComparison> commands;                     // in order
-  std::vector<ApplicationComparison> application_comparisons;  // its own first
-  std::vector<ProposerCall> proposer_calls;                    // in order
-  std::vector<WorkerRow> workers;                              // that judged for it
-  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 
 ReportModel build_model(CampaignRecords records);
 
-// The gate that stopped it, or nullptr.
-const GateResult* failed_gate(const Experiment& experiment);
+// Pure: `chance` comes from shuffles with a fixed seed.
+PredictionScore score_predictions(const std::vector<PredictionOutcome>& outcomes);
 
-// A metric in base units ("12 Gflop/s" is 12e9); NaN when absent.
-double metric_in_base_units(const Profile& profile, const std::string& name);
-RooflinePoint roofline_point(const Profile& profile);
+// Shrinks an accepted effect. Accepted candidates were lucky as well as fast, so that the product of accepted effects
+// is too large (the winner's curse). Returns the effect times max(0, 1 - (s / effect)^2), where s is its standard
+// error, from its interval: the normal posterior mean round "no effect", with the spread of true effects estimated from
+// this effect itself (positive-part empirical Bayes: Morris 1983; van Houwelingen & le Cessie 1990 for the factor of a
+// single effect). An effect ten times its error keeps 99 % of it, one that just passed the confirmation 82 %. It is a
+// check beside the certification, no claim. NaN where there is no finite interval.
+double shrunken_effect(const Judgement& judgement);
 
 }  // namespace apo::report

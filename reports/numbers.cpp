@@ -25,6 +25,9 @@ std::string quantity_text(double value, const std::string& unit) {
   if (unit == "ns") {
     return format_ns(value);
   }
+  if (unit == "s") {
+    return format_ns(1e9 * value);  // a roof that is a cost, and not a rate
+  }
   if (unit == "byte") {
     return format_bytes(value);
   }
@@ -104,16 +107,15 @@ std::string metric_text(const Metric& metric) {
 }
 
 std::string roof_text(const Roof& roof) {
-  if (!std::isfinite(roof.value) || roof.value <= 0) {
-    return kNotMeasuredText;
-  }
-  // Some roofs are a cost, in seconds, and not a rate.
-  const auto text_of = [&](double value) {
-    return roof.unit == "s" ? format_ns(1e9 * value) : format_si(value, roof.unit);
-  };
-  const bool interval = std::isfinite(roof.lower) && std::isfinite(roof.upper) && roof.lower > 0;
-  return text_of(roof.value) + (interval ? interval_text(text_of(roof.lower), text_of(roof.upper)) : "") +
-         count_text(roof.samples);
+  const bool interval = roof.lower > 0 && std::isfinite(roof.upper);
+  const auto bound = [&](double value) { return interval ? std::optional(value) : std::nullopt; };
+  return roof.value > 0 ? metric_text({.name = roof.name,
+                                       .value = roof.value,
+                                       .unit = roof.unit,
+                                       .lower = bound(roof.lower),
+                                       .upper = bound(roof.upper),
+                                       .samples = roof.samples})
+                        : kNotMeasuredText;
 }
 
 }  // namespace apo::report

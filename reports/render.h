@@ -3,21 +3,18 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "harness/core/words.h"
 #include "reports/model.h"
 
 namespace apo::report {
 
-enum class Format { markdown, html, json, csv };
+enum class Format { markdown, html, json };
+APO_WORDS(Format, format_named, markdown, html, json)
 
-std::optional<Format> format_from(std::string_view word);  // "markdown", "md", "html", "json", "csv"
-std::vector<std::string> format_names();
-
-// "report.md", "report.html", "report.json", "experiments.csv".
+// "report.md", "report.html", "report.json".
 std::string report_file(Format format);
 
 // Plot name -> path relative to the report; a plot that is not in it is left out.
@@ -26,13 +23,27 @@ using PlotPaths = std::map<std::string, std::string>;
 std::string render_markdown(const ReportModel& model, const PlotPaths& plots);
 std::string render_html(const ReportModel& model);  // one file, plots inline, nothing loaded
 std::string render_json(const ReportModel& model);  // lossless text; null where nothing was measured
-std::string render_csv(const ReportModel& model);   // the experiments, RFC 4180; empty where nothing was measured
 // markdown with no plots, or the format's only file: for standard output.
 std::string render(const ReportModel& model, Format format);
 
-// Writes report.md and plots/*.svg, report.html, report.json or experiments.csv into the folder, which is made when
+// Writes report.md and plots/*.svg, report.html or report.json into the folder, which is made when
 // absent; every file is whole or absent. Returns the paths, the report's own first.
 std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,
                                                 const std::filesystem::path& folder);
+
+// ---- one page over many campaigns, by device, with a link to the report of each
+
+struct IndexEntry {
+  std::string journal;  // its file, for people
+  std::string link;     // to the campaign's report, relative to the index
+  ReportModel model;
+};
+
+// Renders markdown or HTML.
+std::string render_index(const std::vector<IndexEntry>& entries, Format format);
+
+// Writes the report of each entry where its link says, then index.md or index.html. Returns the path of that one.
+std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format format,
+                                  const std::filesystem::path& folder);
 
 }  // namespace apo::report

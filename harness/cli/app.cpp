@@ -11,7 +11,6 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -62,13 +61,14 @@ constexpr std::array kCommands = {
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
-    Command{"list", kLook, "List families, workloads and variants, or the workers of campaigns", define_list},
+    Command{"list", kLook, "List families, a family's workloads and variants, or the workers of campaigns",
+            define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},
     Command{"query", kLook, "Find past experiments", define_query},
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", kLook, "List what past experiments taught", define_lessons},
     Command{"research", kLook, "Show what to try next and why", define_research},
-    Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
+    Command{"report", kLook, "Write a campaign's report as markdown, HTML or JSON", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
     Command{"explain", kLook, "Explain why one variant is faster than another", define_explain},
     Command{"bench", kLook, "Time variants with Google Benchmark, without a judgement", define_bench},

@@ -13,6 +13,14 @@ class App;
 
 namespace apo {
 
+// Exit codes: 0 done, 1 the user's mistake, 2 the environment, 3 a gate failed.
+enum ExitCode : int { kDone = 0, kUserMistake = 1, kEnvironmentTrouble = 2, kGateFailed = 3 };
+
+// Of the commands that judge candidates, for their help.
+inline constexpr const char* kJudgedExitCodes =
+    "Exit codes: 0 judged, whatever the verdict; 1 a mistake in the command; 2 this machine could not\n"
+    "judge; 3 a gate failed.";
+
 // Options that every command understands.
 struct Globals {
   std::string journal;                // --journal, else $APO_JOURNAL, else .apo/journal.db

@@ -41,29 +41,8 @@ std::size_t columns_of_terminal() {
   return given && *given > 0 ? static_cast<std::size_t>(*given) : 80;
 }
 
-std::string first_characters(const std::string& text, std::size_t count) {
-  std::size_t bytes = 0;
-  for (; count > 0 && bytes < text.size(); --count) {
-    bytes += std::max<std::size_t>(1, utf8_length(std::string_view(text).substr(bytes)));
-  }
-  return text.substr(0, bytes);
-}
-
-std::string last_characters(const std::string& text, std::size_t count) {
-  const std::size_t all = width(text);
-  return all <= count ? text : text.substr(first_characters(text, all - count).size());
-}
-
 std::string shortened(const std::string& text, std::size_t columns) {
-  if (width(text) <= columns) {
-    return text;
-  }
-  constexpr std::size_t kDots = 3;
-  if (columns <= kDots) {
-    return first_characters(text, columns);
-  }
-  const std::size_t end = (columns - kDots) / 2;
-  return first_characters(text, columns - kDots - end) + "..." + last_characters(text, end);
+  return cut_middle(text, "...", [&](const std::string& line) { return width(line) <= columns; });
 }
 
 constexpr std::size_t kLongestProgress = 300;  // columns, where no terminal limits them
@@ -218,6 +197,14 @@ std::string json_text(const nlohmann::ordered_json& document) {
 
 void print_json(const nlohmann::ordered_json& document) {
   print(json_text(marked(document)));
+}
+
+void print_answer(const Globals& globals, const nlohmann::ordered_json& document, const std::string& text) {
+  if (globals.json) {
+    print_json(document);
+  } else {
+    print(text);
+  }
 }
 
 void print_json_line(const nlohmann::ordered_json& document) {

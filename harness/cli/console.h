@@ -42,7 +42,9 @@ bool has_printed();                   // anything so far
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
 // Puts "format" in front, and names the guards that were switched off.
 void print_json(const nlohmann::ordered_json& document);
-// The same on one line.
+// With --json the document, else the text.
+void print_answer(const Globals& globals, const nlohmann::ordered_json& document, const std::string& text);
+// The document on one line.
 void print_json_line(const nlohmann::ordered_json& document);
 
 // Prints on Ctrl-C, which then ends the program as always, what is kept, and after `next` the command as typed. Only

@@ -209,6 +209,21 @@ std::string as_quotation(std::string_view text) {
   return quotation;
 }
 
+std::string cut_middle(std::string_view text, std::string_view dots,
+                       const std::function<bool(const std::string&)>& fits) {
+  std::vector<std::string> characters;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(characters.back().size())) {
+    characters.emplace_back(rest.substr(0, std::max<std::size_t>(1, utf8_length(rest.substr(0, 4)))));
+  }
+  std::string result(text);
+  for (std::size_t kept = characters.size(); kept > 0 && !fits(result); --kept) {
+    const auto head = characters.begin() + static_cast<std::ptrdiff_t>(kept / 2);
+    const auto tail = characters.end() - static_cast<std::ptrdiff_t>((kept - 1) / 2);
+    result = join({characters.begin(), head}, "") + std::string(dots) + join({tail, characters.end()}, "");
+  }
+  return fits(result) ? result : "";
+}
+
 bool is_letter_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ std::string one_line(std::string_view text);  // with a space in place of each o
 std::string clean_lines(std::string_view text);
 // Indents each line of a text by two blanks, so that a candidate's words are not taken for ours.
 std::string as_quotation(std::string_view text);
+// The text, or where it does not fit as much of its two ends as does with `dots` between them.
+std::string cut_middle(std::string_view text, std::string_view dots,
+                       const std::function<bool(const std::string&)>& fits);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 bool is_letter_of_word(char c);             // [A-Za-z0-9_]
 // Returns whether the identifier is a whole word of the text.

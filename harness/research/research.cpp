@@ -351,19 +351,4 @@ std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& br
                      format_percent(inputs.minimum_detectable), groups.empty() ? "" : ": " + join(groups, ", "));
 }
 
-std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief) {
-  const Evidence evidence(inputs);
-  const Variant& own = inputs.diagnosis.incumbent;
-  const Subject incumbent{normalised(inputs.incumbent, own), own.source_hash};
-  std::vector<std::string> sentences;
-  for (const Candidate& candidate : brief.ranked) {
-    const RegisteredVariant* found = inputs.registered(candidate.configuration.variant);
-    const std::string& hash = found == nullptr ? own.source_hash : found->variant.source_hash;
-    if (const std::string expired = evidence.expired({candidate.configuration, hash}, incumbent); !expired.empty()) {
-      sentences.push_back(candidate.configuration.label() + ": " + expired);
-    }
-  }
-  return sentences;
-}
-
 }  // namespace apo

@@ -27,8 +27,4 @@ std::string done_at_floor(const Variant& incumbent, const Profile& profile);
 // Returns why no candidate of this brief is worth judging, with the counts of those left out; "" while one is.
 std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& brief);
 
-// Lists the ranked candidates whose refutation no longer holds, because a condition changed: "copy/streaming:
-// experiment 12 refuted it, but the incumbent waited for barriers then and waits for global or local memory now".
-std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief);
-
 }  // namespace apo

@@ -2,56 +2,23 @@
 #include "reports/formats/escape.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
+
+#include "harness/core/text.h"
 
 namespace apo::report {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-unsigned char byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-
-struct Decoded {
-  std::uint32_t point = 0;
-  std::size_t length = 0;  // 0: not valid UTF-8
-};
-
-Decoded decode(std::string_view text, std::size_t i) {
-  const unsigned char lead = byte_at(text, i);
-  if (lead < 0x80) {
-    return {lead, 1};
-  }
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) {
-    return {};
-  }
-  std::uint32_t point = lead & (0xFFU >> (length + 1));
-  for (std::size_t k = 1; k < length; ++k) {
-    const unsigned char next = byte_at(text, i + k);
-    if ((next & 0xC0U) != 0x80U) {
-      return {};
-    }
-    point = (point << 6) | (next & 0x3FU);
-  }
-  const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-  return overlong || surrogate || point > 0x10FFFF ? Decoded{} : Decoded{point, length};
-}
-
-bool allowed(std::uint32_t point) {
-  if (point < 0x20) {
-    return point == '\n' || point == '\t';
-  }
-  const bool control = point >= 0x7F && point <= 0x9F;
-  const bool reorders = point == 0x200E || point == 0x200F || point == 0x061C || (point >= 0x202A && point <= 0x202E) ||
-                        (point >= 0x2066 && point <= 0x2069);
-  const bool line_break = point == 0x2028 || point == 0x2029;
-  const bool not_a_character = (point & 0xFFFEU) == 0xFFFEU || (point >= 0xFDD0 && point <= 0xFDEF);
-  return !control && !reorders && !line_break && !not_a_character;
+// XML has no place for the last two.
+bool is_allowed(std::string_view character) {
+  return character == "\n" || character == "\t" ||
+         (control_length(character) == 0 && character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF");
 }
 
 bool alphanumeric(char c) {
@@ -96,16 +63,15 @@ bool may_link(std::string_view text, std::size_t i) {
 std::string clean_text(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const Decoded decoded = decode(text, i);
-    if (decoded.point == '\r' && decoded.length == 1) {
-      result += i + 1 < text.size() && text[i + 1] == '\n' ? "" : "\n";
-    } else if (decoded.length == 0 || !allowed(decoded.point)) {
-      result += kReplacement;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text.substr(0, 4));
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    if (character == "\r") {
+      result += text.starts_with("\r\n") ? "" : "\n";
     } else {
-      result += text.substr(i, decoded.length);
+      result += length > 0 && is_allowed(character) ? character : kReplacement;
     }
-    i += std::max<std::size_t>(decoded.length, 1);
+    text.remove_prefix(character.size());
   }
   return result;
 }
@@ -206,6 +172,12 @@ std::string csv_field(std::string_view text) {
     result += c == '"' ? "\"\"" : std::string(1, c);
   }
   return result + "\"";
+}
+
+std::string csv_field(double value) {
+  std::array<char, 40> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::isfinite(value) ? std::string(buffer.data(), result.ptr) : "";
 }
 
 std::string shell_word(std::string_view text) {

@@ -19,6 +19,7 @@ std::string markdown_code(std::string_view text);        // one line as a code s
 std::string markdown_code_block(std::string_view text);  // a fenced block; the fence is longer than any inside
 // RFC 4180; text that a spreadsheet would run as a formula gets a leading apostrophe (report.json has it unchanged).
 std::string csv_field(std::string_view text);
+std::string csv_field(double value);            // the shortest text that reads back as the same; "" where there is none
 std::string shell_word(std::string_view text);  // quoted only where sh needs it
 
 }  // namespace apo::report

@@ -21,7 +21,7 @@ Json iteration_document(const IterationRecord& iteration) {
   return document;
 }
 
-Json sentinel_document(const Sentinel& sentinel) {
+Json sentinel_document(const SentinelRow& sentinel) {
   return {{"at", sentinel.at},
           {"configuration", to_document(sentinel.configuration)},
           {"cache_policy", to_string(sentinel.cache_policy)},
@@ -29,7 +29,7 @@ Json sentinel_document(const Sentinel& sentinel) {
           {"lower", ratio_or_null(sentinel.lower)},
           {"upper", ratio_or_null(sentinel.upper)},
           {"confidence", number_or_null(sentinel.confidence)},
-          {"spread_log", number_or_null(sentinel.spread)},
+          {"spread_log", number_or_null(sentinel.sd)},
           {"rounds", sentinel.rounds},
           {"alarm", sentinel.alarm}};
 }

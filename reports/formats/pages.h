@@ -7,7 +7,7 @@
 
 #include "reports/plots/plots.h"
 #include "reports/render.h"
-#include "reports/sections/document.h"
+#include "reports/sections/sections.h"
 
 namespace apo::report {
 

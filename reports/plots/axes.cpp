@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "harness/core/text.h"
 #include "reports/numbers.h"
@@ -44,12 +43,12 @@ bool Scale::contains(double value) const {
   return value >= low && value <= high;
 }
 
-std::vector<Tick> linear_ticks(double low, double high, int about) {
+std::vector<Tick> linear_ticks(double low, double high, int about, double least_step) {
   std::vector<Tick> ticks;
   if (!(high > low)) {
     return ticks;
   }
-  const double step = nice_step(high - low, about);
+  const double step = std::max(nice_step(high - low, about), least_step);
   const double first = std::ceil(low / step - 1e-9) + 0.0;  // + 0.0: no "-0"
   const double last = std::floor(high / step + 1e-9);
   for (double i = first; i <= last; ++i) {
@@ -58,32 +57,8 @@ std::vector<Tick> linear_ticks(double low, double high, int about) {
   return ticks;
 }
 
-std::vector<Tick> integer_ticks(int low, int high, int about) {
-  std::vector<Tick> ticks;
-  const int step = std::max(1, static_cast<int>(std::lround(nice_step(std::max(high - low, 1), about))));
-  for (int value = (low / step) * step; value <= high; value += step) {
-    if (value >= low) {
-      ticks.push_back({static_cast<double>(value), std::to_string(value)});
-    }
-  }
-  return ticks;
-}
-
 std::vector<Tick> ratio_ticks(double low, double high, int about) {
-  std::vector<Tick> ticks;
-  if (high / low < 3) {
-    ticks = linear_ticks(low, high, about);
-  } else if (high / low < 300) {
-    for (double decade = std::pow(10.0, std::floor(std::log10(low))); decade <= high; decade *= 10) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        if (factor * decade >= low && factor * decade <= high) {
-          ticks.push_back({factor * decade, format_g(factor * decade, 3)});
-        }
-      }
-    }
-  } else {
-    ticks = log_ticks(low, high, "");
-  }
+  std::vector<Tick> ticks = high / low < 3 ? linear_ticks(low, high, about) : log_ticks(low, high, "");
   for (Tick& tick : ticks) {
     tick.label += "x";
   }
@@ -167,6 +142,33 @@ double draw_legend(Canvas& canvas, Point at, double width, const std::vector<Leg
     x += needed;
   }
   return y - at.y + 20;
+}
+
+Mark mark_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::accepted:
+      return {Shape::circle, Ink::accepted};
+    case Verdict::reverted:
+      return {Shape::cross, Ink::reverted};
+    case Verdict::inconclusive:
+      break;
+  }
+  return {Shape::diamond, Ink::inconclusive};
+}
+
+std::vector<LegendEntry> verdict_legend() {
+  std::vector<LegendEntry> entries;
+  for (const Verdict verdict : {Verdict::accepted, Verdict::reverted, Verdict::inconclusive}) {
+    entries.push_back({mark_of(verdict).shape, mark_of(verdict).ink, false, std::string(to_string(verdict))});
+  }
+  return entries;
+}
+
+void LogRange::include(double log) {
+  if (std::fabs(log) < 70) {
+    low = std::min(low, log);
+    high = std::max(high, log);
+  }
 }
 
 void draw_axes(Canvas& canvas, const Box& frame, const Scale& x, const Scale& y, const std::vector<Tick>& x_ticks,

@@ -12,25 +12,13 @@ namespace apo::report {
 namespace {
 
 using svg::Ink;
-using svg::Shape;
 
 constexpr double kRowHeight = 24;
 
-struct Range {
-  double low = 0;  // log
-  double high = 0;
-  void include(double value) {
-    if (std::fabs(value) < 50) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  }
-};
-
 // Measured effects decide the range; a bold prediction may stretch it by four times that, and is cut there.
-Range range_of(const ReportModel& model) {
-  Range measured;
-  Range predicted;
+svg::LogRange range_of(const ReportModel& model) {
+  svg::LogRange measured;
+  svg::LogRange predicted;
   for (const Experiment& experiment : model.experiments) {
     if (has_effect(experiment)) {
       measured.include(experiment.judgement->effect);
@@ -43,7 +31,8 @@ Range range_of(const ReportModel& model) {
     }
   }
   const double span = std::max(measured.high - measured.low, 0.01);
-  Range range{std::max(predicted.low, measured.low - 4 * span), std::min(predicted.high, measured.high + 4 * span)};
+  svg::LogRange range{std::max(predicted.low, measured.low - 4 * span),
+                      std::min(predicted.high, measured.high + 4 * span)};
   range.include(measured.low);
   range.include(measured.high);
   const double margin = std::max(0.05 * (range.high - range.low), 0.001);
@@ -52,16 +41,13 @@ Range range_of(const ReportModel& model) {
 
 void draw_effect(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, double y) {
   const Judgement& judgement = *experiment.judgement;
-  const bool accepted = judgement.verdict == Verdict::accepted;
-  const bool reverted = judgement.verdict == Verdict::reverted;
-  const Ink ink = accepted ? Ink::accepted : reverted ? Ink::reverted : Ink::inconclusive;
-  const Shape shape = accepted ? Shape::circle : reverted ? Shape::cross : Shape::diamond;
+  const svg::Mark mark = svg::mark_of(judgement.verdict);
   const double left = x(judgement.speedup_lower());
   const double right = x(judgement.speedup_upper());
-  canvas.line({left, y}, {right, y}, ink);
-  canvas.line({left, y - 4}, {left, y + 4}, ink);
-  canvas.line({right, y - 4}, {right, y + 4}, ink);
-  canvas.mark(shape, {x(judgement.speedup()), y}, ink, measured_text(experiment) + ", " + judgement.sentence);
+  canvas.line({left, y}, {right, y}, mark.ink);
+  canvas.line({left, y - 4}, {left, y + 4}, mark.ink);
+  canvas.line({right, y - 4}, {right, y + 4}, mark.ink);
+  canvas.mark(mark.shape, {x(judgement.speedup()), y}, mark.ink, measured_text(experiment) + ", " + judgement.sentence);
 }
 
 void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, const svg::Box& frame, double y) {
@@ -99,13 +85,11 @@ std::string effects_plot(const ReportModel& model) {
   const svg::Box frame{300, top, 680, top + rows * kRowHeight + 8};
   svg::Canvas canvas(920, frame.bottom + 52, "Effect of each candidate on its incumbent",
                      "Measured speed-up with its interval beside the band that was predicted before measuring.");
-  svg::draw_legend(canvas, {16, 46}, 888,
-                   {{Shape::circle, Ink::accepted, false, "accepted"},
-                    {Shape::cross, Ink::reverted, false, "reverted"},
-                    {Shape::diamond, Ink::inconclusive, false, "inconclusive"},
-                    {{}, Ink::band, false, "predicted band"},
-                    {{}, Ink::axis, true, "no change"}});
-  const Range range = range_of(model);
+  std::vector<svg::LegendEntry> legend = svg::verdict_legend();
+  legend.push_back({{}, Ink::band, false, "predicted band"});
+  legend.push_back({{}, Ink::axis, true, "no change"});
+  svg::draw_legend(canvas, {16, 46}, 888, legend);
+  const svg::LogRange range = range_of(model);
   const svg::Scale x{std::exp(range.low), std::exp(range.high), true, frame.left, frame.right};
   const svg::Scale y{0, 1, false, frame.bottom, frame.top};
   svg::draw_axes(canvas, frame, x, y, svg::ratio_ticks(x.low, x.high, 6), {}, {"speed-up over the incumbent", ""});

@@ -13,6 +13,48 @@ namespace {
 using svg::Ink;
 using svg::Shape;
 
+// A point of the roofline: one profile.
+struct RooflinePoint {
+  std::string label;
+  double intensity = kNotMeasured;  // flop/byte, compulsory work
+  double flops_per_s = kNotMeasured;
+  double floor_flops_per_s = kNotMeasured;  // the rate at the physical floor
+};
+
+// In base units ("12 Gflop/s" is 12e9); NaN when absent.
+double metric_in_base_units(const Profile& profile, const std::string& name) {
+  const auto found =
+      std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });
+  if (found == profile.metrics.end()) {
+    return kNotMeasured;
+  }
+  switch (found->unit.empty() ? ' ' : found->unit.front()) {
+    case 'k':
+      return found->value * 1e3;
+    case 'M':
+      return found->value * 1e6;
+    case 'G':
+      return found->value * 1e9;
+    case 'T':
+      return found->value * 1e12;
+    default:
+      return found->value;
+  }
+}
+
+RooflinePoint roofline_point(const Profile& profile) {
+  const double flops_per_s = metric_in_base_units(profile, "gflops");
+  const double bytes_per_s = metric_in_base_units(profile, "gb_per_s");
+  RooflinePoint point{.label = profile.configuration.label()};
+  if (flops_per_s > 0 && bytes_per_s > 0) {
+    point.intensity = flops_per_s / bytes_per_s;
+    point.flops_per_s = flops_per_s;
+    point.floor_flops_per_s =
+        profile.floor_ns > 0 && profile.time_ns > 0 ? flops_per_s * (profile.time_ns / profile.floor_ns) : kNotMeasured;
+  }
+  return point;
+}
+
 struct Spot {
   RooflinePoint point;
   const Profile* profile = nullptr;
@@ -47,10 +89,6 @@ struct RoofLine {
   double at(double intensity) const { return slope > 0 ? slope * intensity : level; }
 };
 
-bool ends_with(const std::string& text, const std::string& tail) {
-  return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
-}
-
 // The intensity of a call is over the bytes of its tensors, which a shared memory's rate does not limit. A roof of one
 // thread says nothing more where there is the roof of all of them.
 bool is_left_out(const Roof& roof, const Profile& profile) {
@@ -68,11 +106,11 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
     if (!plausible(roof.value) || is_left_out(roof, profile)) {
       continue;
     }
-    if (ends_with(roof.unit, "byte/s") || ends_with(roof.unit, "B/s")) {
+    if (roof.unit.ends_with("byte/s") || roof.unit.ends_with("B/s")) {
       line.slope = roof.value;
-    } else if (ends_with(roof.unit, "flop/s")) {
+    } else if (roof.unit.ends_with("flop/s")) {
       line.level = roof.value;
-    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.rfind("special_tanh", 0) == 0) {
+    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.starts_with("special_tanh")) {
       line.level = roof.value * flops_per_special;
       line.mix = true;
     } else {
@@ -82,17 +120,6 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
   }
   return lines;
 }
-
-struct Extent {
-  double low = INFINITY;
-  double high = 0;
-  void include(double value) {
-    if (plausible(value)) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  }
-};
 
 void draw_roof(svg::Canvas& canvas, svg::LabelPlacer& labels, const RoofLine& roof, const svg::Scale& x,
                const svg::Scale& y) {
@@ -166,17 +193,17 @@ std::string roofline_plot(const ReportModel& model) {
     return "";
   }
   const std::vector<RoofLine> roofs = collect_roofs(*spots.back().profile);
-  Extent intensities;
-  Extent rates;
+  svg::LogRange intensities{INFINITY, -INFINITY};
+  svg::LogRange rates{INFINITY, -INFINITY};
   for (const Spot& spot : spots) {
-    intensities.include(spot.point.intensity);
-    rates.include(spot.point.flops_per_s);
-    rates.include(spot.point.floor_flops_per_s);
+    intensities.include(std::log(spot.point.intensity));
+    rates.include(std::log(spot.point.flops_per_s));
+    rates.include(std::log(spot.point.floor_flops_per_s));
   }
   for (const RoofLine& roof : roofs) {
-    rates.include(roof.slope > 0 ? kNotMeasured : roof.level);
+    rates.include(roof.slope > 0 ? kNotMeasured : std::log(roof.level));
     for (const RoofLine& other : roofs) {  // keep the ridge in sight
-      intensities.include(roof.slope > 0 && other.level > 0 ? other.level / roof.slope : kNotMeasured);
+      intensities.include(roof.slope > 0 && other.level > 0 ? std::log(other.level / roof.slope) : kNotMeasured);
     }
   }
 
@@ -190,8 +217,8 @@ std::string roofline_plot(const ReportModel& model) {
   }
   const double top = 46 + svg::draw_legend(canvas, {16, 46}, 868, legend);
   const svg::Box frame{110, top, 880, 430};
-  const svg::Scale x{intensities.low / 3, intensities.high * 3, true, frame.left, frame.right};
-  const svg::Scale y{rates.low / 2, rates.high * 2, true, frame.bottom, frame.top};
+  const svg::Scale x{std::exp(intensities.low) / 3, std::exp(intensities.high) * 3, true, frame.left, frame.right};
+  const svg::Scale y{std::exp(rates.low) / 2, std::exp(rates.high) * 2, true, frame.bottom, frame.top};
   svg::draw_axes(canvas, frame, x, y, svg::log_ticks(x.low, x.high, ""), svg::log_ticks(y.low, y.high, "flop/s"),
                  {"compulsory work per byte, flop/byte", "flop/s"});
 

@@ -2,12 +2,12 @@
 #include "reports/plots/svg.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "harness/core/text.h"
 #include "reports/formats/escape.h"
+#include "reports/numbers.h"
 
 namespace apo::report::svg {
 namespace {
@@ -80,32 +80,20 @@ std::string points_text(const std::vector<Point>& points) {
   return text;
 }
 
-std::size_t next_character(std::string_view text, std::size_t i) {
-  ++i;
-  while (i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U) {
-    ++i;
-  }
-  return i;
-}
-
 }  // namespace
 
 std::string number(double value) {
-  std::array<char, 400> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 2);
-  std::string text(buffer.data(), result.ptr);
-  if (text.find('.') != std::string::npos) {
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-      text.pop_back();
-    }
+  std::string text = fixed(value, 2);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') {
+    text.pop_back();
   }
   return text == "-0" ? "0" : text;
 }
 
 double text_width(std::string_view text, double font_px) {
   double ems = 0;
-  for (std::size_t i = 0; i < text.size(); i = next_character(text, i)) {
+  for (std::size_t i = 0; i < text.size(); i += std::max<std::size_t>(utf8_length(text.substr(i, 4)), 1)) {
     const unsigned char c = static_cast<unsigned char>(text[i]);
     if (c >= 0xE3) {
       ems += 1.1;  // East Asian scripts and emoji
@@ -121,31 +109,9 @@ double text_width(std::string_view text, double font_px) {
 }
 
 std::string shorten(std::string_view text, double width, double font_px) {
-  const std::string line = one_line(text);
-  if (text_width(line, font_px) <= width) {
-    return line;
-  }
-  std::vector<std::string_view> characters;
-  for (std::size_t i = 0; i < line.size();) {
-    const std::size_t next = next_character(line, i);
-    characters.push_back(std::string_view(line).substr(i, next - i));
-    i = next;
-  }
-  for (std::size_t kept = characters.size(); kept > 0; --kept) {
-    const std::size_t head = (kept + 1) / 2;
-    std::string result;
-    for (std::size_t i = 0; i < head; ++i) {
-      result += characters[i];
-    }
-    result += "\xE2\x80\xA6";  // the ellipsis
-    for (std::size_t i = characters.size() - (kept - head); i < characters.size(); ++i) {
-      result += characters[i];
-    }
-    if (text_width(result, font_px) <= width) {
-      return result;
-    }
-  }
-  return "";
+  constexpr const char* kEllipsis = "\xE2\x80\xA6";
+  return cut_middle(one_line(text), kEllipsis,
+                    [&](const std::string& line) { return text_width(line, font_px) <= width; });
 }
 
 Canvas::Canvas(double width, double height, std::string title, std::string description)

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/records/outcome.h"
+
 namespace apo::report::svg {
 
 inline constexpr double kFontPx = 12;
@@ -40,8 +42,8 @@ struct Tick {
   std::string label;
 };
 
-std::vector<Tick> linear_ticks(double low, double high, int about);  // steps of 1, 2 or 5 times a power of ten
-std::vector<Tick> integer_ticks(int low, int high, int about);
+// Steps of 1, 2 or 5 times a power of ten, at least `least_step`.
+std::vector<Tick> linear_ticks(double low, double high, int about, double least_step = 0);
 std::vector<Tick> ratio_ticks(double low, double high, int about);  // "1.02x", for a logarithmic scale
 std::vector<Tick> log_ticks(double low, double high,
                             std::string_view unit);  // decades, with 2 and 5 where there is room
@@ -108,6 +110,21 @@ struct LegendEntry {
 };
 // Entries from left to right, wrapped at `width`; returns the height that they took.
 double draw_legend(Canvas& canvas, Point at, double width, const std::vector<LegendEntry>& entries);
+
+// Shape and colour of a verdict, and these of all three for the legend.
+struct Mark {
+  Shape shape = Shape::circle;
+  Ink ink = Ink::accepted;
+};
+Mark mark_of(Verdict verdict);
+std::vector<LegendEntry> verdict_legend();
+
+// The logs of what is plotted; what no measurement gives is left out.
+struct LogRange {
+  double low = 0;
+  double high = 0;
+  void include(double log);  // NaN is left out too
+};
 
 struct AxisTitles {
   std::string x;

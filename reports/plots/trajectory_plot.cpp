@@ -14,57 +14,29 @@ namespace {
 using svg::Ink;
 using svg::Shape;
 
-struct Mark {
-  Shape shape = Shape::circle;
-  Ink ink = Ink::accepted;
-};
-
-Mark mark_of(const Experiment& experiment) {
-  switch (experiment.judgement->verdict) {
-    case Verdict::accepted:
-      return {Shape::circle, Ink::accepted};
-    case Verdict::reverted:
-      return {Shape::cross, Ink::reverted};
-    case Verdict::inconclusive:
-      return {Shape::diamond, Ink::inconclusive};
-  }
-  return {};
-}
-
-struct RatioRange {
-  double low = 1;
-  double high = 1;
-  void include(double ratio) {
-    if (ratio > 1e-20 && ratio < 1e20) {
-      low = std::min(low, ratio);
-      high = std::max(high, ratio);
-    }
-  }
-};
-
 // Whiskers: the candidate's own interval, moved to where it started from.
 double shifted(const TrajectoryPoint& point, const Experiment& experiment, double bound) {
-  return std::exp(point.candidate + bound - experiment.judgement->effect);
+  return point.candidate + bound - experiment.judgement->effect;
 }
 
-RatioRange ratio_range_of(const ReportModel& model) {
-  RatioRange range;
+svg::LogRange products_of(const ReportModel& model) {
+  svg::LogRange range;
   for (std::size_t i = 1; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
     const Experiment& experiment = model.experiments[i - 1];
-    range.include(std::exp(point.cumulative));
-    range.include(std::exp(point.candidate));
+    range.include(point.cumulative);
+    range.include(point.candidate);
     if (has_effect(experiment)) {
       range.include(shifted(point, experiment, experiment.judgement->lower));
       range.include(shifted(point, experiment, experiment.judgement->upper));
     }
   }
   if (model.claim) {
-    range.include(std::exp(model.claim->quoted().lower));
-    range.include(std::exp(model.claim->quoted().upper));
+    range.include(model.claim->quoted().lower);
+    range.include(model.claim->quoted().upper);
   }
-  const double margin = std::max(0.08 * std::log(range.high / range.low), 0.002);
-  return {range.low * std::exp(-margin), range.high * std::exp(1.6 * margin)};
+  const double margin = std::max(0.08 * (range.high - range.low), 0.002);
+  return {range.low - margin, range.high + 1.6 * margin};
 }
 
 std::string tooltip_of(const Experiment& experiment) {
@@ -78,13 +50,13 @@ void draw_candidates(svg::Canvas& canvas, svg::LabelPlacer& labels, const Report
   for (std::size_t i = 1; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
     const Experiment& experiment = model.experiments[i - 1];
-    const Mark mark = mark_of(experiment);
+    const svg::Mark mark = svg::mark_of(experiment.judgement->verdict);
     const double at_x = x(point.index);
     const bool timed = has_effect(experiment);
     const svg::Point at{at_x, timed ? y(std::exp(point.candidate)) : never_timed_y};
     if (timed) {
-      const double top = y(shifted(point, experiment, experiment.judgement->upper));
-      const double bottom = y(shifted(point, experiment, experiment.judgement->lower));
+      const double top = y(std::exp(shifted(point, experiment, experiment.judgement->upper)));
+      const double bottom = y(std::exp(shifted(point, experiment, experiment.judgement->lower)));
       canvas.line({at_x, bottom}, {at_x, top}, mark.ink);
       labels.occupy_segment({at_x, bottom}, {at_x, top});
     }
@@ -137,10 +109,8 @@ std::string trajectory_plot(const ReportModel& model) {
   }
   svg::Canvas canvas(900, 460, "Incumbent against the baseline, " + svg::shorten(model.campaign.policy.family, 400),
                      "Naive product of the accepted effects after each experiment, with every candidate's own effect.");
-  std::vector<svg::LegendEntry> legend = {{{}, Ink::step, false, "incumbent (naive product)"},
-                                          {Shape::circle, Ink::accepted, false, "accepted"},
-                                          {Shape::cross, Ink::reverted, false, "reverted"},
-                                          {Shape::diamond, Ink::inconclusive, false, "inconclusive"}};
+  std::vector<svg::LegendEntry> legend = svg::verdict_legend();
+  legend.insert(legend.begin(), {{}, Ink::step, false, "incumbent (naive product)"});
   if (model.claim) {
     legend.push_back({Shape::square, Ink::claim, false, "certified (the claim)"});
   }
@@ -150,12 +120,13 @@ std::string trajectory_plot(const ReportModel& model) {
   const svg::Box frame{80, top, 880, 410};
   const double never_timed_y = frame.bottom - 14;
 
-  const RatioRange range = ratio_range_of(model);
+  const svg::LogRange range = products_of(model);
   const int last = model.trajectory.back().index + (model.claim ? 1 : 0);
   const svg::Scale x{-0.5, last + 0.5, false, frame.left, frame.right};
-  const svg::Scale y{range.low, range.high, true, frame.bottom - (some_untimed ? 30 : 0), frame.top};
-  svg::draw_axes(canvas, frame, x, y, svg::integer_ticks(0, model.trajectory.back().index, 15),
-                 svg::ratio_ticks(range.low, range.high, 7), {"experiment", "speed-up over the baseline"});
+  const svg::Scale y{std::exp(range.low), std::exp(range.high), true, frame.bottom - (some_untimed ? 30 : 0),
+                     frame.top};
+  svg::draw_axes(canvas, frame, x, y, svg::linear_ticks(0, model.trajectory.back().index, 15, 1),
+                 svg::ratio_ticks(y.low, y.high, 7), {"experiment", "speed-up over the baseline"});
   canvas.line({frame.left, y(1)}, {frame.right, y(1)}, Ink::axis, true, "the baseline");
 
   svg::LabelPlacer labels({frame.left + 2, frame.top, frame.right, frame.bottom - (some_untimed ? 26 : 2)});

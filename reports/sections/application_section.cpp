@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 
 #include "harness/core/text.h"
 #include "reports/numbers.h"
@@ -15,45 +16,34 @@ std::string origin_of(const Application& application) {
   return application.source == "run" ? "profiled" : "imported from " + application.source;
 }
 
+std::string ns_text(std::int64_t ns) {
+  return time_text(static_cast<double>(ns));
+}
+
 std::string ceiling_text(double ceiling) {
   return std::isfinite(ceiling) ? format_ratio(ceiling) : "all of it";
 }
 
 void write_head(const Application& application, Writer& writer) {
-  Line line = {code(application.command), plain(", " + origin_of(application) + " " + application.at + ": " +
-                                                time_text(application.total_ns) + " of work on the GPU")};
+  Line line = {code(application.command), ", " + origin_of(application) + " " + application.at + ": " +
+                                              time_text(application.total_ns) + " of work on the GPU"};
   if (application.span_ns > 0) {
-    line.push_back(plain(", busy for " + percent_text(application.busy_ns / application.span_ns) + " of " +
-                         time_text(application.span_ns)));
+    line.push_back(", busy for " + percent_text(application.busy_ns / application.span_ns) + " of " +
+                   time_text(application.span_ns));
   }
-  line.push_back(plain("."));
+  line.push_back(".");
   writer.paragraph(line);
 }
 
-void write_work(const Application& application, Writer& writer) {
-  Table work{{"kernel, copy or fill", "category", "calls", "total", "share", "ceiling"}, {}};
-  for (const WorkRow& row : application.work) {
-    work.rows.push_back({{code(row.work.name)},
-                         {plain(row.category)},
-                         {plain(std::to_string(row.work.calls))},
-                         {plain(time_text(static_cast<double>(row.work.total_ns)))},
-                         {plain(percent_text(row.share))},
-                         {plain(ceiling_text(row.ceiling))}});
+void write_metrics(const Application& application, Writer& writer) {
+  Table metrics{{"kernel", "metric", "mean", "calls"}, {}};
+  for (const KernelMetric& metric : application.metrics) {
+    metrics.rows.push_back({code(metric.kernel), code(metric.name),
+                            format_g(metric.mean) + (metric.unit.empty() ? "" : " " + metric.unit), metric.samples});
   }
-  writer.table(work);
-  if (application.kernels > static_cast<std::int64_t>(application.work.size())) {
-    writer.paragraph({plain(fmt::format(
-        "These are the first {} of {}. All of them by category:", application.work.size(), application.kernels))});
+  if (!metrics.rows.empty()) {
+    write_folded("Metrics", metrics, writer);
   }
-  Table categories{{"category", "calls", "total", "share", "ceiling"}, {}};
-  for (const CategoryRow& row : application.categories) {
-    categories.rows.push_back({{plain(row.name)},
-                               {plain(std::to_string(row.calls))},
-                               {plain(time_text(static_cast<double>(row.total_ns)))},
-                               {plain(percent_text(row.share))},
-                               {plain(ceiling_text(row.ceiling))}});
-  }
-  writer.table(categories);
 }
 
 // "gemm 80 %, copies 20 %": what the time of a range went into.
@@ -68,60 +58,61 @@ std::string parts_text(const RangeRow& range) {
   return join(parts, ", ");
 }
 
-void write_ranges(const Application& application, Writer& writer) {
-  Table ranges{{"NVTX range", "entered", "launched", "total", "alone", "share", "into"}, {}};
-  for (const RangeRow& row : application.ranges) {
-    ranges.rows.push_back({{code(row.path)},
-                           {plain(std::to_string(row.entered))},
-                           {plain(std::to_string(row.calls))},
-                           {plain(time_text(static_cast<double>(row.total_ns)))},
-                           {plain(time_text(static_cast<double>(row.own_ns)))},
-                           {plain(percent_text(row.share))},
-                           {plain(parts_text(row))}});
+}  // namespace
+
+void write_work(std::span<const WorkRow> rows, std::int64_t all, const std::vector<CategoryRow>& categories,
+                Writer& writer) {
+  Table work{{"kernel, copy or fill", "category", "calls", "total", "average", "min", "max", "share", "ceiling"}, {}};
+  for (const WorkRow& row : rows) {
+    work.rows.push_back({code(row.work.name), row.category, row.work.calls, ns_text(row.work.total_ns),
+                         time_text(static_cast<double>(row.work.total_ns) / static_cast<double>(row.work.calls)),
+                         ns_text(row.work.min_ns), ns_text(row.work.max_ns), percent_text(row.share),
+                         ceiling_text(row.ceiling)});
   }
-  if (ranges.rows.empty()) {
+  writer.table(work);
+  if (all > std::ssize(rows)) {
+    writer.paragraph(fmt::format("These are the first {} of {}. All of them by category:", rows.size(), all));
+  }
+  Table table{{"category", "calls", "total", "share", "ceiling"}, {}};
+  for (const CategoryRow& row : categories) {
+    table.rows.push_back(
+        {row.name, row.calls, ns_text(row.total_ns), percent_text(row.share), ceiling_text(row.ceiling)});
+  }
+  writer.table(table);
+}
+
+void write_ranges(std::span<const RangeRow> rows, std::int64_t all, Writer& writer) {
+  if (rows.empty()) {
     return;
   }
-  writer.paragraph(
-      {plain("By NVTX range, with what was launched while it was open; alone: without the ranges within.")});
-  writer.table(ranges);
-  if (application.all_ranges > static_cast<std::int64_t>(application.ranges.size())) {
-    writer.paragraph({plain(
-        fmt::format("These are the first {} of {} ranges.", application.ranges.size(), application.all_ranges))});
+  Table table{{"NVTX range", "entered", "launched", "total", "alone", "share", "into"}, {}};
+  for (const RangeRow& row : rows) {
+    table.rows.push_back({code(row.path), row.entered, row.calls, ns_text(row.total_ns), ns_text(row.own_ns),
+                          percent_text(row.share), parts_text(row)});
+  }
+  writer.paragraph("By NVTX range, with what was launched while it was open; alone: without the ranges within.");
+  writer.table(table);
+  if (all > std::ssize(rows)) {
+    writer.paragraph(fmt::format("These are the first {} of {} ranges.", rows.size(), all));
   }
 }
-
-void write_metrics(const Application& application, Writer& writer) {
-  Table metrics{{"kernel", "metric", "mean", "calls"}, {}};
-  for (const KernelMetric& metric : application.metrics) {
-    metrics.rows.push_back({{code(metric.kernel)},
-                            {code(metric.name)},
-                            {plain(format_g(metric.mean) + (metric.unit.empty() ? "" : " " + metric.unit))},
-                            {plain(std::to_string(metric.samples))}});
-  }
-  if (!metrics.rows.empty()) {
-    write_folded({plain("Metrics")}, metrics, writer);
-  }
-}
-
-}  // namespace
 
 void write_applications(const ReportModel& model, Writer& writer) {
   if (model.applications.empty()) {
     return;  // most campaigns are about a kernel alone
   }
-  writer.heading(2, {plain("Applications")});
-  writer.paragraph({plain("Ceiling: how much faster the GPU's work as a whole could get if this took no time.")});
+  writer.heading(2, "Applications");
+  writer.paragraph("Ceiling: how much faster the GPU's work as a whole could get if this took no time.");
   for (const Application& application : model.applications) {
     write_head(application, writer);
     if (!application.work.empty()) {
-      write_work(application, writer);
+      write_work(application.work, application.kernels, application.categories, writer);
     }
-    write_ranges(application, writer);
+    write_ranges(application.ranges, application.all_ranges, writer);
     write_metrics(application, writer);
     std::vector<Line> notes;
     for (const std::string& note : application.notes) {
-      notes.push_back({plain(note)});
+      notes.push_back(note);
     }
     if (!notes.empty()) {
       writer.list(notes);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <set>
 
 #include "harness/core/error.h"
@@ -17,7 +17,7 @@ namespace {
 
 void add_row(Table& table, const std::string& name, const std::string& value) {
   if (!value.empty()) {
-    table.rows.push_back({{plain(name)}, {plain(value)}});
+    table.rows.push_back({name, value});
   }
 }
 
@@ -37,24 +37,6 @@ std::string budget_text(const Policy& policy) {
 std::string what_happened(const TrajectoryPoint& point, const Experiment& experiment) {
   return point.withdrawn ? "accepted, withdrawn after the ratchet alarm"
                          : std::string(to_string(experiment.judgement->verdict));
-}
-
-void list_lessons(const ReportModel& model, Verdict verdict, const std::string& title, Writer& writer) {
-  std::vector<Line> items;
-  for (const Lesson& lesson : model.lessons) {
-    if (lesson.verdict == verdict) {
-      Line line = {plain(lesson.text)};
-      line.push_back(plain(" ("));
-      line.push_back(code(lesson.configuration.label()));
-      line.push_back(plain(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")));
-      line.push_back(plain(lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")"));
-      items.push_back(line);
-    }
-  }
-  if (!items.empty()) {
-    writer.paragraph({strong(title)});
-    writer.list(items);
-  }
 }
 
 std::string seed_text(const ReportModel& model) {
@@ -91,47 +73,8 @@ std::string group_title(LeftOutKind kind) {
   check_failed("a known kind", __FILE__, __LINE__);
 }
 
-struct LeftOutRow {
-  std::string candidate;
-  std::string why;
-  std::vector<std::string> iterations;
-};
-
-struct LeftOutGroup {
-  LeftOutKind kind = LeftOutKind::unknown;
-  std::vector<LeftOutRow> rows;
-  std::set<std::string> candidates;
-};
-
-// The largest group first.
-std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
-  std::vector<LeftOutGroup> groups;
-  for (const IterationRecord& iteration : model.iterations) {
-    for (const LeftOut& one : iteration.brief.left_out) {
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == one.kind; });
-      group = group == groups.end() ? groups.insert(group, {.kind = one.kind}) : group;
-      const std::string label = one.configuration.label();
-      group->candidates.insert(label);
-      auto row = std::find_if(group->rows.begin(), group->rows.end(), [&](const LeftOutRow& other) {
-        return other.candidate == label && other.why == one.why;
-      });
-      row = row == group->rows.end() ? group->rows.insert(row, {.candidate = label, .why = one.why}) : row;
-      row->iterations.push_back(std::to_string(iteration.index));
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const LeftOutGroup& a, const LeftOutGroup& b) {
-    return a.candidates.size() > b.candidates.size();
-  });
-  return groups;
-}
-
-void write_group(const LeftOutGroup& group, Writer& writer) {
-  Table table{{"candidate", "why", "iterations"}, {}};
-  for (const LeftOutRow& row : group.rows) {
-    table.rows.push_back({{code(row.candidate)}, {plain(row.why)}, {plain(join(row.iterations, ", "))}});
-  }
-  writer.begin_fold({strong(fmt::format("{} ", group.candidates.size())), plain(group_title(group.kind))}, "");
+void write_counted(std::size_t count, const std::string& of, const Table& table, Writer& writer) {
+  writer.begin_fold({strong(fmt::format("{} ", count)), of}, "");
   writer.table(table);
   writer.end_fold();
 }
@@ -147,44 +90,12 @@ std::vector<Candidate> not_reached(const ReportModel& model) {
   return left;
 }
 
-void write_not_reached(const std::vector<Candidate>& candidates, Writer& writer) {
-  Table table{{"candidate", "predicted", "attacks"}, {}};
-  for (const Candidate& one : candidates) {
-    table.rows.push_back({{code(one.configuration.label())}, {plain(band_text(one.prediction))}, {plain(one.attacks)}});
-  }
-  writer.begin_fold(
-      {strong(fmt::format("{} ", candidates.size())), plain("ranked by the last iteration, and not reached")}, "");
-  writer.table(table);
-  writer.end_fold();
-}
-
-// As the last iteration found them.
-std::vector<Idea> unwritten(const ReportModel& model) {
-  return model.iterations.empty() ? std::vector<Idea>() : model.iterations.back().brief.unwritten;
-}
-
-void write_unwritten(const std::vector<Idea>& ideas, Writer& writer) {
-  Table table{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
-  for (const Idea& idea : ideas) {
-    table.rows.push_back({{code(idea.technique.name)},
-                          {plain(idea.attacks)},
-                          {plain(format_band(idea.technique.low, idea.technique.high))},
-                          {plain(idea.technique.source)},
-                          {plain(idea.why_not)}});
-  }
-  writer.begin_fold({strong(fmt::format("{} ", ideas.size())),
-                     plain("techniques that nobody has written for the incumbent of the last iteration")},
-                    "");
-  writer.table(table);
-  writer.end_fold();
-}
-
 }  // namespace
 
 void write_environment(const ReportModel& model, Writer& writer) {
   const Machine& machine = model.machine;
   const Policy& policy = model.campaign.policy;
-  writer.heading(2, {plain("Environment")});
+  writer.heading(2, "Environment");
   Table table{{"what", "value"}, {}};
   add_row(table, "device",
           machine.model + (machine.cores > 0
@@ -222,65 +133,119 @@ void write_environment(const ReportModel& model, Writer& writer) {
 }
 
 void write_trajectory(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Trajectory")});
+  writer.heading(2, "Trajectory");
   writer.plot("trajectory");
   Table table{{"after experiment", "incumbent", "what happened", "own effect", "naive product over the baseline"}, {}};
   for (std::size_t i = 0; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
     const bool moved = i > 0 && model.trajectory[i - 1].incumbent != point.incumbent;
     if (i == 0) {
-      table.rows.push_back(
-          {{plain("0")}, {code(point.incumbent)}, {plain("baseline")}, {plain("none")}, {plain("1.00x")}});
+      table.rows.push_back({"0", code(point.incumbent), "baseline", "none", "1.00x"});
     } else if (point.accepted || moved) {
       const Experiment& experiment = model.experiments[i - 1];
-      table.rows.push_back({{{std::to_string(point.index), Style::plain, "#" + anchor_of(point.index)}},
-                            {code(point.incumbent)},
-                            {plain(point.accepted ? what_happened(point, experiment) : "rolled back")},
-                            {plain(point.accepted ? measured_text(experiment) : "none")},
-                            {plain(ratio_text(point.cumulative))}});
+      table.rows.push_back({Span(std::to_string(point.index), Style::plain, "#" + anchor_of(point.index)),
+                            code(point.incumbent), point.accepted ? what_happened(point, experiment) : "rolled back",
+                            point.accepted ? measured_text(experiment) : "none", ratio_text(point.cumulative)});
     }
   }
   writer.table(table);
   writer.paragraph(
-      {plain("The naive product multiplies effects that were measured separately. It is not a claim; the "
-             "certification below is.")});
+      "The naive product multiplies effects that were measured separately. It is not a claim; the "
+      "certification below is.");
+}
+
+void write_lessons(const std::vector<Lesson>& lessons, Writer& writer, const NoteOfLesson& note) {
+  for (const auto& [verdict, title] :
+       {std::pair(Verdict::accepted, "What helped"), std::pair(Verdict::reverted, "What did not help"),
+        std::pair(Verdict::inconclusive, "What stays open")}) {
+    std::vector<Line> items;
+    for (const Lesson& lesson : lessons) {
+      if (lesson.verdict == verdict) {
+        items.push_back({lesson.text, " (", code(lesson.configuration.label()),
+                         (lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")) +
+                             (lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")") +
+                             (note ? "; " + note(lesson) : "")});
+      }
+    }
+    if (!items.empty()) {
+      writer.paragraph(strong(title));
+      writer.list(items);
+    }
+  }
 }
 
 void write_lessons(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Lessons")});
+  writer.heading(2, "Lessons");
   if (model.lessons.empty()) {
-    writer.paragraph({plain("No lesson was written.")});
-    return;
+    writer.paragraph("No lesson was written.");
   }
-  list_lessons(model, Verdict::accepted, "What helped", writer);
-  list_lessons(model, Verdict::reverted, "What did not help", writer);
-  list_lessons(model, Verdict::inconclusive, "What stays open", writer);
+  write_lessons(model.lessons, writer);
+}
+
+void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer) {
+  using Rows = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+  std::map<LeftOutKind, Rows> groups;  // candidate and why -> the iterations that left it out
+  for (const IterationRecord& iteration : iterations) {
+    for (const LeftOut& one : iteration.brief.left_out) {
+      groups[one.kind][{one.configuration.label(), one.why}].push_back(std::to_string(iteration.index));
+    }
+  }
+  for (const auto& [kind, rows] : groups) {
+    Table table{{"candidate", "why", "iterations"}, {}};
+    std::set<std::string> candidates;
+    for (const auto& [row, in] : rows) {
+      candidates.insert(row.first);
+      table.rows.push_back({code(row.first), row.second, join(in, ", ")});
+    }
+    write_counted(candidates.size(), group_title(kind), table, writer);
+  }
+}
+
+void write_ideas(const std::vector<Idea>& ideas, Writer& writer) {
+  Table open{{"technique", "attacks", "expected", "source"}, {}};
+  Table ruled_out{{"technique", "attacks", "expected", "source", "not now, because"}, {}};
+  for (const Idea& idea : ideas) {
+    std::vector<Line> row = {code(idea.technique.name), idea.attacks,
+                             format_band(idea.technique.low, idea.technique.high), idea.technique.source};
+    if (idea.why_not.empty()) {
+      open.rows.push_back(std::move(row));
+    } else {
+      row.push_back(idea.why_not);
+      ruled_out.rows.push_back(std::move(row));
+    }
+  }
+  if (!open.rows.empty()) {
+    writer.paragraph("Techniques that nobody has written for the incumbent:");
+    writer.table(open);
+  }
+  if (!ruled_out.rows.empty()) {
+    write_counted(ruled_out.rows.size(), "techniques that nobody has written, and that something rules out here",
+                  ruled_out, writer);
+  }
 }
 
 void write_left_out(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("What was left out, and why")});
-  const std::vector<LeftOutGroup> groups = group_left_out(model);
+  writer.heading(2, "What was left out, and why");
   const std::vector<Candidate> ranked = not_reached(model);
-  if (groups.empty() && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
-    writer.paragraph({plain("Nothing was left out.")});
+  const bool any = std::ranges::any_of(model.iterations, [](const auto& one) { return !one.brief.left_out.empty(); });
+  if (!any && ranked.empty() && model.abandoned.empty() && model.under_way.empty()) {
+    writer.paragraph("Nothing was left out.");
   }
   if (!ranked.empty()) {
-    write_not_reached(ranked, writer);
+    write_ranking("Ranked by the last iteration, and not reached", ranked, writer);
   }
-  for (const LeftOutGroup& group : groups) {
-    write_group(group, writer);
-  }
-  if (const std::vector<Idea> ideas = unwritten(model); !ideas.empty()) {
-    write_unwritten(ideas, writer);
+  write_left_out(model.iterations, writer);
+  if (!model.iterations.empty()) {
+    write_ideas(model.iterations.back().brief.unwritten, writer);  // as the last iteration found them
   }
   std::vector<Line> unjudged;
   for (const Experiment& experiment : model.abandoned) {
-    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", experiment.id)),
-                        code(experiment.candidate.label()), plain(", " + known(experiment.abandoned))});
+    unjudged.push_back({fmt::format("abandoned, experiment id {}: ", experiment.id), code(experiment.candidate.label()),
+                        ", " + known(experiment.abandoned)});
   }
   for (const Experiment& experiment : model.under_way) {
     unjudged.push_back(
-        {plain(fmt::format("under way, experiment id {}: ", experiment.id)), code(experiment.candidate.label())});
+        {fmt::format("under way, experiment id {}: ", experiment.id), code(experiment.candidate.label())});
   }
   if (!unjudged.empty()) {
     writer.list(unjudged);
@@ -289,10 +254,10 @@ void write_left_out(const ReportModel& model, Writer& writer) {
 
 void write_reproduction(const ReportModel& model, Writer& writer) {
   const Policy& policy = model.campaign.policy;
-  writer.heading(2, {plain("How to reproduce")});
-  writer.paragraph({plain("Workloads: " + known(join(policy.workloads, ", ")) +
-                          ". Add --journal FILE where the journal "
-                          "is not the working directory's own.")});
+  writer.heading(2, "How to reproduce");
+  writer.paragraph("Workloads: " + known(join(policy.workloads, ", ")) +
+                   ". Add --journal FILE where the journal "
+                   "is not the working directory's own.");
   std::string commands = fmt::format("apo report --campaign {0}\napo query campaign={0}\n", model.campaign.id);
   if (!model.experiments.empty()) {
     commands += fmt::format("apo show {}\n", model.experiments.front().id);
@@ -308,12 +273,11 @@ void write_reproduction(const ReportModel& model, Writer& writer) {
   }
   writer.code_block(commands);
   if (accepted != model.experiments.rend()) {
-    writer.paragraph({code("apo replay"),
-                      plain(" measures an experiment again from the sources that the journal keeps, "),
-                      code("apo compare"), plain(" the variants as they are registered now.")});
+    writer.paragraph({code("apo replay"), " measures an experiment again from the sources that the journal keeps, ",
+                      code("apo compare"), " the variants as they are registered now."});
   }
-  writer.paragraph({plain("Seed of the campaign: " + seed_text(model) +
-                          ". The seed of every round is in the JSON report and in the journal.")});
+  writer.paragraph("Seed of the campaign: " + seed_text(model) +
+                   ". The seed of every round is in the JSON report and in the journal.");
 }
 
 }  // namespace apo::report

@@ -48,23 +48,19 @@ void write_devices(const ReportModel& model, Writer& writer) {
   if (model.workers.empty()) {
     return;
   }
-  writer.heading(2, {plain("Devices")});
-  writer.paragraph({plain(
+  writer.heading(2, "Devices");
+  writer.paragraph(
       "Each experiment was judged by a worker on one device, both arms and all rounds. Effects of two devices are "
       "never mixed. Lost: candidates whose judgement did not finish there, because another one was accepted or "
-      "the worker ended.")});
+      "the worker ended.");
   Table table{{"device", "model", "accepted", "reverted", "inconclusive", "lost", "busy"}, {}};
   std::vector<Line> ends;
   for (const auto& [name, device] : devices_of(model)) {
-    table.rows.push_back({{code(name)},
-                          {plain(device.model)},
-                          {plain(std::to_string(count_on(model, name, Verdict::accepted)))},
-                          {plain(std::to_string(count_on(model, name, Verdict::reverted)))},
-                          {plain(std::to_string(count_on(model, name, Verdict::inconclusive)))},
-                          {plain(std::to_string(device.lost))},
-                          {plain(format_seconds(device.busy_s))}});
+    table.rows.push_back({code(name), device.model, count_on(model, name, Verdict::accepted),
+                          count_on(model, name, Verdict::reverted), count_on(model, name, Verdict::inconclusive),
+                          device.lost, format_seconds(device.busy_s)});
     for (const std::string& end : device.ends) {
-      ends.push_back({code(name), plain(", " + end)});
+      ends.push_back({code(name), ", " + end});
     }
   }
   writer.table(table);

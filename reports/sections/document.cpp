@@ -1,6 +1,4 @@
 // reports/sections/document.cpp - the title, the claim, and the order of the sections.
-#include "reports/sections/document.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,43 +41,43 @@ void append_certified(const ReportModel& model, Line& line) {
   const Certification& claim = *model.claim;
   if (claim.clock_coupled()) {
     line.push_back(strong("Clock-coupled: "));
-    line.push_back(plain(clock_text(claim).substr(std::string("clock-coupled: ").size()) + ". "));
+    line.push_back(clock_text(claim).substr(std::string("clock-coupled: ").size()) + ". ");
   } else if (const std::string unknown = clock_text(claim); !unknown.empty()) {
-    line.push_back(plain("But " + unknown + ". "));
+    line.push_back("But " + unknown + ". ");
   }
   if (claim.alarm) {
     line.push_back(strong("The ratchet alarm is raised: "));
-    line.push_back(plain("this is far below the product of the accepted effects, " + ratio_text(claim.claimed_effect) +
-                         ", so at least one accept does not hold. "));
+    line.push_back("this is far below the product of the accepted effects, " + ratio_text(claim.claimed_effect) +
+                   ", so at least one accept does not hold. ");
   } else if (!(claim.quoted().lower > 0)) {
-    line.push_back(plain("The interval includes 1x, so no speed-up over the baseline has been shown. "));
+    line.push_back("The interval includes 1x, so no speed-up over the baseline has been shown. ");
   }
   line.push_back(
-      plain("The certified speed-up above is the only number that may be quoted for the campaign; the naive product "
-            "of the accepted effects, " +
-            products_text(model)));
+      "The certified speed-up above is the only number that may be quoted for the campaign; the naive product "
+      "of the accepted effects, " +
+      products_text(model));
 }
 
 // Comparisons at the campaign's own end; the sections have all of them.
 void append_application(const ReportModel& model, Line& line) {
   for (const ApplicationComparison& one : model.application_comparisons) {
     if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {
-      line.push_back(plain(" "));
+      line.push_back(" ");
       line.push_back(strong(*one.verdict == Verdict::reverted ? "The application refuses the incumbent: "
                                                               : "The application does not confirm the incumbent: "));
-      line.push_back(plain(one.sentence));
+      line.push_back(one.sentence);
     }
   }
 }
 
 Line certified_claim(const Certification& claim) {
   return {strong(certified_figure(claim)),
-          plain(fmt::format(" {} ({:.3g} % interval): ", claim.clock_coupled() ? "solo runs" : "rounds",
-                            100 * claim.quoted().confidence)),
+          fmt::format(" {} ({:.3g} % interval): ", claim.clock_coupled() ? "solo runs" : "rounds",
+                      100 * claim.quoted().confidence),
           code(claim.incumbent.label()),
-          plain(" against the baseline "),
+          " against the baseline ",
           code(claim.baseline.label()),
-          plain(fmt::format(", measured head to head in fresh processes ({} cache).", to_string(claim.cache_policy)))};
+          fmt::format(", measured head to head in fresh processes ({} cache).", to_string(claim.cache_policy))};
 }
 
 bool any_accepted(const ReportModel& model) {
@@ -90,7 +88,7 @@ bool any_accepted(const ReportModel& model) {
 
 void write_folded(const Line& title, const Table& table, Writer& writer) {
   Line summary = title;
-  summary.push_back(plain(fmt::format(" ({})", counted(table.rows.size(), "row"))));
+  summary.push_back(fmt::format(" ({})", counted(table.rows.size(), "row")));
   writer.begin_fold(summary, "");
   writer.table(table);
   writer.end_fold();
@@ -115,36 +113,36 @@ std::string report_title(const ReportModel& model) {
 
 Line claim(const ReportModel& model) {
   if (model.experiments.empty()) {
-    return {strong("Nothing to claim: "), plain("no experiment of this campaign has a verdict. "),
-            code(model.incumbent), plain(" is the incumbent.")};
+    return {strong("Nothing to claim: "), "no experiment of this campaign has a verdict. ", code(model.incumbent),
+            " is the incumbent."};
   }
   if (model.claim) {
     return certified_claim(*model.claim);
   }
   if (model.improved) {
     return {strong("Not certified yet: "), code(model.incumbent),
-            plain(" is the incumbent, but it has not been measured head to head against the baseline under the "
-                  "campaign's cache policy, so no cumulative speed-up may be quoted.")};
+            " is the incumbent, but it has not been measured head to head against the baseline under the "
+            "campaign's cache policy, so no cumulative speed-up may be quoted."};
   }
-  return {strong(any_accepted(model) ? "No accept stands: " : "Nothing was accepted: "), plain("the baseline "),
-          code(model.incumbent), plain(" stays the incumbent, and there is no speed-up to claim.")};
+  return {strong(any_accepted(model) ? "No accept stands: " : "Nothing was accepted: "), "the baseline ",
+          code(model.incumbent), " stays the incumbent, and there is no speed-up to claim."};
 }
 
 Line summarise(const ReportModel& model) {
-  Line line = {plain(model.experiments.empty() && model.abandoned.empty() && model.under_way.empty()
-                         ? "No candidate was judged. "
-                         : tally(model))};
+  Line line = model.experiments.empty() && model.abandoned.empty() && model.under_way.empty()
+                  ? "No candidate was judged. "
+                  : tally(model);
   if (model.claim) {
     append_certified(model, line);
   } else if (model.improved) {
-    line.push_back(plain("The naive product of the accepted effects, " + products_text(model)));
+    line.push_back("The naive product of the accepted effects, " + products_text(model));
   }
   append_application(model, line);
   return line;
 }
 
 void write_document(const ReportModel& model, Writer& writer) {
-  writer.heading(1, {plain(report_title(model))});
+  writer.heading(1, report_title(model));
   writer.lead(claim(model));
   writer.paragraph(summarise(model));
   writer.contents();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/core/text.h"
 #include "reports/numbers.h"
@@ -39,7 +40,8 @@ std::string effort_text(const Judgement& judgement) {
     text += "; too noisy to claim less than " + percent_text(std::expm1(judgement.minimum_claim));
   }
   text += judgement.cache_policy ? fmt::format("; {} cache", to_string(*judgement.cache_policy)) : "";
-  text += judgement.preset.empty() ? "" : ", " + judgement.preset + " profile";
+  text += judgement.preset.empty() ? "" : ", " + judgement.preset + " preset";
+  text += judgement.alpha > 0 ? ", alpha " + format_g(judgement.alpha, 3) : "";
   text += judgement.rule_version.empty() ? "" : ", rule " + judgement.rule_version;
   return text;
 }
@@ -63,81 +65,39 @@ std::string last_lines(const std::string& log) {
   return "(" + counted(dropped, "line") + " before)\n" + join(lines, "\n");
 }
 
-std::vector<Line> facts_of(const Experiment& experiment) {
-  const Judgement& judgement = *experiment.judgement;
-  std::vector<Line> items;
-  items.push_back(
-      {plain("Verdict: "), verdict_word(judgement.verdict),
-       plain(" (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence))});
-  items.push_back({plain("Against "), code(experiment.incumbent.label()),
-                   plain(experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", "))});
-  if (!experiment.techniques.empty()) {
-    items.push_back({plain("Techniques: " + join(experiment.techniques, ", "))});
+std::string prediction_text(const Experiment& experiment) {
+  const Prediction& prediction = experiment.prediction;
+  std::string text = "Predicted: " + band_text(prediction);
+  if (has_prediction(prediction)) {
+    text += prediction.because.empty() ? "" : ", because " + prediction.because;
+    const double speedup = has_effect(experiment) ? experiment.judgement->speedup() : kNotMeasured;
+    text += !has_effect(experiment)     ? ""
+            : speedup < prediction.low  ? "; the effect is below the band"
+            : speedup > prediction.high ? "; the effect is above the band"
+                                        : "; the effect is inside the band";
   }
-  items.push_back({plain("Predicted: " + band_text(experiment.prediction) +
-                         (has_prediction(experiment.prediction) && !experiment.prediction.because.empty()
-                              ? ", because " + experiment.prediction.because
-                              : ""))});
-  if (has_effect(experiment)) {
-    items.push_back({plain(fmt::format("Measured: {} rounds, {} interval, {} stage; {}", measured_text(experiment),
-                                       percent_text(judgement.confidence), to_string(effect_stage(experiment)),
-                                       effort_text(judgement)))});
-    items.push_back({plain("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
-                           time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)")});
-  } else {
-    items.push_back({plain("Measured: " + std::string(kNotMeasuredText))});
-  }
-  items.push_back({plain("Build: " + build_text(experiment.candidate_build))});
-  const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
-                                   [](const Round& round) { return !round.void_why.empty(); });
-  if (voids > 0) {
-    items.push_back({plain(fmt::format("Void rounds: {} of {}", voids, experiment.rounds.size()))});
-  }
-  return items;
+  return text;
 }
 
-void write_gates(const Experiment& experiment, Writer& writer) {
-  if (experiment.gates.empty()) {
-    return;
-  }
-  Table table{{"gate", "outcome", "took", "evidence"}, {}};
-  for (const GateResult& gate : experiment.gates) {
-    table.rows.push_back({{plain(gate.gate)},
-                          {plain(std::string(to_string(gate.outcome)))},
-                          {plain(gate.seconds > 0 ? format_seconds(gate.seconds) : "-")},
-                          {plain(gate.evidence)}});
-  }
-  writer.table(table);
-}
-
-void write_diff(const ReportModel& model, const Experiment& experiment, Writer& writer) {
+void write_source_diff(const ReportModel& model, const Experiment& experiment, Writer& writer) {
   const auto found = model.diffs.find(experiment.id);
   if (found == model.diffs.end()) {
     return;
   }
   if (found->second.empty()) {
-    writer.paragraph({plain("The source is its incumbent's; only settings differ.")});
+    writer.paragraph("The source is its incumbent's; only settings differ.");
     return;
   }
-  const auto count = [&](char sign) {  // without the two lines of the header
-    const std::vector<std::string> lines = split(found->second, '\n');
-    return std::count_if(lines.begin() + std::min<std::ptrdiff_t>(2, std::ssize(lines)), lines.end(),
-                         [&](const std::string& line) { return line.starts_with(sign); });
-  };
-  writer.begin_fold({plain("Source against "), code(experiment.incumbent.label()),
-                     plain(fmt::format(": {} lines added, {} removed", count('+'), count('-')))},
-                    "");
-  writer.diff(found->second);
-  writer.end_fold();
+  write_diff(found->second, experiment, writer);
 }
 
 void write_one(const ReportModel& model, const Experiment& experiment, Writer& writer) {
-  writer.begin_fold({strong(fmt::format("#{} ", experiment.index)), code(experiment.candidate.label()), plain(" "),
+  writer.begin_fold({strong(fmt::format("#{} ", experiment.index)), code(experiment.candidate.label()), " ",
                      verdict_word(experiment.judgement->verdict),
-                     plain(has_effect(experiment) ? " " + measured_text(experiment) : " " + reason_text(experiment))},
+                     has_effect(experiment) ? " " + measured_text(experiment) : " " + reason_text(experiment)},
                     anchor_of(experiment.index));
-  writer.list(facts_of(experiment));
-  write_diff(model, experiment, writer);
+  write_facts(experiment, writer);
+  write_source_diff(model, experiment, writer);
   write_gates(experiment, writer);
   if (experiment.candidate_build.outcome == Outcome::build_failed && !experiment.candidate_build.log.empty()) {
     writer.code_block(last_lines(experiment.candidate_build.log));
@@ -170,7 +130,7 @@ std::string order_text(const PredictionScore& score) {
       score.right_pairs, score.pairs, format_g(0.5 * score.pairs, 3), percent_text(score.chance));
 }
 
-std::string sentinel_text(const Sentinel& sentinel) {
+std::string sentinel_text(const SentinelRow& sentinel) {
   return sentinel.rounds > 0
              ? fmt::format("{} [{}, {}] n={}", format_percent(sentinel.effect), format_percent(sentinel.lower),
                            format_percent(sentinel.upper), sentinel.rounds)
@@ -179,72 +139,18 @@ std::string sentinel_text(const Sentinel& sentinel) {
 
 void write_sentinels(const ReportModel& model, Writer& writer) {
   if (model.sentinels.empty()) {
-    writer.paragraph({plain("No A/A run was made, so what this machine can resolve was not measured.")});
+    writer.paragraph("No A/A run was made, so what this machine can resolve was not measured.");
     return;
   }
-  writer.paragraph({plain("A/A runs (the same code in both slots; anything but 0 % is the machine or the judge):")});
+  writer.paragraph("A/A runs (the same code in both slots; anything but 0 % is the machine or the judge):");
   Table table{{"at", "code", "effect", "spread of a round", "alarm"}, {}};
-  for (const Sentinel& sentinel : model.sentinels) {
-    table.rows.push_back(
-        {{plain(known(sentinel.at))},
-         {code(sentinel.configuration.label())},
-         {plain(sentinel_text(sentinel))},
-         {plain(std::isfinite(sentinel.spread) ? fixed(100 * sentinel.spread, 3) + " %" : kNotMeasuredText)},
-         {plain(sentinel.alarm ? "ALARM" : "no")}});
+  for (const SentinelRow& sentinel : model.sentinels) {
+    table.rows.push_back({known(sentinel.at), code(sentinel.configuration.label()), sentinel_text(sentinel),
+                          std::isfinite(sentinel.sd) ? fixed(100 * sentinel.sd, 3) + " %" : kNotMeasuredText,
+                          sentinel.alarm ? "ALARM" : "no"});
   }
   writer.table(table);
 }
-
-}  // namespace
-
-void write_experiments(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Experiments")});
-  if (model.experiments.empty()) {
-    writer.paragraph({plain("No experiment has a verdict.")});
-    return;
-  }
-  Table table{{"index", "candidate", "predicted", "measured speed-up", "verdict", "reason"}, {}, true};
-  for (const Experiment& experiment : model.experiments) {
-    table.rows.push_back({{plain(std::to_string(experiment.index))},
-                          {{experiment.candidate.label(), Style::code, "#" + anchor_of(experiment.index)}},
-                          {plain(band_text(experiment.prediction))},
-                          {plain(staged_text(experiment))},
-                          {verdict_word(experiment.judgement->verdict)},
-                          {plain(reason_text(experiment))}});
-  }
-  writer.table(table);
-  writer.paragraph(
-      {plain("Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
-             "\"Search only\" effects guided the judge and must not be quoted.")});
-  writer.plot("effects");
-  for (const Experiment& experiment : model.experiments) {
-    write_one(model, experiment, writer);
-  }
-}
-
-void write_predictions(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Predictions and outcomes")});
-  if (model.predictions.empty()) {
-    writer.paragraph({plain("Nothing was predicted.")});
-    return;
-  }
-  writer.paragraph({plain(score_text(model.prediction_score))});
-  writer.paragraph({plain(order_text(model.prediction_score))});
-  Table table{{"index", "candidate", "predicted", "measured", "inside the band"}, {}};
-  for (const PredictionOutcome& outcome : model.predictions) {
-    const bool measured = std::isfinite(outcome.effect);
-    table.rows.push_back({{plain(std::to_string(outcome.index))},
-                          {code(outcome.candidate)},
-                          {plain(band_text(outcome.prediction))},
-                          {plain(ratio_text(outcome.effect))},
-                          {plain(!measured        ? kNotMeasuredText
-                                 : outcome.inside ? "yes"
-                                                  : "no")}});
-  }
-  writer.table(table);
-}
-
-namespace {
 
 // Says in few words whether the final incumbent changes the clock.
 std::string clock_cell(const Certification& certification) {
@@ -259,47 +165,151 @@ std::string clock_cell(const Certification& certification) {
          format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
 }
 
-// One sentence for each certification of which more than the cell is to be said.
-void write_clocks(const ReportModel& model, Writer& writer) {
-  for (const Certification& certification : model.certifications) {
-    if (const std::string text = clock_text(certification); !text.empty()) {
-      writer.paragraph({code(certification.incumbent.label()),
-                        plain(fmt::format(", {} cache: {}.", to_string(certification.cache_policy), text))});
+}  // namespace
+
+void write_facts(const Experiment& experiment, Writer& writer) {
+  const Judgement judgement = experiment.judgement.value_or(Judgement{});
+  std::vector<Line> items;
+  if (experiment.judgement) {
+    items.push_back(
+        {"Verdict: ", verdict_word(judgement.verdict),
+         " (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence)});
+  } else {
+    items.push_back("Verdict: none");
+  }
+  items.push_back({"Against ", code(experiment.incumbent.label()),
+                   experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", ")});
+  if (!experiment.techniques.empty()) {
+    items.push_back("Techniques: " + join(experiment.techniques, ", "));
+  }
+  items.push_back(prediction_text(experiment));
+  if (has_effect(experiment)) {
+    items.push_back(fmt::format("Measured: {} rounds, {} interval, {} stage; {}", measured_text(experiment),
+                                percent_text(judgement.confidence), to_string(effect_stage(experiment)),
+                                effort_text(judgement)));
+    items.push_back("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
+                    time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)");
+  } else {
+    items.push_back("Measured: " + std::string(kNotMeasuredText));
+  }
+  items.push_back("Build: " + build_text(experiment.candidate_build));
+  const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
+                                   [](const Round& round) { return !round.void_why.empty(); });
+  if (voids > 0) {
+    items.push_back(fmt::format("Void rounds: {} of {}", voids, experiment.rounds.size()));
+  }
+  writer.list(items);
+}
+
+void write_gates(const Experiment& experiment, Writer& writer) {
+  if (experiment.gates.empty()) {
+    return;
+  }
+  Table table{{"gate", "outcome", "took", "evidence"}, {}};
+  for (const GateResult& gate : experiment.gates) {
+    table.rows.push_back(
+        {gate.gate, to_string(gate.outcome), gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
+  }
+  writer.table(table);
+}
+
+void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer) {
+  const auto count = [&](char sign) {  // without the two lines of the header
+    const std::vector<std::string> lines = split(diff, '\n');
+    return std::count_if(lines.begin() + std::min<std::ptrdiff_t>(2, std::ssize(lines)), lines.end(),
+                         [&](const std::string& line) { return line.starts_with(sign); });
+  };
+  writer.begin_fold({"Source against ", code(experiment.incumbent.label()),
+                     fmt::format(": {} lines added, {} removed", count('+'), count('-'))},
+                    "");
+  writer.diff(diff);
+  writer.end_fold();
+}
+
+void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
+                            Writer& writer) {
+  Table table{{"index", "candidate", "against", "predicted", "measured speed-up", "verdict", "reason", "id"}, {}, true};
+  for (const Experiment& experiment : experiments) {
+    Line verdict = {verdict_word(experiment.judgement->verdict)};
+    if (withdrawn.contains(experiment.id)) {
+      verdict.push_back(", withdrawn");
+    }
+    table.rows.push_back({experiment.index,
+                          Span(experiment.candidate.label(), Style::code, "#" + anchor_of(experiment.index)),
+                          code(experiment.incumbent.label()), band_text(experiment.prediction), staged_text(experiment),
+                          verdict, reason_text(experiment), experiment.id});
+  }
+  writer.table(table);
+}
+
+void write_experiments(const ReportModel& model, Writer& writer) {
+  writer.heading(2, "Experiments");
+  if (model.experiments.empty()) {
+    writer.paragraph("No experiment has a verdict.");
+    return;
+  }
+  write_experiment_table(model.experiments, model.withdrawn, writer);
+  writer.paragraph(
+      "Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
+      "\"Search only\" effects guided the judge and must not be quoted.");
+  writer.plot("effects");
+  for (const Experiment& experiment : model.experiments) {
+    write_one(model, experiment, writer);
+  }
+}
+
+void write_predictions(const ReportModel& model, Writer& writer) {
+  writer.heading(2, "Predictions and outcomes");
+  if (model.predictions.empty()) {
+    writer.paragraph("Nothing was predicted.");
+    return;
+  }
+  writer.paragraph(score_text(model.prediction_score));
+  writer.paragraph(order_text(model.prediction_score));
+  Table table{{"index", "candidate", "predicted", "measured", "inside the band"}, {}};
+  for (const PredictionOutcome& outcome : model.predictions) {
+    const bool measured = std::isfinite(outcome.effect);
+    table.rows.push_back({outcome.index, code(outcome.candidate), band_text(outcome.prediction),
+                          ratio_text(outcome.effect),
+                          !measured        ? kNotMeasuredText
+                          : outcome.inside ? "yes"
+                                           : "no"});
+  }
+  writer.table(table);
+}
+
+void write_certifications(const std::vector<Certification>& certifications, Writer& writer) {
+  Table table{{"final incumbent", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
+               "alarm", "at"},
+              {}};
+  for (const Certification& one : certifications) {
+    table.rows.push_back({code(one.incumbent.label()), code(one.baseline.label()), to_string(one.cache_policy),
+                          certified_figure(one), clock_cell(one), ratio_text(one.claimed_effect),
+                          one.alarm ? "ALARM" : "no", known(one.at)});
+  }
+  writer.table(table);
+  for (const Certification& one : certifications) {
+    if (const std::string text = clock_text(one); !text.empty()) {
+      writer.paragraph(
+          {code(one.incumbent.label()), fmt::format(", {} cache: {}.", to_string(one.cache_policy), text)});
     }
   }
 }
 
-}  // namespace
-
 void write_certification(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Certification")});
+  writer.heading(2, "Certification");
   if (model.certifications.empty()) {
-    writer.paragraph({plain("No certification was made, so no cumulative speed-up may be quoted.")});
+    writer.paragraph("No certification was made, so no cumulative speed-up may be quoted.");
   } else {
-    Table table{{"final incumbent", "baseline", "cache", "measured head to head", "clock",
-                 "product of accepted effects", "alarm", "at"},
-                {}};
-    for (const Certification& certification : model.certifications) {
-      table.rows.push_back({{code(certification.incumbent.label())},
-                            {code(certification.baseline.label())},
-                            {plain(std::string(to_string(certification.cache_policy)))},
-                            {plain(certified_figure(certification))},
-                            {plain(clock_cell(certification))},
-                            {plain(ratio_text(certification.claimed_effect))},
-                            {plain(certification.alarm ? "ALARM" : "no")},
-                            {plain(known(certification.at))}});
-    }
-    writer.table(table);
-    write_clocks(model, writer);
+    write_certifications(model.certifications, writer);
     writer.paragraph(
-        {plain(
-             "The final incumbent against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of "
-             "its solo runs). The clock: how much higher it is with that incumbent alone than with the baseline alone. "
-             "Only an effect that was measured head to head may be quoted as the campaign's speed-up; the naive "
-             "product "
-             "of the accepted effects is a check. Shrunk for selection bias by its own standard error s, "
-             "effect x (1 - (s / effect)^2), that product is "),
-         plain(ratio_text(model.shrunken_effect) + ".")});
+        {"The final incumbent against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of "
+         "its solo runs). The clock: how much higher it is with that incumbent alone than with the baseline alone. "
+         "Only an effect that was measured head to head may be quoted as the campaign's speed-up; the naive "
+         "product "
+         "of the accepted effects is a check. Shrunk for selection bias by its own standard error s, "
+         "effect x (1 - (s / effect)^2), that product is ",
+         ratio_text(model.shrunken_effect) + "."});
   }
   write_sentinels(model, writer);
 }

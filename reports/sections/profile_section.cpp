@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/core/records/stalls.h"
 #include "harness/core/text.h"
@@ -15,61 +16,16 @@ namespace {
 
 void add_profile(Table& table, const std::string& when, const Profile& profile) {
   table.rows.push_back(
-      {{plain(when)},
-       {code(profile.configuration.label())},
-       {plain(profile.workload)},
-       {plain(time_text(profile.time_ns))},
-       {plain(time_text(profile.floor_ns) + (profile.floor_roof.empty() ? "" : " (" + profile.floor_roof + ")"))},
-       {plain(profile.floor_fraction > 0 ? percent_text(profile.floor_fraction) : kNotMeasuredText)},
-       {plain(profile.rung)}});
-}
-
-void write_metrics(const Profile& profile, Writer& writer) {
-  if (profile.metrics.empty()) {
-    return;
-  }
-  Table table{{"metric", "value"}, {}};
-  for (const Metric& metric : profile.metrics) {
-    table.rows.push_back({{plain(metric.name)}, {plain(metric_text(metric))}});
-  }
-  write_folded({plain("Metrics of "), code(profile.configuration.label()), plain(" on " + profile.workload)}, table,
-               writer);
-}
-
-// The source lines that most samples fall on.
-void write_hot_lines(const Profile& profile, Writer& writer) {
-  constexpr std::size_t kShown = 10;
-  Table table{{"line", "share of the samples", "mostly", "source"}, {}};
-  for (const HotLine& line : hot_lines(profile, kShown)) {
-    table.rows.push_back({{code(fmt::format("{}:{}", line.file, line.line))},
-                          {plain(percent_text(line.share))},
-                          {plain(line.stall + ", " + percent_text(line.stall_share))},
-                          {code(line.text)}});
-  }
-  if (!table.rows.empty()) {
-    writer.paragraph(
-        {plain("Hottest lines of "), code(profile.configuration.label()), plain(" on " + profile.workload)});
-    writer.table(table);
-  }
-}
-
-void write_roofs(const Profile& profile, Writer& writer) {
-  if (profile.roofs.empty()) {
-    writer.paragraph({plain("No roof of this machine was measured, so there is no floor to hold a time against.")});
-    return;
-  }
-  Table table{{"roof", "measured on this machine", "how"}, {}};
-  for (const Roof& roof : profile.roofs) {
-    table.rows.push_back({{plain(roof.name)}, {plain(roof_text(roof))}, {plain(roof.note)}});
-  }
-  write_folded({plain("Roofs of this machine")}, table, writer);
+      {when, code(profile.configuration.label()), profile.workload, time_text(profile.time_ns),
+       time_text(profile.floor_ns) + (profile.floor_roof.empty() ? "" : " (" + profile.floor_roof + ")"),
+       profile.floor_fraction > 0 ? percent_text(profile.floor_fraction) : kNotMeasuredText, profile.rung});
 }
 
 void list_missing(const ReportModel& model, Writer& writer) {
   std::vector<Line> items;
   for (const auto* profiles : {&model.first_profiles, &model.last_profiles}) {
     for (const Profile& profile : *profiles) {
-      const Line item = {plain("Not available: " + profile.missing)};
+      const Line item = "Not available: " + profile.missing;
       const bool seen = std::any_of(items.begin(), items.end(),
                                     [&](const Line& other) { return other.front().text == item.front().text; });
       if (!profile.missing.empty() && !seen) {
@@ -82,51 +38,92 @@ void list_missing(const ReportModel& model, Writer& writer) {
   }
 }
 
-Line place_of(const Bottleneck& bottleneck) {
-  return bottleneck.line == 0 ? Line{plain("no one line")}
-                              : Line{code(fmt::format("{}:{}", bottleneck.file, bottleneck.line))};
-}
-
 void write_brief(const IterationRecord& iteration, Writer& writer) {
   if (iteration.brief.bottlenecks.empty() && iteration.brief.ranked.empty()) {
     return;
   }
-  writer.heading(
-      3, {plain(fmt::format("Iteration {}: bottlenecks of ", iteration.index)), code(iteration.incumbent.label())});
-  Table bottlenecks{{"bottleneck", "kind", "could give back at most", "mostly at", "evidence"}, {}};
-  for (const Bottleneck& bottleneck : iteration.brief.bottlenecks) {
-    bottlenecks.rows.push_back({{plain(bottleneck.name)},
-                                {plain(std::string(to_string(bottleneck.kind)))},
-                                {plain(bottleneck.bound == 1  ? "nothing"
-                                       : bottleneck.bound > 0 ? format_ratio(bottleneck.bound)
-                                                              : kNotMeasuredText)},
-                                place_of(bottleneck),
-                                {plain(bottleneck.evidence)}});
+  writer.heading(3, {fmt::format("Iteration {}: bottlenecks of ", iteration.index), code(iteration.incumbent.label())});
+  if (!iteration.brief.bottlenecks.empty()) {
+    write_bottlenecks(iteration.brief.bottlenecks, writer);
   }
-  if (!bottlenecks.rows.empty()) {
-    writer.table(bottlenecks);
-  }
-  Table ranking{{"rank", "candidate", "attacks", "predicted", "score", "from", "why"}, {}};
-  for (const Candidate& candidate : iteration.brief.ranked) {
-    ranking.rows.push_back({{plain(std::to_string(ranking.rows.size() + 1))},
-                            {code(candidate.configuration.label())},
-                            {plain(candidate.attacks)},
-                            {plain(band_text(candidate.prediction))},
-                            {plain(std::isfinite(candidate.score) ? format_g(candidate.score, 3) : kNotMeasuredText)},
-                            {plain(std::string(to_string(candidate.origin)))},
-                            {plain(candidate.why)}});
-  }
-  if (!ranking.rows.empty()) {
-    write_folded({plain("Ranked candidates")}, ranking, writer);
+  if (!iteration.brief.ranked.empty()) {
+    write_ranking("Ranked candidates", iteration.brief.ranked, writer);
   }
 }
 
 }  // namespace
 
+void write_metrics(const Profile& profile, Writer& writer) {
+  // Of work that the family does not count.
+  const std::set<std::string> counted = {"gflops",     "special_per_s", "intensity",    "floor_flops",
+                                         "busy_flops", "floor_special", "busy_special", "gb_per_s"};
+  Table table{{"metric", "value"}, {}};
+  for (const Metric& metric : profile.metrics) {
+    if (metric.value != 0 || !counted.contains(metric.name)) {
+      table.rows.push_back({metric.name, metric_text(metric)});
+    }
+  }
+  if (!table.rows.empty()) {
+    write_folded({"Metrics of ", code(profile.configuration.label()), " on " + profile.workload}, table, writer);
+  }
+}
+
+// The source lines that most samples fall on.
+void write_hot_lines(const Profile& profile, Writer& writer) {
+  constexpr std::size_t kShown = 10;
+  Table table{{"line", "samples", "share", "mostly", "source"}, {}};
+  for (const HotLine& line : hot_lines(profile, kShown)) {
+    table.rows.push_back({code(fmt::format("{}:{}", line.file, line.line)),
+                          line.samples,
+                          percent_text(line.share),
+                          line.stall + ", " + percent_text(line.stall_share),
+                          {code(line.text), line.inlined.empty() ? "" : " <- " + line.inlined}});
+  }
+  if (!table.rows.empty()) {
+    writer.paragraph({"Hottest lines of ", code(profile.configuration.label()), " on " + profile.workload});
+    writer.table(table);
+  }
+}
+
+void write_roofs(const std::vector<Roof>& roofs, Writer& writer) {
+  if (roofs.empty()) {
+    writer.paragraph("No roof of this machine was measured, so there is no floor to hold a time against.");
+    return;
+  }
+  Table table{{"roof", "measured on this machine", "how"}, {}};
+  for (const Roof& roof : roofs) {
+    table.rows.push_back({roof.name, roof_text(roof), roof.note});
+  }
+  write_folded("Roofs of this machine", table, writer);
+}
+
+void write_bottlenecks(const std::vector<Bottleneck>& bottlenecks, Writer& writer) {
+  Table table{{"bottleneck", "kind", "worth", "mostly at", "evidence"}, {}};
+  for (const Bottleneck& one : bottlenecks) {
+    table.rows.push_back({one.name, to_string(one.kind),
+                          one.bound == 1  ? "nothing"
+                          : one.bound > 0 ? worth_text(one)
+                                          : kNotMeasuredText,
+                          one.line == 0 ? "no one line" : code(fmt::format("{}:{}", one.file, one.line)),
+                          one.evidence});
+  }
+  writer.table(table);
+}
+
+void write_ranking(const std::string& title, const std::vector<Candidate>& ranked, Writer& writer) {
+  Table table{{"rank", "candidate", "attacks", "predicted", "score", "from", "why"}, {}};
+  for (const Candidate& one : ranked) {
+    table.rows.push_back(
+        {table.rows.size() + 1, code(one.configuration.label()), one.attacks, band_text(one.prediction),
+         std::isfinite(one.score) ? format_g(one.score, 3) : kNotMeasuredText, to_string(one.origin), one.why});
+  }
+  write_folded(title, table, writer);
+}
+
 void write_profile(const ReportModel& model, Writer& writer) {
-  writer.heading(2, {plain("Where the time goes")});
+  writer.heading(2, "Where the time goes");
   if (model.first_profiles.empty()) {
-    writer.paragraph({plain("No incumbent was profiled.")});
+    writer.paragraph("No incumbent was profiled.");
   } else {
     Table table{{"incumbent", "configuration", "workload", "time of a call", "floor", "floor / time", "how"}, {}};
     for (const Profile& profile : model.first_profiles) {
@@ -138,8 +135,7 @@ void write_profile(const ReportModel& model, Writer& writer) {
     writer.table(table);
     list_missing(model, writer);
     if (!writer.plot("roofline")) {
-      writer.paragraph(
-          {plain("No roofline: it needs a rate of operations and one of bytes, and no profile has both.")});
+      writer.paragraph("No roofline: it needs a rate of operations and one of bytes, and no profile has both.");
     }
     writer.plot("stalls");  // absent without samples or stall counters
     const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;
@@ -147,7 +143,7 @@ void write_profile(const ReportModel& model, Writer& writer) {
       write_hot_lines(profile, writer);
       write_metrics(profile, writer);
     }
-    write_roofs(latest.front(), writer);
+    write_roofs(latest.front().roofs, writer);
   }
   for (const IterationRecord& iteration : model.iterations) {
     write_brief(iteration, writer);

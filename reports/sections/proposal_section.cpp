@@ -61,44 +61,41 @@ void write_authors(const ReportModel& model, Writer& writer) {
               {}};
   for (const auto& [author, record] : records_of(model)) {
     const ProposalCounts& counts = record.counts;
-    table.rows.push_back({{code(author)}});
+    table.rows.push_back({code(author)});
     for (const int number : {counts.proposed, counts.refused, counts.repeated, counts.not_judged, counts.judged(),
                              counts.accepted, counts.wrong}) {
-      table.rows.back().push_back({plain(std::to_string(number))});
+      table.rows.back().push_back(std::to_string(number));
     }
-    table.rows.back().push_back({plain(fmt::format("{} of {}", record.inside, record.predicted))});
-    table.rows.back().push_back({plain(amount(record.tokens, ""))});
-    table.rows.back().push_back({plain(amount(record.usd, " USD"))});
+    table.rows.back().push_back(fmt::format("{} of {}", record.inside, record.predicted));
+    table.rows.back().push_back(amount(record.tokens, ""));
+    table.rows.back().push_back(amount(record.usd, " USD"));
   }
   writer.table(table);
 }
 
 Line fate_of(const ReportModel& model, const Proposal& proposal) {
   if (proposal.state != ProposalState::taken) {
-    return {plain(std::string(to_string(proposal.state)) + ": " + proposal.why)};
+    return std::string(to_string(proposal.state)) + ": " + proposal.why;
   }
   const Experiment* experiment = experiment_of(model, proposal);
   if (experiment == nullptr) {
-    return {plain("not judged in this campaign")};
+    return "not judged in this campaign";
   }
   return {verdict_word(experiment->judgement->verdict),
-          {.text = fmt::format(" as experiment {}", experiment->index), .link = "#" + anchor_of(experiment->index)}};
+          Span(fmt::format(" as experiment {}", experiment->index), Style::plain, "#" + anchor_of(experiment->index))};
 }
 
 void write_proposals_of(const ReportModel& model, Writer& writer) {
   Table table{{"author", "candidate", "idea", "predicted", "then"}, {}};
   for (const ProposerCall& call : model.proposer_calls) {
     for (const Proposal& proposal : call.proposals) {
-      table.rows.push_back(
-          {{code(proposal.author)},
-           {code(proposal.configuration.label())},
-           {plain(proposal.idea)},
-           {plain(proposal.prediction ? format_band(proposal.prediction->low, proposal.prediction->high) : "")},
-           fate_of(model, proposal)});
+      table.rows.push_back({code(proposal.author), code(proposal.configuration.label()), proposal.idea,
+                            proposal.prediction ? format_band(proposal.prediction->low, proposal.prediction->high) : "",
+                            fate_of(model, proposal)});
     }
   }
   if (!table.rows.empty()) {
-    write_folded({plain("Proposals")}, table, writer);
+    write_folded("Proposals", table, writer);
   }
 }
 
@@ -108,17 +105,17 @@ void write_proposals(const ReportModel& model, Writer& writer) {
   if (model.proposer_calls.empty()) {
     return;
   }
-  writer.heading(2, {plain("Proposers")});
+  writer.heading(2, "Proposers");
   writer.paragraph(
-      {plain("Commands outside of apo were given the brief and proposed candidates; costs are as they "
-             "report them. Each proposal was refused, repeated, not judged or judged; wrong are those that a gate "
-             "stopped. As predicted: effects within the author's own band.")});
+      "Commands outside of apo were given the brief and proposed candidates; costs are as they "
+      "report them. Each proposal was refused, repeated, not judged or judged; wrong are those that a gate "
+      "stopped. As predicted: effects within the author's own band.");
   write_authors(model, writer);
   write_proposals_of(model, writer);
   std::vector<Line> notes;
   for (const ProposerCall& call : model.proposer_calls) {
     if (!call.note.empty()) {
-      notes.push_back({code(call.command), plain(": " + call.note)});
+      notes.push_back({code(call.command), ": " + call.note});
     }
   }
   if (!notes.empty()) {

@@ -2,12 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "reports/model.h"
 #include "reports/sections/writer.h"
 
 namespace apo::report {
+
+// The whole report, in the order in which it is read.
+void write_document(const ReportModel& model, Writer& writer);
+
+// The claim: the certified number, or that there is none.
+Line claim(const ReportModel& model);
+// The support of the claim: the verdicts, its limits, and the naive product beside it.
+Line summarise(const ReportModel& model);
+std::string report_title(const ReportModel& model);
 
 void write_environment(const ReportModel& model, Writer& writer);
 void write_trajectory(const ReportModel& model, Writer& writer);
@@ -23,6 +37,27 @@ void write_predictions(const ReportModel& model, Writer& writer);
 void write_certification(const ReportModel& model, Writer& writer);
 void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
+
+// What stands in these sections, of records alone: `apo` shows it too.
+void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
+                            Writer& writer);
+void write_facts(const Experiment& experiment, Writer& writer);
+void write_gates(const Experiment& experiment, Writer& writer);
+void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer);
+void write_certifications(const std::vector<Certification>& certifications, Writer& writer);
+void write_hot_lines(const Profile& profile, Writer& writer);
+void write_metrics(const Profile& profile, Writer& writer);
+void write_roofs(const std::vector<Roof>& roofs, Writer& writer);
+void write_bottlenecks(const std::vector<Bottleneck>& bottlenecks, Writer& writer);
+void write_ranking(const std::string& title, const std::vector<Candidate>& ranked, Writer& writer);
+using NoteOfLesson = std::function<std::string(const Lesson&)>;
+void write_lessons(const std::vector<Lesson>& lessons, Writer& writer, const NoteOfLesson& note = {});
+void write_left_out(const std::vector<IterationRecord>& iterations, Writer& writer);  // by kind of reason
+// The first rows of `all`.
+void write_work(std::span<const WorkRow> rows, std::int64_t all, const std::vector<CategoryRow>& categories,
+                Writer& writer);
+void write_ranges(std::span<const RangeRow> rows, std::int64_t all, Writer& writer);
+void write_ideas(const std::vector<Idea>& ideas, Writer& writer);
 
 // One row a comparison; and one comparison whole, with its rounds.
 void write_command_table(const std::vector<CommandComparison>& comparisons, Writer& writer);

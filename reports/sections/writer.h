@@ -1,7 +1,10 @@
 // reports/sections/writer.h - spans, tables and the Writer through which a section writes them; a format is a Writer.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,26 +14,44 @@ namespace apo::report {
 
 enum class Style { plain, code, strong, verdict };
 
-// Raw text; the writer escapes it.
+template <class T>
+concept Text = std::convertible_to<const T&, std::string_view>;
+template <class T>
+concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+// Raw text, which the writer escapes; a text or a whole number is a plain span.
 struct Span {
   std::string text;
   Style style = Style::plain;
   std::string link = "";  // "#id" or a relative path of ours, never text from outside
-};
-using Line = std::vector<Span>;
 
-inline Span plain(std::string text) {
-  return {std::move(text), Style::plain};
+  template <Text T>
+  Span(const T& words, Style as = Style::plain, std::string to = "")
+      : text(std::string_view(words)), style(as), link(std::move(to)) {}
+  template <WholeNumber T>
+  Span(T number) : text(std::to_string(number)) {}
+};
+
+// Spans one after the other, or one alone.
+struct Line : std::vector<Span> {
+  Line() = default;
+  Line(std::initializer_list<Span> spans) : vector(spans) {}
+  template <class T>
+  requires std::constructible_from<Span, const T&> Line(const T& one) : vector{Span(one)} {}
+};
+
+inline Span plain(const std::string& text) {
+  return text;
 }
-inline Span code(std::string text) {
-  return {std::move(text), Style::code};
+inline Span code(const std::string& text) {
+  return {text, Style::code};
 }
-inline Span strong(std::string text) {
-  return {std::move(text), Style::strong};
+inline Span strong(const std::string& text) {
+  return {text, Style::strong};
 }
 
 inline Span verdict_word(Verdict verdict) {
-  return {std::string(to_string(verdict)), Style::verdict};
+  return {to_string(verdict), Style::verdict};
 }
 
 struct Table {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "harness/cli/terminal.h"
 #include "harness/core/text.h"
 #include "tests/text.h"
 
@@ -89,6 +90,21 @@ TEST(Console, ColoursAreForTerminalsWithoutNoColor) {
     painted();
   });
   EXPECT_EQ(plain.text, "accepted");
+}
+
+TEST(TerminalText, PadsTablesDropsControlsAndClosesFolds) {
+  const auto write = [](report::Writer& writer) {
+    writer.heading(2, "gates");
+    writer.table({{"gate", "took"}, {{"build", "1 s"}, {report::code("a\x1b[31m\nb"), 2}}});
+    writer.begin_fold("3 others", "");
+    writer.paragraph("hidden");
+    writer.diff("+a\r\n-b\n");
+    writer.end_fold();
+  };
+  EXPECT_EQ(terminal_text(write),
+            "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n\n3 others\n  hidden\n+a \n-b\n");
+  EXPECT_EQ(terminal_text(write, Folds::closed),
+            "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n\n  3 others\n");
 }
 
 }  // namespace

@@ -91,7 +91,6 @@ TEST(CommandsPage, IsAsApprovedInEveryFormat) {
   expect_as_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
   expect_as_approved("commands/commands.html", render_commands(comparisons(), Format::html));
   expect_as_approved("commands/commands.json", render_commands(comparisons(), Format::json));
-  expect_as_approved("commands/commands.csv", render_commands(comparisons(), Format::csv));
 }
 
 TEST(CommandsPage, WithoutComparisonsSaysSo) {

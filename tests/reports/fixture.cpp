@@ -300,16 +300,14 @@ CampaignRecords realistic_campaign() {
                             certification_of(2, threads, CachePolicy::warm, std::log(1.71))};
   records.certifications[0].clock = clock_of(std::log(1.59), 0.0002);
   records.certifications[1].clock = clock_of(std::log(1.66), std::log(0.974));
-  records.sentinels = {{.at = at_minute(0),
-                        .configuration = simple,
+  records.sentinels = {{.configuration = simple,
                         .effect = 0.0002,
                         .lower = -0.0011,
                         .upper = 0.0015,
                         .confidence = 0.99,
-                        .spread = 0.0042,
+                        .sd = 0.0042,
                         .rounds = 14,
-                        .alarm = false,
-                        .cache_policy = CachePolicy::cold}};
+                        .at = at_minute(0)}};
   return records;
 }
 

@@ -7,7 +7,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "reports/index.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
@@ -115,7 +114,6 @@ TEST(GoldenReport, RealisticCampaignInEveryFormat) {
   expect_approved("realistic/report.md", render_markdown(model, kPlots));
   expect_approved("realistic/report.html", render_html(model));
   expect_approved("realistic/report.json", render_json(model));
-  expect_approved("realistic/experiments.csv", render_csv(model));
   for (const NamedPlot& plot : draw_plots(model)) {
     expect_approved("realistic/plots/" + plot.name + ".svg", plot.svg);
   }
@@ -185,11 +183,11 @@ TEST(ReportIndex, LinksEveryCampaignByDeviceAndWritesItsReport) {
     EXPECT_EQ(read_file(folder.path() / entry.link), render_html(entry.model));
   }
   EXPECT_NE(render_index(entries, Format::markdown).find("## Another device"), std::string::npos);
-  EXPECT_THROW(write_index(entries, Format::csv, folder.path()), UserError);
+  EXPECT_THROW(write_index(entries, Format::json, folder.path()), UserError);
 }
 
 TEST(Report, SameRecordsGiveTheSameBytes) {
-  for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
+  for (const Format format : {Format::markdown, Format::html, Format::json}) {
     EXPECT_EQ(render(build_model(fixture::long_campaign(30)), format),
               render(build_model(fixture::long_campaign(30)), format));
   }
@@ -227,16 +225,11 @@ TEST(WriteReport, MarkdownComesWithThePlotsThatItNames) {
 TEST(WriteReport, EveryOtherFormatIsOneFile) {
   const TemporaryFolder folder("apo-report");
   const ReportModel model = build_model(fixture::realistic_campaign());
-  for (const std::string& name : format_names()) {
-    const auto format = format_from(name);
-    ASSERT_TRUE(format) << name;
-    if (*format != Format::markdown) {
-      const auto paths = write_report(model, *format, folder.path());
-      ASSERT_EQ(paths.size(), 1U);
-      EXPECT_EQ(read_file(paths[0]), render(model, *format));
-    }
+  for (const Format format : {Format::html, Format::json}) {
+    const auto paths = write_report(model, format, folder.path());
+    ASSERT_EQ(paths.size(), 1U);
+    EXPECT_EQ(read_file(paths[0]), render(model, format));
   }
-  EXPECT_FALSE(format_from("pdf"));
 }
 
 TEST(WriteReport, FolderThatIsAFileIsTheUsersMistakeWithItsName) {

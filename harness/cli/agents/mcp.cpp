@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -126,7 +125,7 @@ int export_definition(const ExportOptions& options, const Globals& globals) {
     paths.push_back(each.path.string());
   }
   write_files_atomically(converted.files);
-  globals.json ? print_json({{"family", options.of_family}, {"files", paths}}) : print(join(paths, "\n") + "\n");
+  print_answer(globals, {{"family", options.of_family}, {"files", paths}}, join(paths, "\n") + "\n");
   return kDone;
 }
 

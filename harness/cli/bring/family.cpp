@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -201,7 +200,7 @@ int check_against(const FamilyFile& file, const FamilyOptions& options, const Gl
   ConsoleObserver observer(globals);
   const OracleComparison result = compare_oracles(file, oracle_with_notice(make_paths(globals.journal)), other,
                                                   secret_seed(), workspace.machine().cores, observer);
-  globals.json ? print_json(against_document(name, result)) : print(against_text(file, name, result));
+  print_answer(globals, against_document(name, result), against_text(file, name, result));
   const bool any_missed =
       std::ranges::any_of(result.mutants, [](const auto& row) { return row.missed() && !row.mild; });
   return any_missed || !result.disagreement.empty() ? kGateFailed : kDone;
@@ -214,11 +213,7 @@ int check(const FamilyOptions& options, const Globals& globals) {
     return check_against(file, options, globals);
   }
   const FamilyCheck result = check_with_progress(file, globals);
-  if (globals.json) {
-    print_json(document(file, result));
-  } else {
-    print(mutants_text(result) + summary(file, result));
-  }
+  print_answer(globals, document(file, result), mutants_text(result) + summary(file, result));
   return kDone;
 }
 
@@ -266,12 +261,9 @@ int register_family(const std::string& path, bool check, const Globals& globals)
   const std::string state = known == FamilyRegistration::unknown   ? "registered"
                             : known == FamilyRegistration::changed ? "registered again, changed"
                                                                    : "already registered";
-  if (globals.json) {
-    print_json({{"family", file.name}, {"state", state}, {"path", registered_path(file, paths.families).string()}});
-    return kDone;
-  }
-  print(checked +
-        fmt::format("family {} is {}: {}\n", file.name, state, registered_path(file, paths.families).string()));
+  print_answer(
+      globals, {{"family", file.name}, {"state", state}, {"path", registered_path(file, paths.families).string()}},
+      checked + fmt::format("family {} is {}: {}\n", file.name, state, registered_path(file, paths.families).string()));
   return kDone;
 }
 

@@ -1,24 +1,41 @@
 // harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and definitions.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "harness/applications/ncu_csv.h"
-#include "harness/cli/app.h"
-#include "harness/cli/bring/definition.h"
+#include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
+#include "harness/cli/console.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/exchange/exchange.h"
+#include "harness/families/family_file.h"
+#include "harness/loop/contract/register_family.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/foreign_sqlite.h"
 
 namespace apo {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kDefinition = "definition";
+
+struct DefinitionOptions {
+  ImportRequest request;
+  std::string output;  // folder; empty: the working folder
+  bool registers = true;
+};
 
 struct ImportOptions {
   std::vector<std::string> words;
@@ -53,6 +70,70 @@ ApplicationProfile read(const std::string& path) {
     throw UserError("'" + path + "' is neither an SQLite export of Nsight Systems nor CSV of ncu", how_to_export(path));
   }
   return read_ncu_csv(text, path);
+}
+
+// ---------------------------------------------------------------- a definition
+
+void refuse_what_is_there(const ImportResult& result, const fs::path& folder, const FamilyFile& file,
+                          const Paths& paths, bool registers) {
+  for (const NamedText& each : result.files) {
+    if (!is_absent(folder / each.path)) {
+      throw UserError("'" + (folder / each.path).string() + "' is there already",
+                      "move it away, or name another folder with --output");
+    }
+  }
+  if (registers && find_registration(file, paths.families) != FamilyRegistration::unknown) {
+    throw UserError("a family '" + file.name + "' is registered already",
+                    "retire it with 'apo unregister " + file.name + "', or give this one another name with --name");
+  }
+}
+
+std::string check(const FamilyFile& file, const Globals& globals) {
+  try {
+    return check_summary(file, globals);
+  } catch (const UserError& error) {
+    throw UserError(error.what(),
+                    error.hint() +
+                        "\nnothing was written or registered; --no-register writes the files, so that you "
+                        "can edit them");
+  }
+}
+
+int import_definition(const DefinitionOptions& options, const Globals& globals) {
+  const Paths paths = make_paths(globals.journal);
+  const TemporaryFolder scratch("apo-import");
+  const fs::path folder = options.output.empty() ? "." : options.output;
+  ImportResult result = import_definition(options.request, oracle_with_notice(paths), scratch.path());
+  const FamilyFile file = load_family_file((scratch.path() / (result.family + ".h")).string());
+  refuse_what_is_there(result, folder, file, paths, options.registers);
+  const std::string checked = options.registers ? check(file, globals) : "";
+  fs::create_directories(folder);
+  for (NamedText& each : result.files) {
+    each.path = (folder / each.path).lexically_normal();
+  }
+  write_files_atomically(result.files);
+  if (options.registers) {
+    keep_family(file, paths.families);
+  }
+  std::vector<std::string> files;
+  for (const NamedText& each : result.files) {
+    files.push_back(each.path.string());
+  }
+  std::string notes;
+  for (const std::string& remark : result.remarks) {
+    notes += "note: " + remark + "\n";
+  }
+  print_answer(
+      globals,
+      {{"family", file.name},
+       {"state", options.registers ? "registered" : "written"},
+       {"files", files},
+       {"workloads", result.workloads},
+       {"remarks", result.remarks}},
+      notes + checked + join(files, "\n") + "\n" +
+          (options.registers ? fmt::format("family {} is registered, with {} workloads\n", file.name, result.workloads)
+                             : fmt::format("edit {}, then 'apo register {}'\n", files.front(), files.front())));
+  return kDone;
 }
 
 int import_words(ImportOptions& options, const Globals& globals) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/system/files.h"
@@ -31,16 +30,13 @@ std::string line_of(const AgentFile& file) {
 int write_files(const std::vector<std::string>& clients, const Globals& globals) {
   const std::filesystem::path project = std::filesystem::current_path();
   const std::vector<AgentFile> files = write_agent_files(project, home_folder(), clients, command_for(project));
+  std::string text;
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
   for (const AgentFile& file : files) {
     documents.push_back({{"path", file.path}, {"state", to_string(file.state)}, {"text", file.text}});
-    if (!globals.json) {
-      print(line_of(file));
-    }
+    text += line_of(file);
   }
-  if (globals.json) {
-    print_json({{"document", "init"}, {"files", documents}});
-  }
+  print_answer(globals, {{"document", "init"}, {"files", documents}}, text);
   return kDone;
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -45,11 +44,8 @@ int write_family(const SkeletonRequest& request, const Globals& globals) {
       {{.path = family, .contents = skeleton.family_file}, {.path = variant, .contents = skeleton.variant_file}});
   const std::vector<std::string> next = {"apo register " + family, "apo register " + variant,
                                          "apo run " + request.name};
-  if (globals.json) {
-    print_json({{"family", family}, {"variant", variant}, {"next", next}});
-    return kDone;
-  }
-  print(
+  print_answer(
+      globals, {{"family", family}, {"variant", variant}, {"next", next}},
       fmt::format("{}: the operation, once over a number type; it copies until you write what it computes\n"
                   "{}: a first variant; make it compute the same\n\nthen:\n  {}   checks the family and adds it\n"
                   "  {}   checks the variant and adds it\n  {}   improves it\n",

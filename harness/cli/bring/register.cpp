@@ -7,9 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -18,6 +16,7 @@
 #include "harness/core/text.h"
 #include "harness/families/family_file.h"
 #include "harness/loop/contract/register_family.h"
+#include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/trial/registration.h"
 
 namespace apo {
@@ -79,7 +78,7 @@ int add(RegistrationRequest request, const Globals& globals) {
   const InterruptNote note("nothing is registered", "register it with", globals.words);
   const TemporaryFolder folder;
   if (request.file == "-") {
-    request.file = candidate_file(request.file, folder).path;
+    request.file = candidate_file(request.file, folder.path()).path;
   }
   if (is_family_file(read_file(request.file))) {
     return register_family(request.file, request.checks.verify, globals);
@@ -128,16 +127,13 @@ int retire(const std::string& id, const Globals& globals) {
   for (const std::string& variant : variants) {
     unregister(workspace, variant);
   }
-  if (globals.json) {
-    Json document = {{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}};
-    if (is_family) {
-      document["variants"] = variants;
-    }
-    print_json(document);
-  } else {
-    print(id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n" +
-          (variants.empty() ? "" : "its variants went with it: " + join(variants, ", ") + "\n"));
+  Json document = {{is_family ? "family" : "variant", id}, {"state", "unregistered"}, {"path", path}};
+  if (is_family) {
+    document["variants"] = variants;
   }
+  print_answer(globals, document,
+               id + " is no longer registered; the journal keeps its results, and its file is " + path + "\n" +
+                   (variants.empty() ? "" : "its variants went with it: " + join(variants, ", ") + "\n"));
   return kDone;
 }
 

@@ -1,4 +1,5 @@
-// harness/cli/improve/evaluate.cpp - `apo evaluate`: one candidate in, one document out, for scripts and agents.
+// harness/cli/improve/evaluate.cpp - `apo evaluate`: one candidate in, one document out, for scripts and agents; and
+// `apo try`: each file in turn, for people.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,23 +8,28 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/cli/app.h"
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/improve/evaluate_stream.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/metadata_block.h"
+#include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
+#include "harness/research/proposers/answer.h"
 
 namespace apo {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct EvaluateOptions {
   std::string candidate;
@@ -77,7 +83,7 @@ bool names_a_variant(const std::string& word) {
 }
 
 GivenCandidate given_candidate(const std::string& word, const TemporaryFolder& folder) {
-  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder);
+  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder.path());
 }
 
 // The family that the block of the file names, else that of its folder; "" where neither does.
@@ -104,6 +110,82 @@ std::string family_of(const GivenCandidate& given, const Workspace& workspace) {
   return family;
 }
 
+// ---------------------------------------------------------------- --stream: a line each
+
+// A source of 1 MiB, each byte of it written as \u00XX, and room for the rest.
+constexpr std::size_t kLongestLine = 6 * kLongestCandidate + (std::size_t{1} << 16);
+
+const std::vector<std::string> kKeysOfLine = {"source", "variant", "name", "extension", "judge"};
+
+struct InputLine {
+  std::string text;  // without its end
+  bool too_long = false;
+};
+
+// nullopt at the end of the input. The rest of a line that is too long is skipped.
+std::optional<InputLine> next_line(std::FILE* input) {
+  InputLine line;
+  int c = std::fgetc(input);
+  if (c == EOF) {
+    return std::nullopt;
+  }
+  for (; c != EOF && c != '\n'; c = std::fgetc(input)) {
+    line.too_long = line.too_long || line.text.size() == kLongestLine;
+    if (!line.too_long) {
+      line.text.push_back(static_cast<char>(c));
+    }
+  }
+  return line;
+}
+
+GivenCandidate given_by(const ProposedCandidate& line, const TemporaryFolder& folder) {
+  GivenCandidate given{.variant = line.variant};
+  if (line.variant.empty()) {
+    given = file_of_source(line.source, line.extension, folder.path());
+  }
+  given.judge = line.judge;
+  if (!given.judge.empty()) {
+    check_candidate_judge(given.judge);
+  }
+  return given;
+}
+
+// A failure of neither the line nor the candidate, such as a locked journal, may be gone at the next line.
+CandidateAnswer answer_of(CandidateJudge& judge, const GivenCandidate& given) {
+  try {
+    return judge.answer(given);
+  } catch (const UserError& error) {
+    CandidateAnswer answer;
+    fail_for(answer, EnvironmentError(error.what(), error.hint()));
+    return answer;
+  }
+}
+
+// Answers for each line of standard input, in order and as soon as the answer is known, until the input ends. A line is
+// an object with "source" and, if wanted, "name", "extension" and "judge"; one that is not gets an answer too.
+void answer_lines(CandidateJudge& judge) {
+  const TemporaryFolder folder;
+  while (const std::optional<InputLine> line = next_line(stdin)) {
+    Json name;
+    CandidateAnswer one;
+    try {
+      if (line->too_long) {
+        throw UserError(fmt::format("the line is longer than {} bytes", kLongestLine));
+      }
+      const nlohmann::json json = json_object(line->text);
+      name = json.value("name", nlohmann::json());
+      one = answer_of(judge, given_by(candidate_of(json, kKeysOfLine), folder));
+    } catch (const UserError& error) {
+      fail_for(one, error);
+    }
+    Json document = {{"name", name}};
+    document.update(to_document(one));
+    print_json_line(document);
+  }
+}
+
+// ---------------------------------------------------------------- all together
+
 int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer& observer, const Globals& globals) {
   const TemporaryFolder folder;
   const GivenCandidate given = given_candidate(options.candidate, folder);
@@ -112,11 +194,7 @@ int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer&
   CandidateJudge judge(workspace, choice, observer);
   const CandidateAnswer answer = judge.answer(given);
   judge.finish();
-  if (globals.json) {
-    print_json(to_document(answer));
-  } else {
-    print(text_of(answer));
-  }
+  print_answer(globals, to_document(answer), text_of(answer));
   return exit_code_of(answer, options.at_least);
 }
 
@@ -125,7 +203,7 @@ int evaluate_stream(const EvaluateOptions& options, Workspace& workspace, Observ
     throw UserError("--stream needs --family", "'apo list' shows all families");
   }
   CandidateJudge judge(workspace, options.choice, observer);
-  answer_lines(judge, stdin, print_json_line);
+  answer_lines(judge);
   judge.finish();
   return kDone;
 }
@@ -145,6 +223,98 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
                         : evaluate_one(options, workspace, observer, globals);
 }
 
+// ---------------------------------------------------------------- apo try
+
+struct TryOptions {
+  TrialChoice choice;
+  std::vector<std::string> files;
+};
+
+std::string words(std::string_view outcome) {
+  return replace_all(std::string(outcome), "_", " ");
+}
+
+// The verdict in words, with a colon where the evidence is a sentence.
+struct VerdictText {
+  std::string verdict;
+  std::string evidence;
+};
+
+VerdictText verdict_text(const CandidateAnswer& answer) {
+  switch (answer.verdict) {
+    case CandidateVerdict::wrong:
+      if (answer.gates.empty() || answer.gates.back().outcome == Outcome::valid) {
+        return {"no valid variant:", answer.feedback.back()};
+      }
+      return {words(to_string(answer.gates.back().outcome)) + ":", answer.gates.back().evidence};
+    case CandidateVerdict::not_judged:
+      return {"not judged:", answer.feedback.back()};
+    case CandidateVerdict::incumbent:
+      return {"is the incumbent already:", answer.feedback.back()};
+    case CandidateVerdict::accepted:
+    case CandidateVerdict::reverted:
+    case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
+      break;
+  }
+  const Judgement& judgement = *answer.experiment->judgement;
+  const IntervalText effect =
+      format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
+  return {std::string(to_string(answer.verdict)),
+          fmt::format("{} over {} ({}; experiment {})", effect.all(), answer.experiment->incumbent.label(),
+                      words(to_string(judgement.reason)), answer.experiment->id)};
+}
+
+Json document_of(const std::string& file, const CandidateAnswer& answer, const VerdictText& text) {
+  return {{"file", file},
+          {"variant", answer.variant},
+          {"verdict", text.verdict.ends_with(':') ? text.verdict.substr(0, text.verdict.size() - 1) : text.verdict},
+          {"evidence", text.evidence},
+          {"experiment", answer.experiment ? to_document(*answer.experiment) : Json(nullptr)}};
+}
+
+int try_files(const TryOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const InterruptNote note(
+      "the journal keeps every finished experiment and the rounds of this one, and a file that passed the gates stays "
+      "registered",
+      "try again with", globals.words);
+  CandidateJudge judge(workspace, options.choice, observer);
+  Json documents = Json::array();
+  bool judged_all = true;
+  bool any_wrong = false;
+  for (const std::string& file : options.files) {
+    static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
+  }
+  for (const std::string& file : options.files) {
+    const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
+    judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
+    any_wrong = any_wrong || answer.verdict == CandidateVerdict::wrong;
+    const VerdictText text = verdict_text(answer);
+    documents.push_back(document_of(file, answer, text));
+    if (!globals.json) {
+      print(fmt::format("{}: {} {}\n", answer.variant.empty() ? file : answer.variant, text.verdict, text.evidence));
+    }
+  }
+  for (const TrialSummary& summary : judge.finish()) {
+    if (!globals.json) {
+      print("incumbent: " + summary.incumbent.label() + "\n");
+    }
+  }
+  if (globals.json) {
+    print_json({{"family", options.choice.family}, {"verdicts", documents}});
+  }
+  return any_wrong ? kGateFailed : judged_all ? kDone : kEnvironmentTrouble;
+}
+
+// The options of both commands besides --workload.
+void add_choice(CLI::App& app, TrialChoice& choice) {
+  app.add_option("--cache", choice.cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option("--judge", choice.judge,
+                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
+}
+
 }  // namespace
 
 Action define_evaluate(CLI::App& app, Globals& globals) {
@@ -162,11 +332,20 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
                "candidates from standard input, as JSON lines {\"source\": \"...\"} or "
                "{\"variant\": \"...\"}; an answer a line")
       ->excludes("--at-least");
-  app.add_option("--cache", options->choice.cache,
-                 "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->choice.judge,
-                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
+  add_choice(app, options->choice);
   return [options, &globals] { return evaluate_candidates(*options, globals); };
+}
+
+Action define_try(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<TryOptions>();
+  app.add_option("family", options->choice.family, "kernel family that the files compute")->required();
+  app.add_option("files", options->files, "source files of variants, with or without a metadata block")->required();
+  app.add_option("--workload", options->choice.workloads,
+                 "workload to judge on; may repeat, all of one class (default: the first for the target)")
+      ->allow_extra_args(false);
+  add_choice(app, options->choice);
+  app.footer(kJudgedExitCodes);
+  return [options, &globals] { return try_files(*options, globals); };
 }
 
 }  // namespace apo

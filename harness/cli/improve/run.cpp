@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/applications/campaign_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/improve/run_text.h"
@@ -210,11 +209,7 @@ int run(const RunOptions& options, const Globals& globals) {
                                                 .start_remote = fleet_of(options, workers),
                                                 .judge_by_application = judge_campaign_by_application},
                                                observer);
-  if (globals.json) {
-    print_json(summary_document(summary));
-  } else {
-    print(summary_text(summary));
-  }
+  print_answer(globals, summary_document(summary), summary_text(summary));
   return refused_by_application(summary) ? kGateFailed : kDone;
 }
 

@@ -7,29 +7,12 @@
 #include <cmath>
 
 #include "harness/cli/console.h"
-#include "harness/cli/improve/ideas_text.h"
+#include "harness/cli/terminal.h"
 #include "harness/cli/trust/application_comparison_text.h"
-#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
-
-std::string effect_text(const Judgement& judgement) {
-  if (judgement.reason == Reason::gate_failed) {
-    return "not timed";
-  }
-  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() +
-         " n=" + std::to_string(judgement.rounds);
-}
-
-std::string verdict_text(Verdict verdict, bool withdrawn) {
-  if (withdrawn) {
-    return paint("accepted, withdrawn", "yellow");
-  }
-  const char* colour = verdict == Verdict::accepted ? "green" : verdict == Verdict::reverted ? "red" : "yellow";
-  return paint(std::string(to_string(verdict)), colour);
-}
 
 std::string application_lines(const CampaignSummary& summary) {
   if (!summary.application.missing.empty()) {
@@ -47,18 +30,17 @@ std::string application_lines(const CampaignSummary& summary) {
 }
 
 std::string experiments_text(const CampaignSummary& summary) {
-  std::vector<std::vector<std::string>> rows = {
-      {"#", "candidate", "against", "predicted", "measured", "verdict", "reason"}};
+  std::vector<Experiment> experiments;
   for (const IterationSummary& iteration : summary.iterations) {
-    for (const Experiment& experiment : iteration.experiments) {
-      const Judgement& judgement = *experiment.judgement;
-      rows.push_back({std::to_string(experiment.id), experiment.candidate.label(), experiment.incumbent.label(),
-                      format_band(experiment.prediction.low, experiment.prediction.high), effect_text(judgement),
-                      verdict_text(judgement.verdict, summary.withdrawn.contains(experiment.id)),
-                      std::string(to_string(judgement.reason))});
-    }
+    experiments.insert(experiments.end(), iteration.experiments.begin(), iteration.experiments.end());
   }
-  return rows.size() > 1 ? format_table(rows) : "";
+  const auto write = [&](report::Writer& writer) { write_experiment_table(experiments, summary.withdrawn, writer); };
+  return experiments.empty() ? "" : terminal_text(write);
+}
+
+std::string ideas_text(const CampaignSummary& summary) {
+  const auto write = [&](report::Writer& writer) { write_ideas(summary.iterations.back().unwritten, writer); };
+  return summary.iterations.empty() ? "" : terminal_text(write, Folds::closed);
 }
 
 constexpr std::size_t kNamedEach = 6;
@@ -107,7 +89,7 @@ std::string summary_text(const CampaignSummary& summary) {
   text += application_lines(summary);
   text += proposals_text(summary);
   text += untried_text(summary.untried);
-  text += summary.iterations.empty() ? "" : ideas_text(summary.iterations.back().unwritten);
+  text += ideas_text(summary);
   text += summary.stopped.empty() ? "" : "ended:     " + summary.stopped + "\n";
   return text + "incumbent: " + summary.incumbent.label() + "\nreport:    " + summary.report + "\n";
 }

@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -44,53 +42,36 @@ class Benchmarked {
   const Work work() const { return runtime_.family->work(workload_.axes); }
   std::int64_t units() const { return runtime_.family->unit_count(workload_.axes); }
 
-  // "" when it is ready, else why it is not.
-  std::string start() {
-    if (worker_ != nullptr && worker_->alive()) {
-      return "";
+  // Throws EnvironmentError where it does not run.
+  void start() {
+    if (process_ != nullptr && process_->worker().alive()) {
+      return;
     }
     const Build build = runtime_.build(configuration_, workload_.axes, false);
     if (build.outcome != Outcome::valid) {
-      return "it does not build: " + build.evidence;
+      throw EnvironmentError("it does not build: " + build.evidence);
     }
-    shared_tensors_ = std::make_unique<SharedTensors>(
-        shared_tensors_spec(*runtime_.family, workload_.axes, 1, runtime_.scratch(configuration_, workload_.axes), {},
-                            secret_seed(), runtime_.worker.target));
-    write_inputs(*shared_tensors_, 0,
-                 make_inputs(*runtime_.family, workload_.axes, secret_seed(), runtime_.family->regimes.front(),
-                             runtime_.threads));
-    worker_ = std::make_unique<Worker>(runtime_.worker);
-    if (const auto loaded = load_build(*worker_, 0, build); !loaded) {
-      return why(loaded.failure());
+    inputs_ = make_inputs(*runtime_.family, workload_.axes, secret_seed(), runtime_.family->regimes.front(),
+                          runtime_.threads);
+    process_ = std::make_unique<CandidateProcess>(build, configuration_,
+                                                  process_tensors(runtime_, configuration_, workload_.axes, inputs_),
+                                                  std::make_unique<Worker>(runtime_.worker), runtime_.worker.target);
+    if (runtime_.worker.target == Target::cuda) {
+      warm_up();
     }
-    if (const auto attached = worker_->attach(*shared_tensors_); !attached) {
-      return why(attached.failure());
-    }
-    return runtime_.worker.target == Target::cuda ? warm_up() : "";
   }
 
-  // Times `calls` or a few more in a turn on the device and appends the time of each to `ns`, of those of one sample
-  // their mean; "" or why it failed.
-  std::string time(std::int64_t calls, std::vector<double>& ns) {
-    const auto count = static_cast<int>((calls + repetitions_ - 1) / repetitions_);
-    RunRequest request;
-    request.order.assign(static_cast<std::size_t>(count), 0);
-    request.cache = cache_;
-    request.repetitions = repetitions_;
+  // Times `calls` or a few more in a turn on the device: of those of one sample their mean. Throws as start().
+  std::vector<double> time(std::int64_t calls) {
     const DeviceTurns::Turn turn =
         runtime_.take_turn([](const std::string& line) { std::fprintf(stderr, "apo: %s\n", line.c_str()); });
-    const auto expected = std::chrono::nanoseconds(static_cast<std::int64_t>(10 * last_ns_) * count * repetitions_);
-    const auto samples = worker_->run(
-        request, {}, std::chrono::seconds(60) + std::chrono::duration_cast<std::chrono::milliseconds>(expected));
-    if (!samples) {
-      return why(samples.failure());
-    }
-    for (const RawSample& sample : *samples) {
-      ns.insert(ns.end(), static_cast<std::size_t>(repetitions_),
-                elapsed_ns(sample, runtime_.worker.target) / repetitions_);
+    const auto samples = static_cast<int>((calls + repetitions_ - 1) / repetitions_);
+    std::vector<double> ns;
+    for (const double one : process_->time(samples, cache_, repetitions_)) {
+      ns.insert(ns.end(), static_cast<std::size_t>(repetitions_), one);
     }
     last_ns_ = std::max(ns.back(), 1.0);
-    return "";
+    return ns;
   }
 
   // As many calls in one request as take about 50 ms, so that the exchange of messages costs little.
@@ -101,19 +82,11 @@ class Benchmarked {
 
  private:
   // Also finds how many calls a sample needs for its events not to count.
-  std::string warm_up() {
+  void warm_up() {
     repetitions_ = 1;
-    std::vector<double> ns;
-    if (std::string why = time(kCudaWarmupCalls, ns); !why.empty()) {
-      return why;
-    }
+    const std::vector<double> ns = time(kCudaWarmupCalls);
     const double shortest = *std::min_element(ns.begin(), ns.end());
     repetitions_ = repetitions(std::max(shortest, 1.0), 0, shortest >= kShortCallNs);
-    return "";
-  }
-
-  static std::string why(const Failure& failure) {
-    return std::string(to_string(failure.outcome)) + ": " + failure.evidence;
   }
 
   Runtime runtime_;
@@ -122,34 +95,24 @@ class Benchmarked {
   CachePolicy cache_;
   double last_ns_ = 50e6;  // of a call
   int repetitions_ = 1;    // calls in one sample
-  std::unique_ptr<SharedTensors> shared_tensors_;
-  std::unique_ptr<Worker> worker_;
+  InputSet inputs_;
+  std::unique_ptr<CandidateProcess> process_;
 };
 
 // Has any benchmark failed? Google Benchmark itself tells only the reader.
 bool any_failed = false;
 
-void run_benchmark(benchmark::State& state, Benchmarked& one) {
-  const auto skip = [&state](const std::string& why) {
-    any_failed = true;
-    state.SkipWithError(why.c_str());
-  };
-  if (const std::string why = one.start(); !why.empty()) {
-    return skip(why);
-  }
+void run_benchmark(benchmark::State& state, Benchmarked& one) try {
+  one.start();
   std::vector<double> ns;
   std::size_t next = 0;
   auto left = static_cast<std::int64_t>(state.max_iterations);
   for ([[maybe_unused]] const auto iteration : state) {
     if (next == ns.size()) {
-      ns.clear();
       next = 0;
       const std::int64_t calls = std::min(one.batch(), std::max<std::int64_t>(left, 1));
       left -= calls;
-      if (const std::string why = one.time(calls, ns); !why.empty()) {
-        skip(why);
-        break;
-      }
+      ns = one.time(calls);
     }
     state.SetIterationTime(1e-9 * ns[next++]);
   }
@@ -160,6 +123,9 @@ void run_benchmark(benchmark::State& state, Benchmarked& one) {
   if (work.flops > 0) {
     state.counters["flops"] = benchmark::Counter(calls * work.flops, benchmark::Counter::kIsRate);
   }
+} catch (const EnvironmentError& error) {
+  any_failed = true;
+  state.SkipWithError(error.what());
 }
 
 // What the command line names: every variant of a family for the target with its default settings, or one

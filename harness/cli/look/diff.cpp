@@ -5,10 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
+#include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
@@ -85,18 +85,25 @@ std::vector<Change> changes(const Side& base, const Side& side) {
   return result;
 }
 
-std::string text_of(const std::vector<Change>& changes) {
-  std::vector<std::vector<std::string>> rows;
+std::string text_of(const std::vector<Change>& changes, const std::string& sources) {
+  report::Table table;
   for (const Change& change : changes) {
-    std::string field = "  " + change.field;
+    std::string field = change.field;
     for (const auto& [sign, values] : {std::pair("-", change.before), std::pair("+", change.after)}) {
       for (const std::string& value : values.empty() ? std::vector<std::string>() : split(values, '\n')) {
-        rows.push_back({field, std::string(sign) + " " + value});
+        table.rows.push_back({field, std::string(sign) + " " + value});
         field = "";
       }
     }
   }
-  return rows.empty() ? "" : format_table(rows);
+  return terminal_text([&](report::Writer& writer) {
+    writer.table(table);
+    if (sources.empty()) {
+      writer.paragraph("the sources are equal");
+    } else {
+      writer.diff(sources);
+    }
+  });
 }
 
 Json document_of(const Side& base, const Side& side, const std::vector<Change>& changes, const std::string& diff) {
@@ -118,12 +125,8 @@ int diff(const DiffOptions& options, const Globals& globals) {
   const Side base = base_of(workspace, options, side);
   const std::vector<Change> metadata = changes(base, side);
   const std::string sources = unified_diff(all_sources(base.variant), all_sources(side.variant));
-  if (globals.json) {
-    print_json(document_of(base, side, metadata, sources));
-  } else {
-    print(paint(side.label, "bold") + " against " + paint(base.label, "bold") + "\n" + text_of(metadata) + "\n" +
-          (sources.empty() ? "the sources are equal\n" : paint_diff(sources)));
-  }
+  print_answer(globals, document_of(base, side, metadata, sources),
+               paint(side.label, "bold") + " against " + paint(base.label, "bold") + "\n" + text_of(metadata, sources));
   return kDone;
 }
 

@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -87,10 +85,7 @@ Explained explained_here(const ExplainOptions& options, Workspace& workspace,
   Explained explained;
   for (const std::size_t i : {0u, 1u}) {
     const Runtime runtime = workspace.runtime(family);
-    if (const std::string why = runtime.unsupported(configurations[i], workload.axes); !why.empty()) {
-      throw UserError(configurations[i].label() + " does not support " + workload.name + ": " + why,
-                      "choose another one with --workload; 'apo list " + family.name + "' shows them");
-    }
+    check_supported(runtime, configurations[i], workload);
     explained.profiles[i] =
         kept_or_measured_profile(workspace, family, configurations[i], workload, cache, options.remeasure, observer);
     observer.progress({.what = "build " + configurations[i].label()});
@@ -131,14 +126,10 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
   const auto [profiles, builds] = (options.recorded ? explained_there : explained_here)(
       options, workspace, configurations, family, cache, observer);
   const Explanation explanation = explain(profiles[0], profiles[1], builds[0].resources, builds[1].resources);
-  if (globals.json) {
-    Json document = to_document(explanation);
-    document["a"] = to_document(profiles[0]);
-    document["b"] = to_document(profiles[1]);
-    document["cache_policy"] = options.cache;
-    print_json(document);
-    return kDone;
-  }
+  Json document = to_document(explanation);
+  document["a"] = to_document(profiles[0]);
+  document["b"] = to_document(profiles[1]);
+  document["cache_policy"] = options.cache;
   std::string text = "A " + paint(configurations[0].label(), "bold") + " -> B " +
                      paint(configurations[1].label(), "bold") + " on " + profiles[0].workload + ", " + options.cache +
                      " caches\n  " + explanation.sentence + "\n";
@@ -146,7 +137,7 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
           (profiles[0].rung == profiles[1].rung ? "" : " for A, " + profiles[1].rung + " for B") + "\n";
   const std::string& missing = profiles[0].missing.empty() ? profiles[1].missing : profiles[0].missing;
   text += missing.empty() ? "" : "  missing " + missing + "\n";
-  print(text + explanation_text(explanation));
+  print_answer(globals, document, text + explanation_text(explanation));
   return kDone;
 }
 

@@ -10,9 +10,9 @@
 #include <set>
 #include <tuple>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
@@ -32,15 +32,7 @@ struct LessonOptions {
 };
 
 std::optional<Verdict> verdict_of(const std::string& word) {
-  if (word.empty()) {
-    return std::nullopt;
-  }
-  const auto verdict = verdict_from(word);
-  if (!verdict) {
-    throw UserError("unknown verdict '" + word + "'", did_you_mean(word, {"accepted", "reverted", "inconclusive"}) +
-                                                          "\nknown: accepted, reverted, inconclusive");
-  }
-  return verdict;
+  return word.empty() ? std::nullopt : std::optional(checked_value<Verdict>("verdict", word, ""));
 }
 
 // `where`: what shows the names.
@@ -175,82 +167,29 @@ std::string condition_of(const Lesson& lesson) {
                             waiting_words(condition.stall), format_share(condition.stall_share)));
 }
 
-// Techniques that the incumbent does not have.
-std::string new_techniques(const Lesson& lesson, Journal& journal) {
-  std::vector<std::string> techniques = lesson.techniques;
-  if (const std::optional<Variant> incumbent = journal.variant(lesson.incumbent_source_hash)) {
-    std::erase_if(techniques, [&](const std::string& one) {
-      return std::find(incumbent->techniques.begin(), incumbent->techniques.end(), one) != incumbent->techniques.end();
-    });
-  }
-  return techniques.empty() ? "no other technique" : join(techniques, ", ");
-}
-
-// "UNROLL=2 in place of 4" of one variant, else what the candidate's variant adds.
-std::string change_of(const Lesson& lesson, Journal& journal) {
-  const Configuration& incumbent = lesson.incumbent;
-  if (lesson.configuration.variant != incumbent.variant) {
-    return fmt::format("{}, over {}", new_techniques(lesson, journal), incumbent.label());
-  }
-  std::vector<std::string> changes;
-  for (const auto& [name, value] : lesson.configuration.settings) {
-    const auto before = incumbent.settings.find(name);
-    if (before == incumbent.settings.end() || before->second != value) {
-      changes.push_back(
-          fmt::format("{}={}{}", name, value,
-                      before == incumbent.settings.end() ? "" : fmt::format(" in place of {}", before->second)));
-    }
-  }
-  return changes.empty() ? "an edited source, over the one before" : join(changes, ", ");
-}
-
-// Advises in one word.
-std::string_view advice_of(const Lesson& lesson) {
-  switch (lesson.verdict) {
-    case Verdict::accepted:
-      return "take ";
-    case Verdict::reverted:
-      return "leave";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "open ";
-}
-
-// Prints the lesson without the names, which stand above it.
-std::string_view finding_of(const Lesson& lesson) {
-  const std::string_view text = lesson.text;
-  const std::string names = lesson.configuration.label() + " against " + lesson.incumbent.label() + " on ";
-  return text.starts_with(names) ? text.substr(names.size()) : text;
-}
-
 std::string place_of(const Lesson& lesson, Journal& journal) {
   const std::optional<Machine> machine = journal.machine(lesson.machine);
   return fmt::format("{}, class {}, on {}", lesson.family, lesson.workload_class,
                      machine ? machine->model : lesson.machine);
 }
 
-// Groups lessons by operation and machine, in the order in which they were learned.
+// By operation and machine.
 std::string lessons_text(const std::vector<Lesson>& found, const Workspace& workspace, Journal& journal) {
-  std::vector<std::string> places;
-  std::map<std::string, std::string> texts;
-  CurrentIncumbents incumbents(journal);
+  std::map<std::string, std::vector<Lesson>> places;
   for (const Lesson& lesson : found) {
-    const std::string place = place_of(lesson, journal);
-    if (texts.try_emplace(place).second) {
-      places.push_back(place);
-    }
+    places[place_of(lesson, journal)].push_back(lesson);
+  }
+  CurrentIncumbents incumbents(journal);
+  const auto hold = [&](const Lesson& lesson) {
     const std::string why = expired(lesson, workspace, incumbents);
-    texts[place] += fmt::format("  {}  {}: {}\n         {} (experiment {})\n         {}\n", advice_of(lesson),
-                                lesson.configuration.variant.substr(lesson.family.size() + 1),
-                                change_of(lesson, journal), one_line(finding_of(lesson)), lesson.experiment,
-                                why.empty() ? "holds " + condition_of(lesson) : "no longer known to hold: " + why);
-  }
-  std::string text;
-  for (const std::string& place : places) {
-    text += (text.empty() ? "" : "\n") + paint(place, "bold") + "\n" + texts[place];
-  }
-  return text;
+    return why.empty() ? "holds " + condition_of(lesson) : "no longer known to hold: " + why;
+  };
+  return terminal_text([&](report::Writer& writer) {
+    for (const auto& [place, lessons] : places) {
+      writer.heading(2, place);
+      write_lessons(lessons, writer, hold);
+    }
+  });
 }
 
 nlohmann::ordered_json condition_document(const Lesson& lesson) {
@@ -269,19 +208,15 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   check_names(options, workspace, journal);
   const std::vector<Lesson> found = journal.lessons(
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
-  if (globals.json) {
-    nlohmann::ordered_json documents = nlohmann::ordered_json::array();
-    CurrentIncumbents incumbents(journal);
-    for (const Lesson& lesson : found) {
-      documents.push_back(to_document(lesson));
-      documents.back()["expired"] = expired(lesson, workspace, incumbents);
-      documents.back()["condition"] = condition_document(lesson);
-    }
-    print_json({{"lessons", documents}});
-    return kDone;
+  nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+  CurrentIncumbents incumbents(journal);
+  for (const Lesson& lesson : found) {
+    documents.push_back(to_document(lesson));
+    documents.back()["expired"] = expired(lesson, workspace, incumbents);
+    documents.back()["condition"] = condition_document(lesson);
   }
-  print(lessons_text(found, workspace, journal));
-  if (found.empty() && !globals.quiet) {
+  print_answer(globals, {{"lessons", documents}}, lessons_text(found, workspace, journal));
+  if (found.empty() && !globals.quiet && !globals.json) {
     std::fprintf(stderr, "no lesson matches\n");
   }
   return kDone;

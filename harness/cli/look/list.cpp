@@ -10,14 +10,12 @@
 #include <optional>
 #include <utility>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
-#include "harness/cli/scale/list_workers.h"
 #include "harness/core/error.h"
-#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/json/values.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/exchange/exchange.h"
@@ -79,17 +77,13 @@ Incumbents load_incumbents(const Workspace& workspace) {
   return incumbents;
 }
 
-std::string target_text(const Variant& variant) {
-  return std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch);
-}
-
-void print_overview(Workspace& workspace) {
+std::string overview_text(Workspace& workspace) {
   std::vector<std::vector<std::string>> rows = {{"family", "workloads", "variants", "summary"}};
   for (const Family& family : families()) {
     rows.push_back({family.name, std::to_string(family.workloads.size()),
                     std::to_string(workspace.catalogue().of_family(family.name).size()), family.summary});
   }
-  print(format_table(rows) + "'apo list FAMILY' shows its workloads and variants\n");
+  return format_table(rows) + "'apo list FAMILY' shows its workloads and variants\n";
 }
 
 std::string axes_text(const Family& family) {
@@ -139,16 +133,11 @@ std::string workloads_text(const Family& family) {
 std::string variants_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
   std::string text;
   for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
-    text += "  " + paint(variant->name, "bold") + "  " + target_text(*variant) + "  " + join(variant->techniques, ", ");
-    text += variant->parent.empty() ? "" : "  from " + variant->parent;
-    text += variant->idea.empty() ? "\n" : "\n      " + variant->idea + "\n";
-    if (variant->prediction) {
-      text += "      predicted " + format_band(variant->prediction->low, variant->prediction->high) + " over " +
-              variant->prediction->relative_to + "\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const VariantField& field : metadata_fields(*variant)) {
+      rows.push_back({"      " + field.name, field.value});
     }
-    if (!variant->tunables.empty()) {
-      text += "      tunables: " + tunables_text(*variant) + "\n";
-    }
+    text += "  " + paint(variant->name, "bold") + "\n" + format_table(rows);
     if (const auto found = incumbents.find(variant->id()); found != incumbents.end()) {
       for (const std::string& line : found->second) {
         text += "      " + paint("* " + line, "green") + "\n";
@@ -158,20 +147,10 @@ std::string variants_text(Workspace& workspace, const Family& family, const Incu
   return text;
 }
 
-void print_family(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
-  print(paint(family.name, "bold") + ": " + family.summary + "\n\n" + axes_text(family) + "\n" + tensors_text(family) +
-        "\n" + scalars_text(family) + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") +
-        "\n\nvariants\n" + variants_text(workspace, family, incumbents));
-}
-
-void print_variant(const Variant& variant, const Incumbents& incumbents) {
-  std::string text = paint(variant.id(), "bold") + "\n" + describe_variant(variant);
-  if (const auto found = incumbents.find(variant.id()); found != incumbents.end()) {
-    for (const std::string& line : found->second) {
-      text += "  * " + line + "\n";
-    }
-  }
-  print(text);
+std::string family_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
+  return paint(family.name, "bold") + ": " + family.summary + "\n\n" + axes_text(family) + "\n" + tensors_text(family) +
+         "\n" + scalars_text(family) + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") +
+         "\n\nvariants\n" + variants_text(workspace, family, incumbents);
 }
 
 Json variant_document(const Variant& variant, const Incumbents& incumbents) {
@@ -198,63 +177,144 @@ void print_problems(Workspace& workspace) {
   }
 }
 
-// The names on the command line, all checked before anything is printed.
-struct Named {
-  std::vector<const Family*> families;
-  std::vector<const Variant*> variants;
-};
-
-Named find_named(Workspace& workspace, const std::vector<std::string>& names) {
-  Named named;
-  for (const std::string& name : names) {
-    const std::size_t slash = name.find('/');
-    const Family& family = workspace.family(name.substr(0, slash));
-    if (slash == std::string::npos) {
-      named.families.push_back(&family);
-    } else {
-      named.variants.push_back(&workspace.catalogue().get(name));
-    }
-  }
-  return named;
-}
-
-void print_document(Workspace& workspace, const Named& named, bool all, const Incumbents& incumbents) {
-  Json document = {{"families", Json::array()}, {"variants", Json::array()}, {"problems", Json::array()}};
-  for (const Family& family : families()) {
-    if (all) {
-      document["families"].push_back(family_document(workspace, family, incumbents));
-    }
-  }
-  for (const Family* family : named.families) {
-    document["families"].push_back(family_document(workspace, *family, incumbents));
-  }
-  for (const Variant* variant : named.variants) {
-    document["variants"].push_back(variant_document(*variant, incumbents));
-  }
-  for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
-    document["problems"].push_back({{"path", problem.path}, {"what", problem.what}, {"hint", problem.hint}});
-  }
-  print_json(document);
-}
-
 int list(const std::vector<std::string>& names, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  const Named named = find_named(workspace, names);
+  std::vector<const Family*> named;
+  for (const std::string& name : names) {
+    if (name.find('/') != std::string::npos) {
+      throw UserError("'" + name + "' is no family", "'apo show " + name + "' shows a variant");
+    }
+    named.push_back(&workspace.family(name));
+  }
   const Incumbents incumbents = load_incumbents(workspace);
-  if (globals.json) {
-    print_document(workspace, named, names.empty(), incumbents);
-    return kDone;
+  std::string text = names.empty() ? overview_text(workspace) : "";
+  Json documents = Json::array();
+  for (const Family& family : families()) {
+    if (names.empty()) {
+      documents.push_back(family_document(workspace, family, incumbents));
+    }
   }
-  if (names.empty()) {
-    print_overview(workspace);
+  for (const Family* family : named) {
+    text += family_text(workspace, *family, incumbents);
+    documents.push_back(family_document(workspace, *family, incumbents));
   }
-  for (const Family* family : named.families) {
-    print_family(workspace, *family, incumbents);
+  const auto problem_of = [](const CatalogueProblem& one) {
+    return Json{{"path", one.path}, {"what", one.what}, {"hint", one.hint}};
+  };
+  print_answer(globals, {{"families", documents}, {"problems", list_of(workspace.catalogue().problems(), problem_of)}},
+               text);
+  if (!globals.json) {
+    print_problems(workspace);
   }
-  for (const Variant* variant : named.variants) {
-    print_variant(*variant, incumbents);
+  return kDone;
+}
+
+// ---------------------------------------------------------------- the workers of campaigns
+
+struct CampaignStatus {
+  Campaign campaign;
+  std::string run_by;  // "process 4711"; "" for nobody
+  double experiments_an_hour = 0;
+  std::vector<WorkerRow> workers;
+};
+
+CampaignStatus status_of(Journal& journal, std::int64_t id) {
+  const auto campaign = journal.campaign(id);
+  if (!campaign) {
+    throw UserError(fmt::format("there is no campaign {}", id), "'apo report' lists them");
   }
-  print_problems(workspace);
+  return {.campaign = *campaign,
+          .run_by = journal.who_works_on({.kind = Unfinished::Kind::campaign, .id = id, .campaign = id}).value_or(""),
+          .experiments_an_hour = journal.answers_an_hour(id),
+          .workers = journal.workers(id)};
+}
+
+// The one that was asked for; else those that are being run with workers; else the newest that had some.
+std::vector<CampaignStatus> read_status(std::int64_t campaign, const Paths& paths) {
+  if (!std::filesystem::exists(paths.journal)) {
+    return {};
+  }
+  Journal journal = Journal::open(paths.journal, Access::read_only);
+  if (campaign != 0) {
+    return {status_of(journal, campaign)};
+  }
+  std::vector<CampaignStatus> all;
+  const std::vector<std::int64_t> campaigns = journal.campaigns_with_workers();
+  for (const std::int64_t id : campaigns) {
+    if (CampaignStatus status = status_of(journal, id); !status.run_by.empty()) {
+      all.push_back(std::move(status));
+    }
+  }
+  if (all.empty() && !campaigns.empty()) {
+    all.push_back(status_of(journal, campaigns.front()));
+  }
+  return all;
+}
+
+// One that its killed driver could not end.
+bool is_working(const CampaignStatus& status, const WorkerRow& worker) {
+  return !worker.end && !status.run_by.empty();
+}
+
+std::string state_of(const CampaignStatus& status, const WorkerRow& worker) {
+  if (worker.end) {
+    return std::string(to_string(*worker.end));
+  }
+  return status.run_by.empty() ? "driver_ended" : worker.candidate.empty() ? "idle" : "judging";
+}
+
+Json to_document(const CampaignStatus& status, const WorkerRow& worker) {
+  const bool judges = is_working(status, worker) && !worker.candidate.empty();
+  return {{"number", worker.number},
+          {"device", worker.device},
+          {"model", worker.model},
+          {"machine", worker.machine},
+          {"state", state_of(status, worker)},
+          {"judging", judges ? Json(worker.candidate) : Json(nullptr)},
+          {"since", judges ? Json(worker.busy_since) : Json(nullptr)},
+          {"experiments", worker.experiments},
+          {"lost", worker.lost},
+          {"busy_s", number_or_null(worker.busy_s)},
+          {"started_at", worker.started_at},
+          {"ended_at", worker.end ? Json(worker.ended_at) : Json(nullptr)},
+          {"note", worker.note},
+          {"command", worker.command}};
+}
+
+Json to_document(const CampaignStatus& status) {
+  return {{"campaign", status.campaign.id},
+          {"family", status.campaign.policy.family},
+          {"workloads", status.campaign.policy.workloads},
+          {"run_by", status.run_by.empty() ? Json(nullptr) : Json(status.run_by)},
+          {"experiments_an_hour", number_or_null(status.experiments_an_hour)},
+          {"workers", list_of(status.workers, [&](const WorkerRow& one) { return to_document(status, one); })}};
+}
+
+std::string status_text(const CampaignStatus& status) {
+  const Policy& policy = status.campaign.policy;
+  std::string text =
+      fmt::format("campaign {}: {} on {}, {}: {} experiments an hour\n", status.campaign.id, policy.family,
+                  join(policy.workloads, ", "), status.run_by.empty() ? "not running" : "run by " + status.run_by,
+                  format_g(status.experiments_an_hour, 3));
+  std::vector<std::vector<std::string>> rows = {
+      {"worker", "device", "state", "judging", "experiments", "lost", "busy", "note"}};
+  for (const WorkerRow& worker : status.workers) {
+    rows.push_back({std::to_string(worker.number), worker.device, state_of(status, worker),
+                    is_working(status, worker) ? worker.candidate : "", std::to_string(worker.experiments),
+                    std::to_string(worker.lost), format_seconds(worker.busy_s), one_line(worker.note)});
+  }
+  return text + format_table(rows);
+}
+
+// Of that campaign; 0: of those that are being run with workers, else of the newest one that had some.
+int list_workers(std::int64_t campaign, const Globals& globals) {
+  const std::vector<CampaignStatus> all = read_status(campaign, make_paths(globals.journal));
+  std::string text;
+  for (const CampaignStatus& one : all) {
+    text += status_text(one);
+  }
+  print_answer(globals, {{"campaigns", list_of(all, [](const CampaignStatus& one) { return to_document(one); })}},
+               text.empty() ? "no campaign has had workers: 'apo run --workers local:all' starts some\n" : text);
   return kDone;
 }
 
@@ -267,7 +327,8 @@ Action define_list(CLI::App& app, Globals& globals) {
     std::int64_t campaign = 0;
   };
   const auto options = std::make_shared<Options>();
-  auto* names = app.add_option("names", options->names, "families (FAMILY) and variants (FAMILY/NAME) to show in full");
+  auto* names =
+      app.add_option("names", options->names, "families to show in full; 'apo show FAMILY/NAME' shows a variant");
   auto* workers = app.add_flag("--workers", options->workers,
                                "the workers of campaigns instead: device, what each judges, failures");
   workers->excludes(names);

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/cli/target_choice.h"
+#include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/records/stalls.h"
@@ -23,6 +22,7 @@
 #include "harness/profile/measure.h"
 #include "harness/profile/roofs/roofs.h"
 #include "harness/research/diagnosis/rules.h"
+#include "reports/numbers.h"
 
 namespace apo {
 namespace {
@@ -43,142 +43,103 @@ struct ProfileOptions {
   std::string metrics;  // separated by commas
 };
 
-std::string quantity(double value, const std::string& unit) {
-  if (unit == "ns") {
-    return format_ns(value);
-  }
-  if (unit == "s") {
-    return format_ns(1e9 * value);
-  }
-  if (unit == "byte") {
-    return format_bytes(value);
-  }
-  const bool rate = unit.find("/s") != std::string::npos;
-  return rate ? format_si(value, unit) : format_g(value) + (unit.empty() ? "" : " " + unit);
-}
-
-std::string interval(const std::optional<double>& lower, const std::optional<double>& upper, const std::string& unit) {
-  return lower && upper ? "[" + quantity(*lower, unit) + ", " + quantity(*upper, unit) + "]" : "";
-}
-
-std::string metrics_text(const Profile& profile) {
-  std::vector<std::vector<std::string>> rows = {{"  metric", "value", "95 % interval", "n"}};
-  const std::set<std::string> of_counted_work = {"gflops",     "special_per_s", "intensity",    "floor_flops",
-                                                 "busy_flops", "floor_special", "busy_special", "gb_per_s"};
-  for (const Metric& metric : profile.metrics) {
-    if (metric.value == 0 && of_counted_work.contains(metric.name)) {
-      continue;
-    }
-    rows.push_back({"  " + metric.name, quantity(metric.value, metric.unit),
-                    interval(metric.lower, metric.upper, metric.unit),
-                    metric.samples > 0 ? std::to_string(metric.samples) : ""});
-  }
-  return format_table(rows);
-}
-
-std::string roofs_text(const std::vector<Roof>& roofs) {
-  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n", "how"}};
-  for (const Roof& roof : roofs) {
-    rows.push_back({"  " + roof.name, quantity(roof.value, roof.unit), interval(roof.lower, roof.upper, roof.unit),
-                    std::to_string(roof.samples), roof.note});
-  }
-  return format_table(rows);
-}
-
-std::string scaling_text(const Profile& profile, int cores) {
+report::Table scaling_of(const Profile& profile, int cores) {
   const double alone = cores == 1 ? profile.time_ns : profile.metric("time_t1");
-  std::vector<std::vector<std::string>> rows = {{"  threads", "one call", "against one thread"}};
+  report::Table table{{"threads", "one call", "against one thread"}, {}};
   for (int threads = 1; threads <= cores; ++threads) {
     const double ns = threads == cores ? profile.time_ns : profile.metric(fmt::format("time_t{}", threads));
     if (std::isfinite(ns)) {
-      rows.push_back({fmt::format("  {}", threads), format_ns(ns), format_ratio(alone / ns)});
+      table.rows.push_back({threads, format_ns(ns), format_ratio(alone / ns)});
     }
   }
-  return format_table(rows);
+  return table;
 }
 
-std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
-  std::string text;
-  for (const Bottleneck& bottleneck : bottlenecks) {
-    text += fmt::format("  {}, worth {}: {}{}\n", paint(bottleneck.name, "bold"), worth_text(bottleneck),
-                        bottleneck.evidence,
-                        bottleneck.line > 0 ? fmt::format("; mostly at {}:{}", bottleneck.file, bottleneck.line) : "");
+using Facts = std::vector<std::vector<report::Line>>;
+
+void add_fact(Facts& facts, const std::string& name, std::vector<std::string> parts) {
+  std::erase(parts, "");
+  if (!parts.empty()) {
+    facts.push_back({name, join(parts, ", ")});
   }
-  return text.empty() ? "  none of the rules found one\n" : text;
 }
 
-// Prints the share of the time that each unit would need for the compulsory work alone.
-std::string busy_text(const Profile& profile) {
+// The share of the time that each unit would need for the compulsory work alone.
+std::vector<std::string> busy_parts(const Profile& profile) {
   std::vector<std::string> parts;
   for (const auto& [metric, what] :
        {std::pair{"busy_bytes", "moving bytes"}, std::pair{"busy_flops", "arithmetic"},
         std::pair{"busy_special", "special functions"}, std::pair{"busy_serial", "the serial chain"}}) {
     if (const double share = profile.metric(metric); share > 0) {
-      parts.push_back(std::string(what) + " " + format_g(100 * share, 3) + " %");
+      parts.push_back(std::string(what) + " " + report::percent_text(share));
     }
   }
-  return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
+  return parts;
 }
 
-// Prints the count of each special function.
-std::string special_text(const Profile& profile) {
+// The count of each special function.
+std::vector<std::string> special_parts(const Profile& profile) {
   std::vector<std::string> parts;
   for (const Metric& metric : profile.metrics) {
     if (metric.name.starts_with(kSpecialCount)) {
       parts.push_back(format_si(metric.value, "") + " " + metric.name.substr(kSpecialCount.size()));
     }
   }
-  return parts.empty() ? "" : "  special " + join(parts, ", ") + "\n";
+  return parts;
 }
 
-// Names the work that the floor does not count.
+// The work that the floor does not count.
 std::string floor_note(const Profile& profile) {
   if (profile.metric("floor_flops") == 0 && profile.metric("floor_special") == 0) {
-    return "          this family counts the bytes that must move and no arithmetic\n";
+    return "this family counts the bytes that must move and no arithmetic";
   }
   return profile.floor_roof == "special functions"
-             ? "          every special function counts as a tanh: with cheaper ones the floor is lower\n"
+             ? "every special function counts as a tanh: with cheaper ones the floor is lower"
              : "";
 }
 
-// Prints the counters of memory, occupancy and issue beside their ideal values; empty without counters.
-std::string counters_text(const Profile& profile) {
-  std::string text;
-  const auto line = [&](const char* name, std::vector<std::string> parts) {
-    std::erase(parts, "");
-    text += parts.empty() ? "" : std::string("  ") + name + join(parts, ", ") + "\n";
-  };
+// The counters of memory, occupancy and issue beside their ideal values; nothing without counters.
+void add_counters(const Profile& profile, Facts& facts) {
   const auto share = [&](const char* metric, const std::string& words) {
     const double value = profile.metric(metric);
-    return std::isfinite(value) ? format_g(100 * value, 3) + " % " + words : "";
+    return std::isfinite(value) ? report::percent_text(value) + " " + words : "";
   };
   const double moved = profile.metric("bytes_moved");
   const double excess = profile.metric("bytes_over_compulsory");
-  line("DRAM    ",
-       {std::isfinite(moved) ? format_bytes(moved) + " a call" : "",
-        excess > 0 ? format_ratio(excess) + " the compulsory bytes" : "", share("dram_utilisation", "of its peak")});
-  line("L2      ", {share("l2_hit_rate", "hits (" + profile.conditions + ")")});
+  add_fact(
+      facts, "DRAM",
+      {std::isfinite(moved) ? format_bytes(moved) + " a call" : "",
+       excess > 0 ? format_ratio(excess) + " the compulsory bytes" : "", share("dram_utilisation", "of its peak")});
+  add_fact(facts, "L2", {share("l2_hit_rate", "hits (" + profile.conditions + ")")});
   const bool counted = std::isfinite(profile.metric("achieved_occupancy"));
-  line("warps   ", {share("achieved_occupancy", "of an SM's active"), counted ? share("occupancy", "could be") : "",
-                    share("issue_utilisation", "of the issue slots used")});
+  add_fact(facts, "warps",
+           {share("achieved_occupancy", "of an SM's active"), counted ? share("occupancy", "could be") : "",
+            share("issue_utilisation", "of the issue slots used")});
   std::vector<std::string> stalls;
   for (const auto& [stall, part] : top_stalls(profile)) {
     if (part >= 0.03 && stalls.size() < 5) {
       stalls.push_back(stall + " " + format_share(part));
     }
   }
-  line("stalls  ", stalls);
-  return text;
+  add_fact(facts, "stalls", stalls);
 }
 
-std::string hot_lines_text(const Profile& profile) {
-  std::vector<std::vector<std::string>> rows = {{"  line", "samples", "share", "mostly", "source"}};
-  for (const HotLine& line : hot_lines(profile, 10)) {
-    rows.push_back({fmt::format("  {}:{}", line.file, line.line), std::to_string(line.samples),
-                    format_g(100 * line.share, 3) + " %", line.stall + " " + format_g(100 * line.stall_share, 2) + " %",
-                    line.text + (line.inlined.empty() ? "" : "  <- " + line.inlined)});
-  }
-  return rows.size() == 1 ? "" : "\nhottest lines\n" + format_table(rows);
+Facts facts_of(const Profile& profile) {
+  constexpr double kNoisySpread = 0.05;
+  const double spread = profile.metric("spread");
+  const std::string noise = "noisy: calls of the same work differ by " + format_share(spread) + " (MAD sigma)";
+  Facts facts;
+  add_fact(facts, "time", {format_ns(profile.time_ns), spread >= kNoisySpread ? noise : ""});
+  add_fact(facts, "floor",
+           {fmt::format("{} by {}: {} of the time", format_ns(profile.floor_ns), profile.floor_roof,
+                        report::percent_text(profile.floor_fraction)),
+            floor_note(profile)});
+  add_fact(facts, "of it", busy_parts(profile));
+  add_fact(facts, "special", special_parts(profile));
+  add_counters(profile, facts);
+  add_fact(facts, "rung", {profile.rung});
+  add_fact(facts, "missing", {profile.missing});
+  return facts;
 }
 
 // The metrics that --metrics names; throws UserError where they make no sense.
@@ -200,28 +161,25 @@ CounterChoice chosen_counters(const ProfileOptions& options, const Variant& vari
   return choice;
 }
 
-void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
-                   const Machine& machine) {
+void write_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
+                   const Machine& machine, report::Writer& writer) {
   const bool host = machine.target == Target::host;
-  std::string text = fmt::format("{} on {}, {} caches, {} {}\n", paint(profile.configuration.label(), "bold"),
-                                 profile.workload, cache, machine.cores, host ? "threads" : "SMs");
-  constexpr double kNoisySpread = 0.05;
-  const double spread = profile.metric("spread");
-  text += "  time    " + format_ns(profile.time_ns) +
-          (spread >= kNoisySpread ? "; noisy: calls of the same work differ by " + format_share(spread) + " (MAD sigma)"
-                                  : "") +
-          "\n";
-  text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
-          format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
-  text += busy_text(profile) + special_text(profile) + floor_note(profile);
-  text += counters_text(profile);
-  text += "  rung    " + profile.rung + "\n";
-  text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
-  text += host ? "\nthread scaling\n" + scaling_text(profile, machine.cores) : "";
-  text += hot_lines_text(profile);
-  text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile.roofs) + "\nbottlenecks\n" +
-          bottlenecks_text(bottlenecks);
-  print(text);
+  writer.heading(1, fmt::format("{} on {}, {} caches, {} {}", profile.configuration.label(), profile.workload, cache,
+                                machine.cores, host ? "threads" : "SMs"));
+  writer.table({{}, facts_of(profile)});
+  if (host) {
+    writer.heading(2, "thread scaling");
+    writer.table(scaling_of(profile, machine.cores));
+  }
+  write_hot_lines(profile, writer);
+  write_metrics(profile, writer);
+  write_roofs(profile.roofs, writer);
+  writer.heading(2, "bottlenecks");
+  if (bottlenecks.empty()) {
+    writer.paragraph("none of the rules found one");
+  } else {
+    write_bottlenecks(bottlenecks, writer);
+  }
 }
 
 // `apo profile --roofs`: no variant, only what the device can reach.
@@ -230,11 +188,9 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
   workspace.use(resolve_target(options.target, workspace));
   ConsoleObserver observer(globals);
   const std::vector<Roof> roofs = kept_or_measured_roofs(workspace, options.remeasure, observer);
-  if (globals.json) {
-    print_json({{"machine", to_document(workspace.machine())}, {"roofs", to_documents(roofs)}});
-  } else {
-    print("roofs of " + paint(workspace.machine().model, "bold") + "\n" + roofs_text(roofs));
-  }
+  print_answer(globals, {{"machine", to_document(workspace.machine())}, {"roofs", to_documents(roofs)}},
+               "roofs of " + paint(workspace.machine().model, "bold") + "\n" +
+                   terminal_text([&](report::Writer& writer) { write_roofs(roofs, writer); }));
   return kDone;
 }
 
@@ -247,10 +203,7 @@ Profile measured_profile(const ProfileOptions& options, Workspace& workspace, co
   workspace.use(variant.target, Workspace::AskedWorker::measures);
   const Workload& workload = profiled_workload(workspace, family, {configuration}, options.workload, observer);
   const Runtime runtime = workspace.runtime(family);
-  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
-    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
-                    "choose another one with --workload; 'apo list " + family.name + "' shows them");
-  }
+  check_supported(runtime, configuration, workload);
   Profile measured =
       measure_profile(runtime, configuration, workload, workspace.machine(),
                       kept_or_measured_roofs(workspace, options.remeasure, observer), cache, observer, counters);
@@ -273,16 +226,14 @@ int profile_variant(const ProfileOptions& options, CachePolicy cache, const Glob
                               : measured_profile(options, workspace, configuration, cache, observer);
   const std::vector<Bottleneck> bottlenecks = diagnose(
       diagnosis_of(workspace, workspace.runtime(family), workspace.workload(family, profile.workload), profile));
-  if (globals.json) {
-    Json document = to_document(profile);
-    document["cache_policy"] = options.cache;
-    document["threads"] = workspace.machine().cores;
-    document["machine"] = to_document(workspace.machine());
-    document["bottlenecks"] = to_documents(bottlenecks);
-    print_json(document);
-  } else {
-    print_profile(profile, bottlenecks, options.cache, workspace.machine());
-  }
+  Json document = to_document(profile);
+  document["cache_policy"] = options.cache;
+  document["threads"] = workspace.machine().cores;
+  document["machine"] = to_document(workspace.machine());
+  document["bottlenecks"] = to_documents(bottlenecks);
+  print_answer(globals, document, terminal_text([&](report::Writer& writer) {
+                 write_profile(profile, bottlenecks, options.cache, workspace.machine(), writer);
+               }));
   return kDone;
 }
 

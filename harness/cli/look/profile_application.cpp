@@ -4,22 +4,27 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "harness/applications/run_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/console.h"
-#include "harness/cli/look/application_text.h"
+#include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
 #include "journal/journal.h"
+#include "reports/numbers.h"
 
 namespace apo {
 namespace {
+
+using report::Writer;
 
 Categories categories_of(const ApplicationOptions& options) {
   return options.categories.empty() ? Categories::for_pytorch()
@@ -56,6 +61,71 @@ std::int64_t keep(ApplicationProfile& profile, const ApplicationSummary& summary
   return 0;
 }
 
+std::string end_of_command(const ApplicationProfile& profile) {
+  return profile.signal != 0       ? ", ended by " + signal_name(profile.signal)
+         : !profile.exit_code      ? ""
+         : *profile.exit_code == 0 ? ""
+                                   : fmt::format(", exit code {}", *profile.exit_code);
+}
+
+std::string ns_text(std::int64_t ns) {
+  return format_ns(static_cast<double>(ns));
+}
+
+void write_gaps(const ApplicationSummary& summary, Writer& writer) {
+  report::Table table{{"idle for", "times", "total", "of the span"}, {}};
+  for (std::size_t i = 0; i < summary.gaps.size(); ++i) {
+    const Gaps& gaps = summary.gaps[i];
+    if (gaps.count > 0) {
+      table.rows.push_back({i < kGapLimits.size() ? "up to " + ns_text(kGapLimits[i]) : "longer", gaps.count,
+                            ns_text(gaps.ns),
+                            report::percent_text(static_cast<double>(gaps.ns) / static_cast<double>(summary.span_ns))});
+    }
+  }
+  if (!table.rows.empty()) {
+    writer.heading(2, "gaps, the longest of them " + ns_text(summary.longest_gap_ns));
+    writer.table(table);
+  }
+}
+
+template <class Row>
+std::span<const Row> first_rows(const std::vector<Row>& rows) {
+  constexpr std::size_t kMostRows = 40;
+  return std::span(rows).first(std::min(rows.size(), kMostRows));
+}
+
+// Kernels by time, copies and fills, categories, ranges, gaps, and what is missing from the numbers.
+void write_application(const ApplicationProfile& profile, const ApplicationSummary& summary, Writer& writer) {
+  writer.heading(1, profile.command + end_of_command(profile) +
+                        (profile.seconds > 0 ? ", " + format_seconds(profile.seconds) : "") +
+                        (profile.device.empty() ? "" : ", " + profile.device));
+  if (summary.total_ns == 0) {
+    writer.paragraph("nothing was launched on a GPU");
+  } else {
+    writer.paragraph("GPU work " + ns_text(summary.total_ns) +
+                     (summary.span_ns > 0
+                          ? fmt::format("; busy {} of {} from first to last, idle {}", ns_text(summary.busy_ns),
+                                        ns_text(summary.span_ns), report::percent_text(summary.idle_share()))
+                          : ""));
+    std::vector<WorkRow> work(summary.work.begin(), summary.work.begin() + std::ssize(first_rows(summary.work)));
+    for (WorkRow& row : work) {  // template arguments may go on for pages; --json has the whole name
+      row.work.name = cut_middle(row.work.name, "...", [](const std::string& name) { return name.size() <= 90; });
+    }
+    write_work(work, std::ssize(summary.work), summary.categories, writer);
+    writer.paragraph("ceiling: how much faster the GPU's work as a whole could get if this took no time");
+    std::vector<RangeRow> ranges = summary.ranges;
+    std::erase_if(ranges, [](const RangeRow& row) { return row.calls == 0; });  // --json has them
+    write_ranges(first_rows(ranges), std::ssize(ranges), writer);
+    write_gaps(summary, writer);
+  }
+  if (!profile.metrics.empty()) {
+    writer.paragraph(fmt::format("{} metrics of kernels, see --json", profile.metrics.size()));
+  }
+  for (const std::string& note : profile.notes) {
+    writer.paragraph("note: " + note);
+  }
+}
+
 }  // namespace
 
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
@@ -74,7 +144,7 @@ int show_application(ApplicationProfile profile, const ApplicationOptions& optio
     document.update(to_document(profile, summary));
     text = json_text(document);
   } else {
-    text = describe_application(profile, summary) +
+    text = terminal_text([&](Writer& writer) { write_application(profile, summary, writer); }) +
            (id == 0 ? "" : fmt::format("application profile {} in the journal\n", id));
   }
   if (options.output.empty()) {

@@ -4,12 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -17,6 +15,7 @@
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 #include "journal/query/queries.h"
+#include "reports/formats/escape.h"
 
 namespace apo {
 namespace {
@@ -34,13 +33,6 @@ struct QueryOptions {
   bool commands = false;
 };
 
-// The shortest text that reads back as the same number.
-std::string exact(double value) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  return {buffer.data(), end};
-}
-
 std::string readable(const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
     return std::to_string(*integer);
@@ -53,37 +45,26 @@ std::string readable(const Cell& cell) {
   return text == nullptr ? "-" : one_line(*text);
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + "\"";
-}
-
 std::string csv_cell(const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
     return std::to_string(*integer);
   }
   if (const auto* real = std::get_if<double>(&cell)) {
-    return exact(*real);
+    return report::csv_field(*real);
   }
   const auto* text = std::get_if<std::string>(&cell);
-  return text == nullptr ? "" : csv_field(*text);
+  return text == nullptr ? "" : report::csv_field(*text);
 }
 
 Json json_cell(const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    return *integer;
-  }
-  if (const auto* real = std::get_if<double>(&cell)) {
-    return *real;
-  }
-  const auto* text = std::get_if<std::string>(&cell);
-  return text == nullptr ? Json(nullptr) : Json(*text);
+  const auto of = [](const auto& value) -> Json {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+      return nullptr;
+    } else {
+      return value;
+    }
+  };
+  return std::visit(of, cell);
 }
 
 std::string to_text(const Table& table) {
@@ -101,7 +82,7 @@ std::string to_text(const Table& table) {
 std::string to_csv(const Table& table) {
   std::vector<std::string> header;
   for (const std::string& name : table.columns) {
-    header.push_back(csv_field(name));
+    header.push_back(report::csv_field(name));
   }
   std::string text = join(header, ",") + "\r\n";
   for (const auto& row : table.rows) {
@@ -238,11 +219,7 @@ int query(const QueryOptions& options, const Globals& globals) {
   }
   const Paths paths = make_paths(globals.journal);
   const Table table = find(options, paths);
-  if (globals.json) {
-    print_json(to_json(table));
-  } else {
-    print(options.csv ? to_csv(table) : to_text(table));
-  }
+  print_answer(globals, to_json(table), options.csv ? to_csv(table) : to_text(table));
   if (!globals.quiet && !globals.json) {
     std::fputs(remarks_on(options, table, paths).c_str(), stderr);
   }

@@ -1,4 +1,4 @@
-// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML, JSON or CSV.
+// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML or JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -17,7 +16,6 @@
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 #include "reports/commands_page.h"
-#include "reports/index.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -34,13 +32,7 @@ struct ReportOptions {
 };
 
 report::Format format_of(const std::string& word) {
-  const auto format = report::format_from(word);
-  if (!format) {
-    const std::string guess = did_you_mean(word, report::format_names());
-    throw UserError("unknown format '" + word + "'",
-                    (guess.empty() ? "" : guess + "\n") + "known: " + join(report::format_names(), ", "));
-  }
-  return *format;
+  return checked_value<report::Format>("format", word == "md" ? "markdown" : word, "");
 }
 
 // Journals with the same name stand in folders that tell them apart.
@@ -75,11 +67,7 @@ int write_all(const ReportOptions& options, const Globals& globals) {
   const std::vector<report::IndexEntry> entries = load_all(journals, format);
   const std::filesystem::path index = report::write_index(
       entries, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
-  if (globals.json) {
-    print_json({{"campaigns", entries.size()}, {"path", index.string()}});
-  } else {
-    print(index.string() + "\n");
-  }
+  print_answer(globals, {{"campaigns", entries.size()}, {"path", index.string()}}, index.string() + "\n");
   return kDone;
 }
 
@@ -94,11 +82,7 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
   }
   const std::filesystem::path written = report::write_commands_page(
       comparisons, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
-  if (globals.json) {
-    print_json({{"comparisons", comparisons.size()}, {"path", written.string()}});
-  } else {
-    print(written.string() + "\n");
-  }
+  print_answer(globals, {{"comparisons", comparisons.size()}, {"path", written.string()}}, written.string() + "\n");
   return kDone;
 }
 
@@ -148,11 +132,7 @@ int write(const ReportOptions& options, const Globals& globals) {
                         folder.filename().string() + "'");
   }
   const auto written = report::write_report(model, format, folder);
-  if (globals.json) {
-    print_json({{"campaign", campaign}, {"path", written.front().string()}});
-  } else {
-    print(written.front().string() + "\n");
-  }
+  print_answer(globals, {{"campaign", campaign}, {"path", written.front().string()}}, written.front().string() + "\n");
   return kDone;
 }
 
@@ -170,7 +150,7 @@ Action define_report(CLI::App& app, Globals& globals) {
       ->excludes(campaign)
       ->excludes(all);
   app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
-  app.add_option("--format", options->format, "markdown, html, json or csv");
+  app.add_option("--format", options->format, "markdown, html or json; 'apo query --csv' prints experiments as CSV");
   app.add_option("--output", options->output, "write to this folder, or to standard output with -");
   return [options, &globals] { return write(*options, globals); };
 }

@@ -2,17 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/improve/ideas_text.h"
 #include "harness/cli/target_choice.h"
+#include "harness/cli/terminal.h"
 #include "harness/core/error.h"
-#include "harness/core/interval.h"
-#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/research_inputs.h"
@@ -31,54 +27,41 @@ struct ResearchOptions {
   bool recorded = false;
 };
 
-// "12 other target, 3 refuted"
-std::string left_out_text(const ResearchBrief& brief) {
-  std::map<std::string, int> counts;
-  for (const LeftOut& one : brief.left_out) {
-    ++counts[replace_all(std::string(to_string(one.kind)), "_", " ")];
-  }
-  std::vector<std::string> words;
-  for (const auto& [kind, count] : counts) {
-    words.push_back(fmt::format("{} {}", count, kind));
-  }
-  return join(words, ", ");
-}
-
 std::string family_of(const ResearchAnswer& answer) {
   return answer.inputs.diagnosis.incumbent.family;
 }
 
-std::string brief_text(const ResearchAnswer& answer) {
+void write_brief(const ResearchAnswer& answer, report::Writer& writer) {
   const Profile& profile = answer.inputs.diagnosis.profile;
-  std::string text = fmt::format("{} on {} takes {}, the floor is {} ({})\n\nwhat its time goes to\n",
-                                 paint(answer.inputs.incumbent.label(), "bold"), profile.workload,
-                                 format_ns(profile.time_ns), format_ns(profile.floor_ns), profile.floor_roof);
+  writer.heading(
+      1, fmt::format("{} on {} takes {}, the floor is {} ({})", answer.inputs.incumbent.label(), profile.workload,
+                     format_ns(profile.time_ns), format_ns(profile.floor_ns), profile.floor_roof));
+  writer.heading(2, "what its time goes to");
   if (answer.brief.bottlenecks.empty()) {
-    text += "  no cause that apo knows was found; 'apo profile " + answer.inputs.incumbent.variant +
-            "' shows the counters and the hot lines\n";
+    writer.paragraph("no cause that apo knows was found; 'apo profile " + answer.inputs.incumbent.variant +
+                     "' shows the counters and the hot lines");
+  } else {
+    write_bottlenecks(answer.brief.bottlenecks, writer);
   }
-  for (const Bottleneck& one : answer.brief.bottlenecks) {
-    const std::string place = one.file.empty() ? "" : fmt::format(" ({}:{})", one.file, one.line);
-    text += fmt::format("  {}, worth {}: {}{}\n", one.name, worth_text(one), one.evidence, place);
+  if (answer.brief.ranked.empty()) {
+    writer.paragraph(fmt::format(
+        "nothing is left to try: write a variant and 'apo try {0} FILE', or let 'apo run {0} --proposer COMMAND' ask "
+        "for some",
+        family_of(answer)));
+  } else {
+    write_ranking("to try, in this order", answer.brief.ranked, writer);
   }
-  std::vector<std::vector<std::string>> rows = {{"", "candidate", "predicted", "this rests on", "attacks"}};
-  for (const Candidate& one : answer.brief.ranked) {
-    const bool known = has_prediction(one.prediction);
-    rows.push_back({std::to_string(rows.size()), one.configuration.label(),
-                    known ? format_band(one.prediction.low, one.prediction.high) : "unknown",
-                    known ? one.prediction.because : "nothing was said of it", one.attacks});
-  }
-  text += rows.size() > 1 ? "\nto try, in this order\n" + format_table(rows)
-                          : fmt::format(
-                                "\nnothing is left to try: write a variant and 'apo try {} FILE', or let "
-                                "'apo run {} --proposer COMMAND' ask for some\n",
-                                family_of(answer), family_of(answer));
-  for (const std::string& expired : expired_refutations(answer.inputs, answer.brief)) {
-    text += "again: " + expired + "\n";
-  }
-  text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  const std::string ideas = ideas_text(answer.brief.unwritten);
-  return text + (ideas.empty() ? "" : "\n" + ideas);
+}
+
+std::string brief_text(const ResearchAnswer& answer) {
+  return terminal_text([&](report::Writer& writer) { write_brief(answer, writer); }) +
+         terminal_text(
+             [&](report::Writer& writer) {
+               writer.heading(2, "left out: --json has the reasons");
+               write_left_out({{.index = 1, .brief = answer.brief}}, writer);
+               write_ideas(answer.brief.unwritten, writer);
+             },
+             Folds::closed);
 }
 
 // The policy as the options complete it.

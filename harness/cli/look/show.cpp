@@ -3,16 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
-#include "harness/cli/look/experiment_text.h"
 #include "harness/cli/look/variant_text.h"
+#include "harness/cli/terminal.h"
 #include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
@@ -26,12 +24,26 @@ namespace apo {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::Writer;
 
 struct ShowOptions {
   std::string what;
   bool samples = false;
   bool source = false;
   bool log = false;
+};
+
+struct ExperimentView {
+  Experiment experiment;
+  std::optional<Layout> layout;
+  std::string device;                         // of the worker that judged it; "" where none did
+  std::string abandoned;                      // why it was never judged; "" for any other
+  std::vector<Bottleneck> bottlenecks;        // of the incumbent
+  std::vector<Certification> certifications;  // of the candidate as its campaign's final incumbent
+  std::optional<ReplayRow> measures_again;
+  std::vector<Experiment> replays;   // experiments that measured it again
+  std::optional<Variant> candidate;  // as it was judged
+  std::optional<Variant> incumbent;
 };
 
 // The layout of its rounds, else of its campaign; nullopt where neither is known.
@@ -43,10 +55,6 @@ std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) 
   }
   const auto campaign = journal.campaign(experiment.campaign);
   return campaign ? campaign->policy.layout : std::nullopt;
-}
-
-std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
-  return experiment.iteration == 0 ? std::vector<Bottleneck>{} : journal.brief(experiment.iteration).bottlenecks;
 }
 
 std::string why_abandoned(Journal& journal, const Experiment& experiment) {
@@ -78,24 +86,32 @@ std::vector<Certification> certifications_of(Journal& journal, const Experiment&
   return result;
 }
 
-std::string device_of(Journal& journal, const Experiment& experiment) {
-  const auto worker = journal.worker_of(experiment.id);
-  return worker ? worker->device : "";
-}
-
 ExperimentView load_view(Journal& journal, std::int64_t id) {
   const Experiment experiment = journal.load_experiment(id);
+  const auto worker = journal.worker_of(id);
   return {.experiment = experiment,
           .layout = layout_of(journal, experiment),
-          .device = device_of(journal, experiment),
+          .device = worker ? worker->device : "",
           .abandoned = why_abandoned(journal, experiment),
-          .bottlenecks = bottlenecks_of(journal, experiment),
+          .bottlenecks =
+              experiment.iteration == 0 ? std::vector<Bottleneck>() : journal.brief(experiment.iteration).bottlenecks,
           .certifications = certifications_of(journal, experiment),
           .measures_again = journal.replay(experiment.id),
           .replays = replays_of(journal, experiment),
           .candidate = journal.variant(experiment.candidate_source_hash),
           .incumbent = journal.variant(experiment.incumbent_source_hash)};
 }
+
+// The difference between the sources of an accepted candidate and its incumbent, else "".
+std::string diff_of(const ExperimentView& view) {
+  const std::optional<Judgement>& judgement = view.experiment.judgement;
+  const bool accepted = judgement && judgement->verdict == Verdict::accepted;
+  return accepted && view.candidate && view.incumbent
+             ? unified_diff(all_sources(*view.incumbent), all_sources(*view.candidate))
+             : "";
+}
+
+// ---------------------------------------------------------------- for programs
 
 Json headers_document(const Variant& variant) {
   Json headers = Json::array();
@@ -154,20 +170,151 @@ Json experiment_document(const ExperimentView& view, const ShowOptions& options)
   return document;
 }
 
+// ---------------------------------------------------------------- for people
+
+void write_head(const ExperimentView& view, Writer& writer) {
+  const Experiment& experiment = view.experiment;
+  writer.heading(1, fmt::format("experiment {}: {} against {}", experiment.id, experiment.candidate.label(),
+                                experiment.incumbent.label()));
+  writer.table(
+      {{},
+       {{"workloads", join(experiment.workloads, ", ") + " (class " + experiment.workload_class + ")"},
+        {"campaign", experiment.campaign == 0 ? "none: apo compare"
+                                              : fmt::format("{}, candidate {}", experiment.campaign, experiment.index)},
+        {"machine", experiment.machine + (view.device.empty() ? "" : ", " + view.device)},
+        {"layout", view.layout ? to_string(*view.layout) : "not known"},
+        {"started", experiment.started_at},
+        {"finished", !experiment.finished_at.empty() ? experiment.finished_at
+                     : view.abandoned.empty()        ? "not yet"
+                                                     : "never: " + view.abandoned},
+        {"candidate source", experiment.candidate_source_hash},
+        {"incumbent source", experiment.incumbent_source_hash}}});
+}
+
+void write_replays(const ExperimentView& view, Writer& writer) {
+  if (view.measures_again) {
+    writer.heading(2, "measures again");
+    writer.paragraph(
+        fmt::format("experiment {}, {}", view.measures_again->original,
+                    view.measures_again->kind == ReplayRow::Kind::confirm ? "its confirmation alone" : "whole"));
+  }
+  report::Table table{{"experiment", "started", "result"}, {}};
+  for (const Experiment& again : view.replays) {
+    std::string result = "never judged";
+    if (again.judgement && view.experiment.judgement) {
+      const Reproduction reproduction = reproduction_of(view.experiment, again);
+      result = (reproduction.reproduced ? "reproduced: " : "not reproduced: ") + reproduction.why;
+    }
+    table.rows.push_back({again.id, again.started_at, result});
+  }
+  if (!table.rows.empty()) {
+    writer.heading(2, "measured again");
+    writer.table(table);
+  }
+}
+
+void write_builds(const Experiment& experiment, Writer& writer) {
+  report::Table table{{"build", "outcome", "resources", "compiler", "object", "machine code", "flags"}, {}};
+  for (const auto& [role, build] :
+       {std::pair("candidate", &experiment.candidate_build), std::pair("incumbent", &experiment.incumbent_build)}) {
+    table.rows.push_back({role,
+                          build->key.empty() ? "not built"
+                                             : std::string(to_string(build->outcome)) +
+                                                   (build->evidence.empty() ? "" : ": ") + build->evidence,
+                          resources_text(*build), build->toolchain.compiler + ", " + build->toolchain.version,
+                          build->object_hash, build->code_hash, join(build->flags, " ")});
+  }
+  writer.heading(2, "builds");
+  writer.table(table);
+}
+
+void write_rounds(const std::vector<Round>& rounds, Writer& writer) {
+  report::Table table{{"stage", "round", "coin", "effect", "time", "seed", "void"}, {}};
+  for (const Round& round : rounds) {
+    table.rows.push_back({to_string(round.stage), round.index,
+                          round.candidate_in_slot0 ? "candidate, incumbent" : "incumbent, candidate",
+                          round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
+                          round.seed, round.void_why});
+  }
+  writer.heading(2, "rounds (coin: the arms in slot 0 and slot 1)");
+  writer.table(table);
+}
+
+void write_experiment(const ExperimentView& view, Writer& writer) {
+  const Experiment& experiment = view.experiment;
+  write_head(view, writer);
+  writer.heading(2, "judgement");
+  write_facts(experiment, writer);
+  if (!view.certifications.empty()) {
+    writer.heading(2, "certified");
+    write_certifications(view.certifications, writer);
+  }
+  write_replays(view, writer);
+  if (!view.bottlenecks.empty()) {
+    writer.heading(2, "bottlenecks of the incumbent");
+    write_bottlenecks(view.bottlenecks, writer);
+  }
+  writer.heading(2, "gates");
+  write_gates(experiment, writer);
+  write_builds(experiment, writer);
+  write_rounds(experiment.rounds, writer);
+  if (const std::string diff = diff_of(view); !diff.empty()) {
+    write_diff(diff, experiment, writer);
+  }
+}
+
+// Slot and ns, in the order in which they were taken.
+void write_samples(const std::vector<Round>& rounds, Writer& writer) {
+  report::Table table{{"stage", "round", "workload", "calls in a sample", "block", "samples"}, {}};
+  for (const Round& round : rounds) {
+    for (const RoundWorkload& workload : round.workloads) {
+      for (const auto& [kind, blocks] : {std::pair("warm-up", &workload.warmup), std::pair("", &workload.blocks)}) {
+        for (const Block& block : *blocks) {
+          std::vector<std::string> samples;
+          for (const Sample& sample : block.samples) {
+            samples.push_back(fmt::format("{}:{}", sample.slot, sample.ns));
+          }
+          table.rows.push_back(
+              {to_string(round.stage), round.index, workload.workload, workload.repetitions, kind, join(samples, " ")});
+        }
+      }
+    }
+  }
+  writer.heading(2, "samples (slot:ns, in the order they were taken)");
+  writer.table(table);
+}
+
+void write_logs(const Experiment& experiment, Writer& writer) {
+  writer.heading(2, "candidate build log");
+  writer.code_block(experiment.candidate_build.log);
+  writer.heading(2, "incumbent build log");
+  writer.code_block(experiment.incumbent_build.log);
+}
+
+// As it is in the file.
+std::string source_text(const Variant& variant) {
+  std::string text = "\n" + paint("source", "bold") + "\n" + variant.source;
+  for (const SourceFile& header : variant.headers) {
+    text += "\n" + paint("header " + header.name, "bold") + "\n" + readable_text(header);
+  }
+  return text;
+}
+
 std::string text_of(const ExperimentView& view, const ShowOptions& options) {
-  return experiment_text(view) + (options.samples ? samples_text(view.experiment.rounds) : "") +
+  return terminal_text([&](Writer& writer) {
+           write_experiment(view, writer);
+           if (options.samples) {
+             write_samples(view.experiment.rounds, writer);
+           }
+         }) +
          (options.source ? source_text(view.candidate.value_or(Variant{})) : "") +
-         (options.log ? logs_text(view.experiment) : "");
+         (options.log ? terminal_text([&](Writer& writer) { write_logs(view.experiment, writer); }) : "");
 }
 
 int show_experiment(std::int64_t id, const ShowOptions& options, const Globals& globals) {
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const ExperimentView view = load_view(journal, id);
-  if (globals.json) {
-    print_json(experiment_document(view, options));
-  } else {
-    print(text_of(view, options));
-  }
+  print_answer(globals, experiment_document(view, options), text_of(view, options));
   return kDone;
 }
 
@@ -183,17 +330,14 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
                     "'apo query' lists the experiments, 'apo list' the variants");
   }
   const Variant variant = known_variant(workspace, options.what);
-  if (globals.json) {
-    Json document = to_document(variant);
-    if (options.source) {
-      document["source"] = variant.source;
-      document["headers"] = headers_document(variant);
-    }
-    print_json(document);
-  } else {
-    print(paint(variant.id(), "bold") + "\n" + describe_variant(variant) +
-          (options.source ? source_text(variant) : ""));
+  Json document = to_document(variant);
+  if (options.source) {
+    document["source"] = variant.source;
+    document["headers"] = headers_document(variant);
   }
+  print_answer(
+      globals, document,
+      paint(variant.id(), "bold") + "\n" + describe_variant(variant) + (options.source ? source_text(variant) : ""));
   return kDone;
 }
 
@@ -209,11 +353,7 @@ int show_application(std::int64_t id, const ShowOptions& options, const Globals&
   check_prints_runs(options, "dispatches");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const ApplicationComparison comparison = journal.load_application_comparison(id);
-  if (globals.json) {
-    print_json(to_document(comparison));
-  } else {
-    print(application_comparison_in_full(comparison));
-  }
+  print_answer(globals, to_document(comparison), application_comparison_in_full(comparison));
   return kDone;
 }
 
@@ -221,11 +361,7 @@ int show_commands(std::int64_t id, const ShowOptions& options, const Globals& gl
   check_prints_runs(options, "commands");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const CommandComparison comparison = journal.load_command_comparison(id);
-  if (globals.json) {
-    print_json(to_document_with_runs(comparison));
-  } else {
-    print(command_comparison_in_full(comparison));
-  }
+  print_answer(globals, to_document_with_runs(comparison), command_comparison_in_full(comparison));
   return kDone;
 }
 

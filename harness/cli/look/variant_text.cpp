@@ -20,6 +20,16 @@ std::string values_text(const std::vector<std::int64_t>& values) {
   return join(parts, ",");
 }
 
+// "CHUNK 16,8,32; LANES 2", the default first.
+std::string tunables_text(const Variant& variant) {
+  std::vector<std::string> parts;
+  for (const Tunable& tunable : variant.tunables) {
+    parts.push_back(tunable.name + " " + values_text(tunable.values) +
+                    (tunable.technique.empty() ? "" : " (" + tunable.technique + ")"));
+  }
+  return join(parts, "; ");
+}
+
 std::string launch_text(const Launch& launch) {
   std::string text = launch.kernel;
   for (const auto& [name, value] : launch.attributes) {
@@ -29,15 +39,6 @@ std::string launch_text(const Launch& launch) {
 }
 
 }  // namespace
-
-std::string tunables_text(const Variant& variant) {
-  std::vector<std::string> parts;
-  for (const Tunable& tunable : variant.tunables) {
-    parts.push_back(tunable.name + " " + values_text(tunable.values) +
-                    (tunable.technique.empty() ? "" : " (" + tunable.technique + ")"));
-  }
-  return join(parts, "; ");
-}
 
 std::vector<VariantField> metadata_fields(const Variant& variant) {
   std::vector<VariantField> fields = {
@@ -91,20 +92,6 @@ Variant known_variant(Workspace& workspace, const std::string& id) {
     }
   }
   return workspace.catalogue().get(id);
-}
-
-std::string paint_diff(const std::string& diff) {
-  std::string text;
-  const std::vector<std::string> lines = split(diff, '\n');
-  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    const std::string& line = lines[i];
-    const char* colour = line.starts_with("---") || line.starts_with("+++") ? "bold"
-                         : line.starts_with('+')                            ? "green"
-                         : line.starts_with('-')                            ? "red"
-                                                                            : nullptr;
-    text += (colour == nullptr ? line : paint(line, colour)) + "\n";
-  }
-  return text;
 }
 
 }  // namespace apo

@@ -9,9 +9,6 @@
 
 namespace apo {
 
-// "CHUNK 16,8,32; LANES 2", the default first; "" without tunables.
-std::string tunables_text(const Variant& variant);
-
 struct VariantField {
   std::string name;
   std::string value;
@@ -26,8 +23,5 @@ std::string describe_variant(const Variant& variant);
 
 // Looks in the catalogue, then in the journal. Throws UserError with "did you mean".
 Variant known_variant(Workspace& workspace, const std::string& id);
-
-// Paints additions green and removals red.
-std::string paint_diff(const std::string& diff);
 
 }  // namespace apo

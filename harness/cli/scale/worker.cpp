@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/system/files.h"

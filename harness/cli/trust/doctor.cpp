@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -12,11 +11,9 @@
 #include <thread>
 
 #include "harness/applications/replay_application.h"
-#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/doctor_check.h"
-#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
@@ -42,8 +39,6 @@ namespace fs = std::filesystem;
 const char* word(CheckState state) {
   return state == CheckState::works ? "ok" : state == CheckState::limited ? "limited" : "broken";
 }
-
-// ---------------------------------------------------------------- the machine
 
 Check check_cpu(const Machine& machine) {
   Check check{.name = "cpu",
@@ -86,13 +81,8 @@ Check check_counters() {
   if (missing.empty()) {
     return {.name = "perf_event counters", .finding = "all of them"};
   }
-  return {.name = "perf_event counters",
-          .state = CheckState::limited,
-          .finding = missing,
-          .fix = "profiles fall back to timers; verdicts never need counters"};
+  return limited("perf_event counters", missing, "profiles fall back to timers; verdicts never need counters");
 }
-
-// ---------------------------------------------------------------- building and running
 
 Check check_compiler() {
   return guarded("compiler", [] {
@@ -159,8 +149,6 @@ Check check_sanitizers(Workspace& workspace) {
                : broken("sanitizers", gate.evidence, "sudo apt-get install libasan8 libubsan1");
   });
 }
-
-// ---------------------------------------------------------------- what is on disk
 
 // Whether the folder, or the nearest one above it that exists, takes a new folder; root, too, is refused on a read-only
 // file system. What is made for it is removed.
@@ -246,10 +234,9 @@ Check check_journal(const Paths& paths) {
 // Only the present state of this machine counts.
 Check check_selftest(const Paths& paths, Workspace& workspace) {
   const std::string name = "selftest";
-  Check missing{.name = name,
-                .state = CheckState::limited,
-                .finding = "none for this machine in its current state",
-                .fix = "'apo selftest' measures what it resolves, and smaller claims are refused from then on"};
+  const Check missing =
+      limited(name, "none for this machine in its current state",
+              "'apo selftest' measures what it resolves, and smaller claims are refused from then on");
   if (is_absent(paths.journal)) {
     return missing;
   }
@@ -292,8 +279,6 @@ Check check_build_cache(const Paths& paths) {
                                  format_bytes(static_cast<double>(bytes)), paths.builds.string())};
 }
 
-// ---------------------------------------------------------------- all together
-
 std::vector<Check> examine(const Globals& globals, Observer& observer) {
   Paths paths = make_paths(globals.journal);
   std::vector<Check> checks;
@@ -328,19 +313,19 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   return checks;
 }
 
-void print_checks(const std::vector<Check>& checks, bool works) {
+std::string text_of(const std::vector<Check>& checks, bool works) {
+  std::string text;
   for (const Check& check : checks) {
     const char* colour = check.state == CheckState::works     ? "green"
                          : check.state == CheckState::limited ? "yellow"
                                                               : "red";
     std::string mark = word(check.state);
     mark.resize(8, ' ');
-    print(paint(mark, colour) + check.name + ": " + check.finding + "\n");
-    if (!check.fix.empty()) {
-      print("        -> " + check.fix + "\n");
-    }
+    text += paint(mark, colour) + check.name + ": " + check.finding + "\n" +
+            (check.fix.empty() ? "" : "        -> " + check.fix + "\n");
   }
-  print(works ? "target host works here\n" : "target host does not work here until the failures above are fixed\n");
+  return text +
+         (works ? "target host works here\n" : "target host does not work here until the failures above are fixed\n");
 }
 
 int doctor(const Globals& globals) {
@@ -350,17 +335,48 @@ int doctor(const Globals& globals) {
   for (const Check& check : checks) {
     works = works && check.state != CheckState::broken;
   }
-  if (globals.json) {
-    Json list = Json::array();
-    for (const Check& check : checks) {
-      list.push_back(
-          {{"name", check.name}, {"state", word(check.state)}, {"finding", check.finding}, {"fix", check.fix}});
-    }
-    print_json({{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list}});
-  } else {
-    print_checks(checks, works);
-  }
+  const auto document_of = [](const Check& check) {
+    return Json{{"name", check.name}, {"state", word(check.state)}, {"finding", check.finding}, {"fix", check.fix}};
+  };
+  print_answer(
+      globals,
+      {{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list_of(checks, document_of)}},
+      text_of(checks, works));
   return works ? kDone : kEnvironmentTrouble;
+}
+
+std::string upgraded_text(int from) {
+  const int to = newest_journal_schema();
+  return from == to ? fmt::format("it has the newest schema version, {}\n", to)
+                    : fmt::format("upgraded from schema version {} to {}\n", from, to);
+}
+
+std::string compacted_text(const Compacted& done) {
+  return fmt::format(
+      "dropped the timed calls of {} rounds (their effects and medians stay) and {} rows of PC samples (one a line and "
+      "state stays): {} before, {} now\n",
+      done.rounds, done.sampled_rows, format_bytes(static_cast<double>(done.bytes_before)),
+      format_bytes(static_cast<double>(done.bytes_after)));
+}
+
+// `--upgrade` and `--compact`: brings the journal to the newest schema, and makes it small.
+int look_after_journal(const Globals& globals, bool compacts) {
+  const Paths paths = make_paths(globals.journal);
+  const int from = journal_schema_of(paths.journal);
+  Journal journal = Journal::open(paths.journal, Access::read_write);
+  const Compacted done = compacts ? compact(journal) : Compacted{};
+  nlohmann::ordered_json document = {
+      {"journal", paths.journal.string()}, {"schema_before", from}, {"schema", newest_journal_schema()}};
+  if (compacts) {
+    document.update({{"rounds_without_calls", done.rounds},
+                     {"sample_rows_dropped", done.sampled_rows},
+                     {"bytes_before", done.bytes_before},
+                     {"bytes", done.bytes_after}});
+  }
+  print_answer(globals, document,
+               fmt::format("journal '{}': {}", paths.journal.string(), upgraded_text(from)) +
+                   (compacts ? compacted_text(done) : ""));
+  return kDone;
 }
 
 }  // namespace

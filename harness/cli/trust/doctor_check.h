@@ -20,6 +20,9 @@ struct Check {
   std::string fix;  // empty when there is nothing to do
 };
 
+inline Check limited(const std::string& name, const std::string& finding, const std::string& fix) {
+  return {.name = name, .state = CheckState::limited, .finding = finding, .fix = fix};
+}
 inline Check broken(const std::string& name, const std::string& finding, const std::string& fix) {
   return {.name = name, .state = CheckState::broken, .finding = finding, .fix = fix};
 }
@@ -40,8 +43,5 @@ Check guarded(const std::string& name, const Function& check) {
 std::vector<Check> check_gpu_software();
 // Reads one counter, because the driver may keep counters from users. Needs a working GPU.
 Check check_gpu_counters(Workspace& workspace);
-
-// 'apo doctor --upgrade' and '--compact': brings the journal to the newest schema, and makes it small.
-int look_after_journal(const Globals& globals, bool compacts);
 
 }  // namespace apo

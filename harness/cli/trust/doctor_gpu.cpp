@@ -21,10 +21,8 @@ namespace fs = std::filesystem;
 Check check_toolkit() {
   const std::string compiler = find_toolkit_program("nvcc");
   if (compiler.empty()) {
-    return {.name = "cuda toolkit",
-            .state = CheckState::limited,
-            .finding = "not found",
-            .fix = "only target cuda needs it: install CUDA Toolkit 13 and put its bin folder in PATH"};
+    return limited("cuda toolkit", "not found",
+                   "only target cuda needs it: install CUDA Toolkit 13 and put its bin folder in PATH");
   }
   const ProcessResult result = run_process({compiler, "--version"});
   std::string release = "of unknown version";
@@ -38,10 +36,8 @@ Check check_toolkit() {
 Check check_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
-    return {.name = "cuda driver",
-            .state = CheckState::limited,
-            .finding = "libcuda.so.1 does not load",
-            .fix = "only target cuda needs it: install the NVIDIA driver, in a container with --gpus all"};
+    return limited("cuda driver", "libcuda.so.1 does not load",
+                   "only target cuda needs it: install the NVIDIA driver, in a container with --gpus all");
   }
   dlclose(library);
   return {.name = "cuda driver", .finding = "libcuda.so.1 loads"};
@@ -65,10 +61,7 @@ std::vector<std::string> gpu_models() {
 Check check_devices() {
   const std::vector<std::string> models = gpu_models();
   if (models.empty()) {
-    return {.name = "cuda devices",
-            .state = CheckState::limited,
-            .finding = "none",
-            .fix = "only target cuda needs one: target host judges on this CPU"};
+    return limited("cuda devices", "none", "only target cuda needs one: target host judges on this CPU");
   }
   return {.name = "cuda devices", .finding = join(models, ", ")};
 }
@@ -79,12 +72,9 @@ Check check_second_clock() {
   std::string missing;
   const auto cupti = cupti::load_library(missing);
   if (cupti == nullptr) {
-    return {.name = name,
-            .state = CheckState::limited,
-            .finding = missing,
-            .fix =
-                "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
-                "APO_CUPTI_LIBRARY to its libcupti.so"};
+    return limited(name, missing,
+                   "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
+                   "APO_CUPTI_LIBRARY to its libcupti.so");
   }
   return {.name = name, .finding = fmt::format("'{}', version {}", cupti->path, cupti->version)};
 }
@@ -93,10 +83,8 @@ Check check_second_clock() {
 Check check_compute_sanitizer() {
   const std::string program = find_toolkit_program("compute-sanitizer");
   if (program.empty()) {
-    return {.name = "compute-sanitizer",
-            .state = CheckState::limited,
-            .finding = "not found: on target cuda the sanitizer gate does not run",
-            .fix = "only target cuda needs it: sudo apt-get install cuda-sanitizer-13-0, or put it in PATH"};
+    return limited("compute-sanitizer", "not found: on target cuda the sanitizer gate does not run",
+                   "only target cuda needs it: sudo apt-get install cuda-sanitizer-13-0, or put it in PATH");
   }
   const ProcessResult result = run_process({program, "--version"}, {.timeout_s = 20});
   std::string version = "of unknown version";
@@ -109,13 +97,11 @@ Check check_compute_sanitizer() {
 constexpr const char* kCounters = "counters of the GPU";
 
 Check no_counters(const std::string& why) {
-  return {.name = kCounters,
-          .state = CheckState::limited,
-          .finding = why,
-          .fix =
-              "profiles fall back to timers and resources; verdicts never need counters. A driver that keeps them to "
-              "administrators gives them to all with the module option NVreg_RestrictProfilingToAdminUsers=0, a "
-              "container with --cap-add=SYS_ADMIN"};
+  return limited(
+      kCounters, why,
+      "profiles fall back to timers and resources; verdicts never need counters. A driver that keeps them to "
+      "administrators gives them to all with the module option NVreg_RestrictProfilingToAdminUsers=0, a "
+      "container with --cap-add=SYS_ADMIN");
 }
 
 // One small call of a bundled variant under the range profiler.
@@ -152,10 +138,7 @@ std::vector<Check> check_gpu_software() {
 Check check_gpu_counters(Workspace& workspace) {
   std::string why_not;
   if (!workspace.has_gpu(&why_not)) {
-    return {.name = kCounters,
-            .state = CheckState::limited,
-            .finding = why_not,
-            .fix = "only target cuda has them: target host judges on this CPU"};
+    return limited(kCounters, why_not, "only target cuda has them: target host judges on this CPU");
   }
   Check check = guarded(kCounters, [&] { return count_one(workspace); });
   return check.state == CheckState::broken ? no_counters(check.finding) : check;

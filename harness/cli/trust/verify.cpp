@@ -15,8 +15,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cli/app.h"
-#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -30,6 +28,8 @@
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
+#include "harness/loop/trial/candidate_judge.h"
+#include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/random.h"
@@ -157,9 +157,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : workspace.workload(family, options.workload);
   const Runtime runtime = workspace.runtime(family);
-  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
-    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
-  }
+  check_supported(runtime, configuration, workload);
   if (!options.dump.empty() && !workload.repeated_axis.empty()) {
     throw UserError("--dump does not write " + workload.name + ": its inputs repeat along " + workload.repeated_axis,
                     "dump a smaller workload; 'apo list' shows them");
@@ -193,23 +191,20 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   }
   const Outcome outcome = call.failure ? call.failure->outcome : Outcome::valid;
   const std::string evidence = call.failure ? call.failure->evidence : call.comparison.evidence;
-  if (globals.json) {
-    print_json({{"variant", to_document(configuration)},
+  const bool can_repeat = outcome != Outcome::valid && outcome != Outcome::build_failed && options.inputs.empty();
+  print_answer(globals,
+               {{"variant", to_document(configuration)},
                 {"workload", workload.name},
                 {"regime", inputs.regime},
                 {"seed", inputs.seed},
                 {"outcome", to_string(outcome)},
                 {"evidence", evidence},
                 {"tensors", tensors},
-                {"dump", options.dump}});
-  } else {
-    print(call.comparison.tensors.empty() ? "" : format_table(rows));
-    print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
-          "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
-    if (outcome != Outcome::valid && outcome != Outcome::build_failed && options.inputs.empty()) {
-      print(same_again(seed));
-    }
-  }
+                {"dump", options.dump}},
+               (call.comparison.tensors.empty() ? "" : format_table(rows)) +
+                   fmt::format("{} on {} ({}): {}, {}\n", configuration.label(), workload.name, inputs.regime,
+                               to_string(outcome), evidence) +
+                   (can_repeat ? same_again(seed) : ""));
   return outcome == Outcome::valid ? kDone : kGateFailed;
 }
 
@@ -255,23 +250,20 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
     gates.push_back(sanitizers->run());
   }
   const double seconds = device_s + seconds_since(start);
+  std::string text;
   for (const GateResult& gate : gates) {
     log_steps(gate);
-    if (!globals.json) {
-      print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
-            format_seconds(gate.seconds) + ")\n");
-    }
+    text += fmt::format("{}: {}, {} ({})\n", gate.gate, to_string(gate.outcome), gate.evidence,
+                        format_seconds(gate.seconds));
   }
-  if (globals.json) {
-    print_json({{"variant", to_document(configuration)},
+  print_answer(globals,
+               {{"variant", to_document(configuration)},
                 {"outcome", to_string(gates.back().outcome)},
                 {"seed", seed},
                 {"gates", to_documents(gates)},
                 {"device_seconds", device_s},
-                {"seconds", seconds}});
-  } else if (gates.back().outcome != Outcome::valid) {
-    print(same_again(seed));
-  }
+                {"seconds", seconds}},
+               text + (gates.back().outcome == Outcome::valid ? "" : same_again(seed)));
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
 }
 
@@ -300,7 +292,7 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
   const std::string name =
       options.file.empty()
           ? options.variant
-          : workspace.catalogue().add(candidate_file(options.file, folder).path, options.family).variant->id();
+          : workspace.catalogue().add(candidate_file(options.file, folder.path()).path, options.family).variant->id();
   return workspace.catalogue().configuration(name);
 }
 

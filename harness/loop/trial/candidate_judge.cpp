@@ -1,6 +1,7 @@
 // harness/loop/trial/candidate_judge.cpp - reads a candidate, runs its gates, judges it, keeps it, and answers.
 #include "harness/loop/trial/candidate_judge.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -68,6 +69,19 @@ Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Targe
   policy.candidates_per_iteration = 1;
   complete_policy(policy, "");
   return policy;
+}
+
+// Returns all of standard input.
+std::string piped_source() {
+  std::string text;
+  char buffer[1 << 16];
+  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), stdin)) > 0;) {
+    text.append(buffer, got);
+    if (text.size() > kLongestCandidate) {
+      throw UserError("the source is longer than 1 MiB");
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -237,6 +251,14 @@ GivenCandidate file_of_source(const std::string& source, const std::string& exte
                                                (extension.empty() ? guessed_extension(source) : extension));
   write_file_atomically(path, source);
   return {.path = path.string(), .shown = path.filename().string()};
+}
+
+GivenCandidate candidate_file(const std::string& file, const std::filesystem::path& folder) {
+  if (file == "-") {
+    return file_of_source(piped_source(), "", folder);
+  }
+  static_cast<void>(candidate_text(file));  // throws where it is none
+  return {.path = file, .shown = file};
 }
 
 Trial::Trial(Workspace& workspace, const Policy& policy, Observer& observer)

@@ -121,6 +121,9 @@ struct GivenCandidate {
 // for a text that is empty or too long, and for another extension.
 GivenCandidate file_of_source(const std::string& source, const std::string& extension,
                               const std::filesystem::path& folder);
+// Returns `file`, or for "-" a file of `folder` with the text of standard input. Throws UserError for one that is empty
+// or too long.
+GivenCandidate candidate_file(const std::string& file, const std::filesystem::path& folder);
 
 // All candidates for one target share a campaign, the build of the incumbent, and the check of the machine. A candidate
 // that passed its gates is kept below .apo/variants; one that failed is not. One whose text is known is judged under

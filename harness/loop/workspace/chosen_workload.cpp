@@ -118,6 +118,13 @@ const Workload& first_supported(const Family& family, const Runtime& runtime, co
                   "relax its apo:requires line; 'apo list " + family.name + "' shows the workloads");
 }
 
+void check_supported(const Runtime& runtime, const Configuration& configuration, const Workload& workload) {
+  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
+    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
+                    "choose another one with --workload; 'apo list " + runtime.family->name + "' shows them");
+  }
+}
+
 const Workload& profiled_workload(Workspace& workspace, const Family& family,
                                   const std::vector<Configuration>& configurations, const std::string& name,
                                   Observer& observer) {

@@ -22,6 +22,9 @@ const Workload& first_workload(const Family& family, Target target);
 // Returns the family's first workload that the configuration supports. Throws UserError when there is none.
 const Workload& first_supported(const Family& family, const Runtime& runtime, const Configuration& configuration);
 
+// Throws UserError where the configuration does not support the workload.
+void check_supported(const Runtime& runtime, const Configuration& configuration, const Workload& workload);
+
 // Chooses the workload for a profile of these variants on the workspace's target: the one of that name; for "" the one
 // on which this machine judged them, against each other if possible, else the family's first for the target that all of
 // them support.

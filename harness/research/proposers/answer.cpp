@@ -113,21 +113,6 @@ bool is_meant_as_object(const std::string& text) {
   return (text.starts_with('{') || text.starts_with("[{")) && text.find('"') != std::string::npos;
 }
 
-Line object_of(const std::string& text) {
-  Line line;
-  try {
-    line = Line::parse(text);
-  } catch (const Line::parse_error& error) {
-    throw UserError(fmt::format("no JSON from byte {} on: cut off, or not UTF-8", error.byte));
-  } catch (const Line::out_of_range&) {
-    throw UserError("it has a number that is out of range");
-  }
-  if (!line.is_object()) {
-    throw UserError("it is a list", "each candidate is an object on a line of its own");
-  }
-  return line;
-}
-
 // Identifies a refused line to its author.
 ProposedCandidate names_of(const Line& line) {
   const auto word = [&](const char* key) {
@@ -142,7 +127,7 @@ ProposedCandidate names_of(const Line& line) {
 std::optional<ProposedCandidate> read_line(const std::string& text, ProposalCost& cost) {
   Line line;
   try {
-    line = object_of(text);
+    line = json_object(text);
     if (!says_costs_alone(line)) {
       return candidate_of(line, kAnswerKeys);
     }
@@ -156,6 +141,21 @@ std::optional<ProposedCandidate> read_line(const std::string& text, ProposalCost
 }
 
 }  // namespace
+
+nlohmann::json json_object(const std::string& text) {
+  Line line;
+  try {
+    line = Line::parse(text);
+  } catch (const Line::parse_error& error) {
+    throw UserError(fmt::format("no JSON from byte {} on: cut off, or not UTF-8", error.byte));
+  } catch (const Line::out_of_range&) {
+    throw UserError("it has a number that is out of range");
+  }
+  if (!line.is_object()) {
+    throw UserError("it is no JSON object", "each candidate is an object on a line of its own");
+  }
+  return line;
+}
 
 ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std::string>& keys) {
   check_keys(line, keys);

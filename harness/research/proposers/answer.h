@@ -30,6 +30,8 @@ struct ProposedCandidate {
   ProposalCost cost;
 };
 
+// Reads one line. Throws UserError where it holds no JSON object.
+nlohmann::json json_object(const std::string& text);
 // Reads the candidate of one line, whoever sent it; `keys` are those that its sender may use. Throws UserError.
 ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std::string>& keys);
 

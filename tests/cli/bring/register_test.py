@@ -17,7 +17,8 @@ class RegisterTest(CommandTest):
         return self.apo("register", name, *more, code=code)
 
     def lists(self, id):
-        return self.apo("list", id, code=None).code == 0
+        [family] = self.json("list", id.split("/")[0])["families"]
+        return id in [variant["id"] for variant in family["variants"]]
 
     def nothing_kept(self):
         self.assertFalse(self.place.exists(".apo/variants"))

@@ -167,16 +167,16 @@ class EvaluateStream(CommandTest):
         self.assertEqual(states, [["finished"]])
 
     def test_a_bad_line_is_answered_and_the_stream_goes_on(self):
-        bad = [(b"nonsense", "not JSON"), (b"", "not JSON"), (b"[1, 2]", "no JSON object"),
+        bad = [(b"nonsense", "no JSON"), (b"", "no JSON"), (b"[1, 2]", "no JSON object"),
                (b'{"name":"x"}', "a candidate has one of 'source' and 'variant'"),
                (b'{"source":""}', "a candidate has one of"),
                (b'{"source":"int x;","variant":"copy/simple"}', "a candidate has one of"),
                (b'{"variant":"copy/simpel"}', "did you mean 'copy/simple'?"),
                (b'{"variant":"copy/parallel[KILOBYTES_PER_THREAD=3]"}', "choose one of"),
                (b'{"file":"/etc/passwd"}', "unknown key 'file'"), (b'{"source":5}', "'source' is no text"),
-               (b'{"source":"int x;","name":7}', "'name' is no text"), (b'{"source":"\xff\xfe"}', "not JSON"),
+               (b'{"source":"int x;","name":7}', "'name' is no text"), (b'{"source":"\xff\xfe"}', "no JSON"),
                (b'{"source":"' + b" " * (2**20 + 1) + b'"}', "longer than 1048576 bytes"),
-               (b"[" * (7 << 20), "the line is longer than"), (b"[" * (1 << 20), "not JSON"),
+               (b"[" * (7 << 20), "the line is longer than"), (b"[" * (1 << 20), "no JSON"),
                (b'{"source":"int x;","extension":".rs"}', "'.cpp', '.cu' or '.py'"),
                (b'{"source":"int x;","judge":"qick"}', "did you mean 'quick'?"),
                (b'{"source":"int x;","judg":"quick"}', "did you mean 'judge'?"),

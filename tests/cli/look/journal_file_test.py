@@ -109,7 +109,7 @@ class RecordedIncumbents(JournalTest):
         self.recorded("host-epyc/research/e88_backward.db")
         now = "e88_backward/combined[LANES=0,ROWS=2,SEQUENCES_PER_THREAD=1] is the incumbent now"
         words = ("lessons", "--verdict", "inconclusive")
-        self.said(self.on("recorded.db", *words).out, "open   combined: SEQUENCES_PER_THREAD=2 in place of 1",
+        self.said(self.on("recorded.db", *words).out, "What stays open", "SEQUENCES_PER_THREAD=2]",
                   "no longer known to hold: " + now)
         self.assertEqual(self.on("recorded.db", *words, "--json").document["lessons"][0]["expired"], now)
         gains = self.on("recorded.db", "lessons", "--verdict", "accepted").out

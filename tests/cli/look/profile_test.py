@@ -132,7 +132,7 @@ class RecordedProfiles(CommandTest):
     def test_one_is_shown_with_the_machine_that_it_is_of(self):
         ran = self.recorded("profile", "e88_forward/cuda_simple")
         self.said(ran.err, "e88_forward/cuda_simple", "as profiled on NVIDIA H200 (GPU-")
-        self.said(ran.out, "on b4_t512_h32_n128, cold caches, 132 SMs", "hottest lines", "worth at most")
+        self.said(ran.out, "on b4_t512_h32_n128, cold caches, 132 SMs", "Hottest lines", "at most")
         document = self.recorded("profile", "e88_forward/cuda_simple", "--json").document
         self.assertEqual(document["machine"]["model"], "NVIDIA H200")
 

@@ -82,7 +82,7 @@ class Ablation(AttackTest):
         self.place.write("mine.cpp", variant("mine"))
         self.said(self.apo("register", "mine.cpp", "--quiet", "--ablate", "poison").out,
                   "not registered: a guard is switched off")
-        self.apo("list", "copy/mine", code=1)
+        self.not_said(self.apo("list", "copy").out, "  mine\n")
         self.said(self.apo("compare", "copy/simple", "copy/memcpy", "--quiet", "--ablate", "poison", code=1).err,
                   "a journal takes nothing")
         self.assertFalse(self.place.exists(".apo/journal.db"))

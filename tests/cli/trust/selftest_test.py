@@ -53,7 +53,7 @@ class SelftestMistakes(CommandTest):
         for line, said in [("--parts identcal", "did you mean 'identical'"),
                            ("--parts known,nose", "did you mean 'noise'"),
                            ("--parts known --parts nose", "did you mean 'noise'"),
-                           ("--layout odd", "known: random, fixed, both"),
+                           ("--layout odd", "known: random, fixed"),
                            ("--target host --kernels copy/cuda_simple", "is for target cuda"),
                            ("--target host --kernels copy/simple@n4", "n4k"),
                            ("--seconds soon", "'soon' is not a duration"),

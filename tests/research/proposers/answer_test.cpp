@@ -51,7 +51,7 @@ TEST(ProposerAnswer, ABrokenLineBesideAGoodOneIsListedWithItsNumber) {
   EXPECT_EQ(answer.candidates[1].line, 2);
   EXPECT_EQ(answer.candidates[1].fault, "no JSON from byte 16 on: cut off, or not UTF-8");
   EXPECT_EQ(answer.candidates[2].line, 3);
-  EXPECT_EQ(answer.candidates[2].fault, "it is a list; each candidate is an object on a line of its own");
+  EXPECT_EQ(answer.candidates[2].fault, "it is no JSON object; each candidate is an object on a line of its own");
   EXPECT_EQ(answer.text_lines, 0);
 }
 
