@@ -179,10 +179,8 @@ TEST(Evidence, ARefutationExpiresWithWhatTheIncumbentWaitsForAndSaysSo) {
   in.diagnosis.profile.metrics = waiting(0.05, 0.4).metrics;
   const ResearchBrief brief = research(in);
   ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_EQ(expired_refutations(in, brief),
-            std::vector<std::string>{"toy/a: experiment 12 refuted it, but the incumbent waited for barriers then and "
-                                     "waits for global or local memory now"});
-  EXPECT_NE(brief.ranked[0].why.find("Now experiment 12 refuted it, but the incumbent waited for barriers then"),
+  EXPECT_NE(brief.ranked[0].why.find("Now experiment 12 refuted it, but the incumbent waited for barriers then and "
+                                     "waits for global or local memory now"),
             std::string::npos)
       << brief.ranked[0].why;
 }
