@@ -14,7 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/library_functions.h"
+#include "harness/worker/cuda/library_functions.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/own_kernels.h"
 #include "harness/worker/cuda/profiler.h"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "harness/core/system/library_functions.h"
+#include "harness/worker/cuda/library_functions.h"
 
 namespace apo::cuda {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/system/library_functions.h"
+#include "harness/worker/cuda/library_functions.h"
 
 namespace apo::cupti {
 

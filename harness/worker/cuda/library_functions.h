@@ -1,4 +1,4 @@
-// harness/core/system/library_functions.h - finds the functions of a library that is loaded on demand.
+// harness/worker/cuda/library_functions.h - finds the functions of a library that is loaded on demand.
 //
 //   struct Nvml {
 //     LibraryFunctions in;                       // initialised with the library
