@@ -174,8 +174,7 @@ ReportModel build_model(CampaignRecords records) {
   model.certifications = std::move(records.certifications);
   model.sentinels = std::move(records.sentinels);
   model.applications = std::move(records.applications);
-  model.commands = std::move(records.commands);
-  model.application_comparisons = std::move(records.application_comparisons);
+  model.comparisons = std::move(records.comparisons);
   model.proposer_calls = std::move(records.proposer_calls);
   model.workers = std::move(records.workers);
   model.judged_on = std::move(records.judged_on);

@@ -59,12 +59,11 @@ struct CampaignRecords {
   std::vector<Sentinel> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
-  std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
-  std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
-  std::vector<ProposerCall> proposer_calls;                    // in order
-  std::vector<WorkerRow> workers;                              // that judged for it
-  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
+  std::vector<ProgramComparison> comparisons;        // that ended it, and those on its machine alone
+  std::vector<ProposerCall> proposer_calls;          // in order
+  std::vector<WorkerRow> workers;                    // that judged for it
+  std::map<std::int64_t, std::string> judged_on;     // experiment -> the device of its worker
+  std::map<std::int64_t, std::string> diffs;         // accepted experiment -> what it changed in its incumbent's source
 };
 
 // The state of the campaign after one judged experiment. Index 0 is the baseline.
@@ -117,13 +116,12 @@ struct ReportModel {
   std::vector<Sentinel> sentinels;  // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
-  std::vector<Application> applications;                       // newest first
-  std::vector<CommandComparison> commands;                     // in order
-  std::vector<ApplicationComparison> application_comparisons;  // its own first
-  std::vector<ProposerCall> proposer_calls;                    // in order
-  std::vector<WorkerRow> workers;                              // that judged for it
-  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
-  std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
+  std::vector<Application> applications;          // newest first
+  std::vector<ProgramComparison> comparisons;     // its own first
+  std::vector<ProposerCall> proposer_calls;       // in order
+  std::vector<WorkerRow> workers;                 // that judged for it
+  std::map<std::int64_t, std::string> judged_on;  // experiment -> the device of its worker
+  std::map<std::int64_t, std::string> diffs;      // as in CampaignRecords; "" where the sources are the same
 };
 
 ReportModel build_model(CampaignRecords records);

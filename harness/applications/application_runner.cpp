@@ -95,7 +95,7 @@ ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path f
       copies_{TemporaryFolder(kCopyPrefix), TemporaryFolder(kCopyPrefix)},
       dispatch_{first_copy(copies_[0], dispatch[0]), first_copy(copies_[1], dispatch[1])} {}
 
-Result<Done> ApplicationRunner::prepare(int arm) const {
+Result<Done> ApplicationRunner::prepare(Side arm) const {
   if (application_.prepare.empty()) {
     return Done{};
   }
@@ -117,7 +117,7 @@ Result<Done> ApplicationRunner::prepare(int arm) const {
 std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
   variables.push_back(fmt::format("APO_SEED={}", run.seed));
   variables.push_back(fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps));
-  variables.push_back(run.view == ApplicationView::fixed_steps
+  variables.push_back(run.view == ComparisonView::fixed_steps
                           ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
                           : fmt::format("APO_SECONDS={}", application_.fixed_time_s));
   StepReader reader;
@@ -144,11 +144,11 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+ApplicationRun ApplicationRunner::run(ComparisonView view, Side arm, std::int64_t seed, std::uint64_t layout_seed,
                                       const std::vector<std::string>& more) const {
   const TemporaryFolder folder(kCopyPrefix);
   const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
-  ApplicationRun run{.view = view, .of_b = arm == 1, .seed = seed};
+  ApplicationRun run{.view = view, .side = arm, .seed = seed};
   std::vector<std::string> variables = {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)};
   variables.insert(variables.end(), more.begin(), more.end());
   if (const auto failure = run_steps(run, std::move(variables))) {

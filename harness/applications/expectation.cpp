@@ -79,9 +79,9 @@ std::optional<KernelEffect> effect_in(const Json& figures) {
       return std::nullopt;
     }
   }
-  return KernelEffect{.effect = std::log(figures.at("speedup").get<double>()),
-                      .lower = std::log(figures.at("lower").get<double>()),
-                      .upper = std::log(figures.at("upper").get<double>())};
+  return KernelEffect{.speedup = figures.at("speedup").get<double>(),
+                      .lower = figures.at("lower").get<double>(),
+                      .upper = figures.at("upper").get<double>()};
 }
 
 // A certification says it of the whole campaign, and the judgement of one step of it.
@@ -111,7 +111,7 @@ KernelEffect unknown_effect(const std::string& why) {
   return {.missing = why};
 }
 
-ApplicationExpectation nothing_expected(const std::string& why) {
+Expectation nothing_expected(const std::string& why) {
   return {.missing = why};
 }
 
@@ -139,8 +139,8 @@ KernelEffect kernel_effect(const std::vector<std::string>& documents_a, const st
   }
 }
 
-ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
-                                      const RecordedSteps& recorded, double step_s, const SpeedEffect* measured) {
+Expectation expectation_of(const KernelEffect& kernel, const std::string& kernels, const RecordedSteps& recorded,
+                           double step_s, const Figure* measured) {
   if (!kernel.missing.empty()) {
     return nothing_expected(kernel.missing);
   }
@@ -155,16 +155,16 @@ ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::str
   if (!(share > 0)) {
     return nothing_expected(fmt::format("nothing that A runs on a GPU is called '{}'", kernels));
   }
-  const auto of_step = [&](double effect) { return std::log(amdahl(share, std::exp(effect))); };
-  ApplicationExpectation expectation{.profile = recorded.profile,
-                                     .share = share,
-                                     .kernel = kernel.kernel,
-                                     .kernel_effect = kernel.effect,
-                                     .kernel_lower = kernel.lower,
-                                     .kernel_upper = kernel.upper,
-                                     .effect = of_step(kernel.effect),
-                                     .lower = of_step(kernel.lower),
-                                     .upper = of_step(kernel.upper)};
+  const auto of_step = [&](double kernel_speedup) { return amdahl(share, kernel_speedup); };
+  Expectation expectation{.profile = recorded.profile,
+                          .share = share,
+                          .kernel = kernel.kernel,
+                          .kernel_speedup = kernel.speedup,
+                          .kernel_lower = kernel.lower,
+                          .kernel_upper = kernel.upper,
+                          .speedup = of_step(kernel.speedup),
+                          .lower = of_step(kernel.lower),
+                          .upper = of_step(kernel.upper)};
   expectation.agrees = measured != nullptr &&
                        std::max(expectation.lower, measured->lower) <= std::min(expectation.upper, measured->upper);
   return expectation;

@@ -1,16 +1,13 @@
-// harness/cli/command_options.cpp - options of commands to a request, and a comparison of commands to lines.
+// harness/cli/command_options.cpp - options of commands to what is asked of them.
 #include "harness/cli/command_options.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
-#include "harness/cli/console.h"
-#include "harness/cli/target_choice.h"
 #include "harness/core/commands/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/preset.h"
+#include "harness/loop/policy.h"
 
 namespace apo {
 namespace {
@@ -31,23 +28,6 @@ void check_whole(const CommandOptions& options) {
   if (options.higher_is_better && options.lower_is_better) {
     throw UserError("--higher-is-better and --lower-is-better were both given", "choose one");
   }
-}
-
-std::string rounds_of_commands(const CommandComparison& comparison) {
-  const CommandMetric metric = parse_metric(comparison.metric);
-  std::vector<std::vector<std::string>> rows = {
-      {"  stage", "round", "runs, in order", "effect", "time", "seed", "void"}};
-  for (const Round& round : comparison.rounds) {
-    const bool same = round.stage == RoundStage::sentinel;
-    std::vector<std::string> runs;
-    for (const CommandRun& run : round.commands->runs) {
-      runs.push_back((run.candidate && !same ? "B " : "A ") + metric_value_text(metric, run.value));
-    }
-    rows.push_back({"  " + std::string(to_string(round.stage)), std::to_string(round.index), join(runs, ", "),
-                    round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
-                    std::to_string(round.seed), round.void_why});
-  }
-  return "\n" + paint("rounds", "bold") + "\n" + format_table(rows);
 }
 
 }  // namespace
@@ -92,67 +72,25 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
   }
 }
 
-CommandRequest command_request(const CommandOptions& options, CommandPurpose purpose, const std::string& judge,
-                               const std::string& layout) {
+ProgramComparison asked_of(const CommandOptions& options, ComparisonPurpose purpose, const std::string& judge,
+                           const std::string& layout) {
   check_whole(options);
-  return {.asked = {.purpose = purpose,
-                    .command_a = options.command_a,
-                    .command_b = options.command_b,
-                    .metric = options.metric,
-                    .higher_is_better = options.higher_is_better,
-                    .correct = options.correct,
-                    .judge = judge,
-                    .layout = checked_layout(layout),
-                    .runs = options.runs,
-                    .timeout_s = duration_or_none("--timeout", options.timeout),
-                    .budget_s = duration_or_none("--budget", options.budget)},
-          .target = asked_target(options.target)};
-}
-
-std::optional<std::int64_t> command_number(const std::string& word) {
-  const bool digits =
-      word.size() > 1 && word.front() == 'c' && word.find_first_not_of("0123456789", 1) == std::string::npos;
-  return digits ? parse_int(word.substr(1)) : std::nullopt;
-}
-
-std::string command_comparison_text(const CommandComparison& comparison) {
-  const Judgement& judgement = *comparison.judgement;
-  const CommandMetric metric = parse_metric(comparison.metric);
-  std::string text;
-  if (comparison.value_a > 0 && comparison.value_b > 0) {
-    text += fmt::format("median {}: {} -> {}; {} runs, {}\n", comparison.metric,
-                        metric_value_text(metric, comparison.value_a), metric_value_text(metric, comparison.value_b),
-                        judgement.processes, format_seconds(judgement.seconds));
+  if (parse_metric(options.metric).is_time() && options.higher_is_better) {
+    throw UserError("--higher-is-better does not fit metric '" + options.metric + "', which is a time",
+                    "leave it out: less time is better");
   }
-  text += correctness_text(comparison) + "\n";
-  const std::string reason = reason_word(comparison);
-  return text + fmt::format("verdict: {}{}{}\n", verdict_word(comparison), reason.empty() ? "" : " (" + reason + ")",
-                            comparison.id == 0 ? "" : fmt::format("; 'apo show c{}' has every round", comparison.id));
-}
-
-std::string command_comparison_in_full(const CommandComparison& comparison) {
-  std::string text = paint(fmt::format("comparison c{}", comparison.id), "bold") + " of two commands\n";
-  std::vector<std::vector<std::string>> rows = {
-      {"  A", comparison.command_a},
-      {"  B", comparison.command_b},
-      {"  folder", comparison.folder},
-      {"  metric", comparison.metric + (comparison.higher_is_better ? ", higher is better" : ", lower is better") +
-                       (comparison.runs > 1 ? fmt::format(", the best of {} runs a round", comparison.runs) : "")},
-      {"  machine", comparison.machine},
-      {"  layout", std::string(to_string(comparison.layout))},
-      {"  started", comparison.started_at},
-      {"  finished", comparison.finished_at.empty() ? "not yet, or interrupted" : comparison.finished_at}};
-  if (comparison.purpose == CommandPurpose::gate) {
-    rows.push_back({"  margin", format_percent(comparison.margin)});
-  }
-  text += format_table(rows);
-  if (comparison.judgement) {
-    const Judgement& judgement = *comparison.judgement;
-    text += "\n" + paint("judgement", "bold") + "\n" + judgement.sentence + "\n" + command_comparison_text(comparison);
-    text += "judge: " + (judgement.preset.empty() ? "none" : judgement.preset) + ", alpha " +
-            format_g(judgement.alpha, 3) + ", rule " + judgement.rule_version + "\n";
-  }
-  return text + rounds_of_commands(comparison);
+  static_cast<void>(asked_preset(judge));
+  return {.purpose = purpose,
+          .a = options.command_a,
+          .b = options.command_b,
+          .commands = {.metric = options.metric,
+                       .higher_is_better = options.higher_is_better,
+                       .correct = options.correct,
+                       .judge = judge,
+                       .layout = checked_layout(layout),
+                       .runs = options.runs,
+                       .timeout_s = duration_or_none("--timeout", options.timeout),
+                       .budget_s = duration_or_none("--budget", options.budget)}};
 }
 
 }  // namespace apo

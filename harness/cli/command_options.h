@@ -1,12 +1,11 @@
-// harness/cli/command_options.h - the options by which `apo compare` and `apo gate` judge two commands, and their text.
+// harness/cli/command_options.h - the options by which `apo compare` and `apo gate` judge two commands.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/cli/command.h"
-#include "harness/loop/commands/command_comparisons.h"
+#include "harness/core/records/comparison.h"
 
 namespace CLI {
 class Option;
@@ -32,15 +31,7 @@ struct CommandOptions {
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others);
 
 // Throws UserError for a half of a pair, and for words that are not what they should be.
-CommandRequest command_request(const CommandOptions& options, CommandPurpose purpose, const std::string& judge,
-                               const std::string& layout);
-
-// The number of "c3"; nullopt for anything else.
-std::optional<std::int64_t> command_number(const std::string& word);
-
-// "seconds: 1.2 s -> 1.1 s; 56 runs, 1 min 10 s"; the sentence about correctness, and the verdict.
-std::string command_comparison_text(const CommandComparison& comparison);
-// Prints the same, and every run.
-std::string command_comparison_in_full(const CommandComparison& comparison);
+ProgramComparison asked_of(const CommandOptions& options, ComparisonPurpose purpose, const std::string& judge,
+                           const std::string& layout);
 
 }  // namespace apo

@@ -134,7 +134,7 @@ void report_campaign(const CampaignFrame& frame, CampaignSummary& summary) {
 
 bool refused_by_application(const CampaignSummary& summary) {
   const auto& comparison = summary.application.comparison;
-  return comparison && comparison->verdict == Verdict::reverted;
+  return comparison && comparison->judgement->verdict == Verdict::reverted;
 }
 
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer) {

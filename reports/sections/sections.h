@@ -14,8 +14,6 @@ void write_trajectory(const ReportModel& model, Writer& writer);
 void write_experiments(const ReportModel& model, Writer& writer);
 void write_profile(const ReportModel& model, Writer& writer);
 void write_applications(const ReportModel& model, Writer& writer);
-void write_application_comparisons(const ReportModel& model, Writer& writer);
-void write_commands(const ReportModel& model, Writer& writer);
 void write_proposals(const ReportModel& model, Writer& writer);
 void write_devices(const ReportModel& model, Writer& writer);
 void write_lessons(const ReportModel& model, Writer& writer);
@@ -24,9 +22,8 @@ void write_certification(const ReportModel& model, Writer& writer);
 void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
 
-// One row a comparison; and one comparison whole, with its rounds.
-void write_command_table(const std::vector<CommandComparison>& comparisons, Writer& writer);
-void write_command_comparison(const CommandComparison& comparison, Writer& writer);
+// A table, and each whole with its rounds or runs.
+void write_comparisons(const std::vector<ProgramComparison>& comparisons, Writer& writer);
 
 // The table, folded away under its title and number of rows.
 void write_folded(const Line& title, const Table& table, Writer& writer);

@@ -54,10 +54,6 @@ std::string drawn_padding(std::uint64_t seed) {
   return "APO_PADDING=" + std::string(random.below(kMostPadding), 'x');
 }
 
-std::string_view to_string(Side side) {
-  return side == Side::a ? "A" : "B";
-}
-
 CommandRunner::CommandRunner(CommandPair pair, RoundCoins coins) : pair_(std::move(pair)), coins_(std::move(coins)) {}
 
 ProcessResult CommandRunner::execute(Side side, std::uint64_t padding_seed, std::string& file_text) const {
@@ -97,10 +93,10 @@ Result<double> CommandRunner::try_once(Side side) const {
   const ProcessResult run =
       execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), file_text);
   if (!run.timed_out && run.signal == 0 && (run.exit_code == kNotFound || run.exit_code == kNotExecutable)) {
-    throw UserError(
-        fmt::format("command {}, '{}', cannot be {}{}", to_string(side), pair_.commands[static_cast<std::size_t>(side)],
-                    run.exit_code == kNotFound ? "found" : "executed", end_of_output(run)),
-        "commands run by 'sh -c' in the working folder");
+    throw UserError(fmt::format("command {}, '{}', cannot be {}{}", side == Side::a ? "A" : "B",
+                                pair_.commands[static_cast<std::size_t>(side)],
+                                run.exit_code == kNotFound ? "found" : "executed", end_of_output(run)),
+                    "commands run by 'sh -c' in the working folder");
   }
   return value_of(side, run, file_text);
 }
@@ -134,7 +130,7 @@ Result<Done> CommandRunner::check(const std::string& check, Side side) const {
   const ProcessResult run = run_process(
       {"sh", "-c", check}, {.timeout_s = pair_.timeout_s,
                             .working_folder = pair_.folder,
-                            .environment = {std::string("APO_SIDE=") + (side == Side::a ? "a" : "b"),
+                            .environment = {"APO_SIDE=" + std::string(to_string(side)),
                                             "APO_COMMAND=" + pair_.commands[static_cast<std::size_t>(side)]},
                             .output_limit = kMostOutput});
   if (run.ok()) {

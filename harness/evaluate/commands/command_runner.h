@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/records.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/commands/read_metric.h"
@@ -12,10 +13,6 @@
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
-
-enum class Side : std::uint8_t { a, b };  // A is the incumbent and B the candidate
-
-std::string_view to_string(Side side);  // "A"
 
 // An addition to the environment of a run: its drawn length moves the stack.
 std::string drawn_padding(std::uint64_t seed);

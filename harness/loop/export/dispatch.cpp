@@ -243,7 +243,7 @@ void put_in_order(Dispatch& dispatch) {
       fmt::format("the application of campaign {} refused {}, and '{}' has no accepted configuration but what "
                   "an application refused",
                   one.refusal.campaign, one.incumbent.configuration.label(), journal.path().string()),
-      fmt::format("'apo show a{}' tells why; --refused exports it all the same, --fallback another variant",
+      fmt::format("'apo show c{}' tells why; --refused exports it all the same, --fallback another variant",
                   one.refusal.comparison));
 }
 

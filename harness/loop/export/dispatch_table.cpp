@@ -17,7 +17,7 @@ std::string statement_of(const DispatchRow& row) {
   }
   return "measured" + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
          (row.unchecked ? ", and not verified at all sizes of the region" : "") +
-         (row.refused ? fmt::format(", and refused by its application in comparison a{}", row.refused->comparison)
+         (row.refused ? fmt::format(", and refused by its application in comparison c{}", row.refused->comparison)
                       : "");
 }
 
