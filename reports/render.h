@@ -35,4 +35,7 @@ std::string render(const ReportModel& model, Format format);
 std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,
                                                 const std::filesystem::path& folder);
 
+// A page of its own about comparisons of two commands, with their rounds, in order. Throws UserError for csv.
+std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format);
+
 }  // namespace apo::report

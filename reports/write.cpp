@@ -1,10 +1,13 @@
-// reports/write.cpp - puts a report's files into a folder.
+// reports/write.cpp - puts a report's files into a folder, and makes the page about two commands.
 #include <system_error>
 
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
+#include "reports/formats/pages.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"
+#include "reports/sections/sections.h"
 
 namespace apo::report {
 namespace {
@@ -16,6 +19,18 @@ void make_folder(const std::filesystem::path& folder) {
     throw UserError("cannot make the folder '" + folder.string() + "': " + error.message(),
                     "name another folder for the report");
   }
+}
+
+constexpr const char* kCommandsTitle = "Commands";
+
+void write_commands(const std::vector<ProgramComparison>& comparisons, Writer& writer) {
+  writer.heading(1, {plain(kCommandsTitle)});
+  if (comparisons.empty()) {
+    writer.lead({strong("Nothing to report: "), plain("no two commands were compared.")});
+    return;
+  }
+  writer.lead({strong(counted(comparisons.size(), "comparison") + " of two commands. ")});
+  write_comparisons(comparisons, writer);
 }
 
 }  // namespace
@@ -84,6 +99,25 @@ std::vector<std::filesystem::path> write_report(const ReportModel& model, Format
   }
   write_file_atomically(paths.front(), render_markdown(model, plots));
   return paths;
+}
+
+std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format) {
+  const auto write = [&](Writer& writer) { write_commands(comparisons, writer); };
+  switch (format) {
+    case Format::markdown:
+      return markdown_page({}, {}, write);
+    case Format::html:
+      return html_page(kCommandsTitle, {}, write);
+    case Format::csv:
+      throw UserError("a page of comparisons has no form as csv",
+                      "'apo query --csv --sql \"SELECT * FROM command_comparisons\"' prints their table");
+    case Format::json:
+      break;
+  }
+  const nlohmann::ordered_json document = {{"format", kRecordsFormat},
+                                           {"document", "commands"},
+                                           {"comparisons", list_of(comparisons, to_document_with_runs)}};
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace apo::report

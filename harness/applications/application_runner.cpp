@@ -12,15 +12,12 @@
 #include "harness/core/error.h"
 #include "harness/core/system/line_process.h"
 #include "harness/core/system/process.h"
-#include "harness/core/text.h"
 #include "harness/evaluate/commands/command_runner.h"
-#include "harness/worker/parent/evidence.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kShownEnd = 300;
 constexpr const char* kCopyPrefix = "apo-dispatch";
 
 // Both get the same name, with their own ending, which a loader may read.
@@ -52,34 +49,17 @@ bool says_out_of_memory(const std::string& printed) {
   return false;
 }
 
-std::string and_printed(const std::string& printed) {
-  const std::string end = printable_tail(printed, kShownEnd);
-  return end.empty() ? "" : "; it printed: " + end;
-}
-
-// A shell exits with 128 and the signal that ended its command.
-int signal_of(const ProcessResult& result) {
-  constexpr int kOfShell = 128;
-  const bool by_shell = result.signal == 0 && result.exit_code > kOfShell && result.exit_code < kOfShell + SIGRTMIN;
-  return by_shell ? result.exit_code - kOfShell : result.signal;
-}
-
 // Returns the failure of a run; nullopt if it ended well.
 std::optional<Failure> bad_end(const ProcessResult& result, double limit_s) {
-  if (result.timed_out) {
-    return Failure{.outcome = Outcome::timed_out,
-                   .evidence = "it had not ended after " + format_seconds(limit_s) + and_printed(result.printed())};
-  }
-  if (result.signal == 0 && result.exit_code == 0) {
+  if (result.ok()) {
     return std::nullopt;
   }
-  const int signal = signal_of(result);
-  const std::string how =
-      signal != 0 ? "it was ended by " + signal_name(signal) : fmt::format("it exited with {}", result.exit_code);
   // A SIGKILL that this program did not send is most likely the system's out-of-memory killer.
-  const bool memory = signal == SIGKILL || says_out_of_memory(result.printed());
-  return Failure{.outcome = memory ? Outcome::out_of_memory : Outcome::faulted,
-                 .evidence = how + and_printed(result.printed())};
+  const bool memory = ended_by_signal(result) == SIGKILL || says_out_of_memory(result.printed());
+  return Failure{.outcome = result.timed_out ? Outcome::timed_out
+                            : memory         ? Outcome::out_of_memory
+                                             : Outcome::faulted,
+                 .evidence = how_it_ended(result, limit_s)};
 }
 
 std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
@@ -107,11 +87,8 @@ Result<Done> ApplicationRunner::prepare(Side arm) const {
   if (run.ok()) {
     return Done{};
   }
-  const std::string how = run.timed_out     ? "had not ended after " + format_seconds(application_.time_limit_s)
-                          : run.signal != 0 ? "was ended by " + signal_name(run.signal)
-                                            : fmt::format("exited with {}", run.exit_code);
   return Failure{.outcome = Outcome::build_failed,
-                 .evidence = "its preparation " + how + and_printed(trim(run.error).empty() ? run.output : run.error)};
+                 .evidence = "its preparation: " + how_it_ended(run, application_.time_limit_s)};
 }
 
 std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
@@ -139,7 +116,7 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   }
   auto failure = summarise_steps(application_, reader.steps(), run);
   if (failure && reader.steps().empty()) {
-    failure->evidence += and_printed(result.printed());
+    failure->evidence += and_printed(result);
   }
   return failure;
 }

@@ -37,7 +37,7 @@ std::vector<std::string> documents_of(const fs::path& dispatch) {
   return documents;
 }
 
-KernelEffect kernel_effect(const ProgramComparison& comparison, const Machine& machine) {
+Expectation kernel_effect(const ProgramComparison& comparison, const Machine& machine) {
   return kernel_effect(documents_of(comparison.a), documents_of(comparison.b), machine);
 }
 
@@ -167,7 +167,7 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
                                      Observer& observer) {
   const Machine machine = workspace.machine();
   ProgramComparison comparison = asked_here(std::move(asked), machine);
-  const KernelEffect kernel = kernel_effect(comparison, machine);
+  const Expectation kernel = kernel_effect(comparison, machine);
   RecordedSteps recorded = {.missing = "not all runs ended well"};
   const ApplicationHooks hooks = {
       .on_begin = [&] { begin(journal, machine, comparison); },

@@ -19,34 +19,39 @@ double duration_or_none(const std::string& option, const std::string& text) {
 }
 
 void check_whole(const CommandOptions& options) {
-  if (trim(options.command_a).empty() || trim(options.command_b).empty()) {
-    throw UserError(std::string(options.command_a.empty() ? "--command-a" : "--command-b") + " is missing", kExample);
+  const CommandQuestion& question = options.asked.commands;
+  if (trim(options.asked.a).empty() || trim(options.asked.b).empty()) {
+    throw UserError(std::string(options.asked.a.empty() ? "--command-a" : "--command-b") + " is missing", kExample);
   }
-  if (options.metric.empty()) {
+  if (question.metric.empty()) {
     throw UserError("--metric is missing", std::string("it says by which number the commands are judged; ") + kExample);
   }
-  if (options.higher_is_better && options.lower_is_better) {
+  if (question.higher_is_better && options.lower_is_better) {
     throw UserError("--higher-is-better and --lower-is-better were both given", "choose one");
   }
+  if (parse_metric(question.metric).is_time() && question.higher_is_better) {
+    throw UserError("--higher-is-better does not fit metric '" + question.metric + "', which is a time",
+                    "leave it out: less time is better");
+  }
+  static_cast<void>(asked_preset(question.judge));
 }
 
 }  // namespace
 
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others) {
-  CLI::Option* const a =
-      app.add_option("--command-a", options.command_a, "command A, which 'sh -c' runs: the baseline");
-  CLI::Option* const b = app.add_option("--command-b", options.command_b, "command B, which is judged against it");
+  CLI::Option* const a = app.add_option("--command-a", options.asked.a, "command A, which 'sh -c' runs: the baseline");
+  CLI::Option* const b = app.add_option("--command-b", options.asked.b, "command B, which is judged against it");
   const std::vector<CLI::Option*> mine = {
       a,
       b,
-      app.add_option("--metric", options.metric,
+      app.add_option("--metric", options.asked.commands.metric,
                      "number to judge by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
                      "or nvbench[:NAME]"),
-      app.add_option("--correct", options.correct,
+      app.add_option("--correct", options.asked.commands.correct,
                      "command that checks each side once ($APO_SIDE is a or b, $APO_COMMAND the command); has to exit "
                      "with 0"),
       app.add_option(
-             "--runs", options.runs,
+             "--runs", options.asked.commands.runs,
              "fresh runs of each command in a round, of which the best counts: more on a busy machine (default: 1)")
           ->check(CLI::Range(1, 100)),
       app.add_option("--timeout", options.timeout,
@@ -54,7 +59,7 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
       app.add_option("--target", options.target,
                      "device they run on, for the record and for taking turns: auto (cuda for nvbench), host or cuda"),
-      app.add_flag("--higher-is-better", options.higher_is_better, "of the metric json or regex"),
+      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json or regex"),
       app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
   for (CLI::Option* const other : others) {
     if (!other->get_positional()) {
@@ -74,23 +79,14 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
 
 ProgramComparison asked_of(const CommandOptions& options, ComparisonPurpose purpose, const std::string& judge,
                            const std::string& layout) {
-  check_whole(options);
-  if (parse_metric(options.metric).is_time() && options.higher_is_better) {
-    throw UserError("--higher-is-better does not fit metric '" + options.metric + "', which is a time",
-                    "leave it out: less time is better");
-  }
-  static_cast<void>(asked_preset(judge));
-  return {.purpose = purpose,
-          .a = options.command_a,
-          .b = options.command_b,
-          .commands = {.metric = options.metric,
-                       .higher_is_better = options.higher_is_better,
-                       .correct = options.correct,
-                       .judge = judge,
-                       .layout = checked_layout(layout),
-                       .runs = options.runs,
-                       .timeout_s = duration_or_none("--timeout", options.timeout),
-                       .budget_s = duration_or_none("--budget", options.budget)}};
+  CommandOptions whole = options;
+  whole.asked.purpose = purpose;
+  whole.asked.commands.judge = judge;
+  whole.asked.commands.layout = checked_layout(layout);
+  whole.asked.commands.timeout_s = duration_or_none("--timeout", options.timeout);
+  whole.asked.commands.budget_s = duration_or_none("--budget", options.budget);
+  check_whole(whole);
+  return whole.asked;
 }
 
 }  // namespace apo

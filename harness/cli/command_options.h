@@ -14,17 +14,12 @@ class Option;
 namespace apo {
 
 struct CommandOptions {
-  std::string command_a;
-  std::string command_b;
-  std::string metric;
-  std::string correct;
+  ProgramComparison asked;
   std::string timeout;
   std::string budget;
   std::string target = "auto";
-  int runs = 1;
-  bool higher_is_better = false;
   bool lower_is_better = false;
-  bool given() const { return !command_a.empty() || !command_b.empty(); }
+  bool given() const { return !asked.a.empty() || !asked.b.empty(); }
 };
 
 // `others`: options that mean nothing for commands, so that giving both is refused.

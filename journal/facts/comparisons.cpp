@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "harness/core/applications/application_document.h"
 #include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 #include "journal/columns.h"
@@ -60,7 +59,7 @@ std::vector<ProgramComparison> read_all(Journal::Implementation& self, const std
     if (comparison.kind == ComparisonKind::commands) {
       comparison.commands = from_json_text<CommandQuestion>(asked);
     } else {
-      comparison.application = application_from_document(asked);
+      comparison.application = from_json_text<DeclaredApplication>(asked);
     }
     comparison.margin = comparison.purpose == ComparisonPurpose::gate ? comparison.margin : 0;
     read_verdict(self, comparison);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/core/text.h"
+#include "journal_schema.h"
 
 namespace apo {
 namespace {
@@ -50,72 +51,6 @@ constexpr Moved kMoved[] = {
     {"round.comparison", "NULL"},
     {"round.runs", "NULL"},
 };
-
-// Version 19 had tables of their own for comparisons of commands and for those by an application, which get the numbers
-// behind the former.
-constexpr const char* kComparisons = R"(
-CREATE TEMP TABLE renumbered AS SELECT id, id + (SELECT coalesce(max(id), 0) FROM old_command_comparison) AS new
-FROM old_application_comparison;
-
-INSERT INTO comparison
-SELECT id, 'commands', purpose, NULL, machine, command_a, command_b, folder, margin,
-       json_object('metric', metric, 'higher_is_better', json(iif(higher_is_better, 'true', 'false')),
-                   'correct', correct, 'judge', judge_preset, 'layout', layout, 'runs', runs,
-                   'timeout_s', coalesce(timeout_s, 0), 'budget_s', coalesce(budget_s, 0)), started_at
-FROM old_command_comparison;
-INSERT INTO comparison
-SELECT new, 'application', 'compare', campaign, machine, dispatch_a, dispatch_b, folder, NULL, application, started_at
-FROM old_application_comparison JOIN renumbered USING (id);
-
-INSERT INTO round (comparison, stage, idx, seed, candidate_in_slot0, effect, void_why, seconds, environment, runs, at)
-SELECT comparison, stage, idx, seed, b_first, effect, void_why, seconds, environment, runs, at
-FROM old_command_round ORDER BY comparison, position;
-INSERT INTO comparison_run
-SELECT new, position, view, pair, side, seed, outcome, evidence, coalesce(start_up_s, 0), steps, coalesce(seconds, 0),
-       wall_s, metrics, at
-FROM old_application_run JOIN renumbered ON id = comparison;
-
-INSERT INTO comparison_verdict
-SELECT v.comparison, outcome, NULL, iif(purpose = 'gate', verdict, NULL),
-       iif(purpose = 'gate', 'inconclusive', verdict), iif(purpose = 'gate', 'unresolved', reason), sentence, effect,
-       lower, upper, coalesce(confidence, 0), rounds, processes, processes, seconds, search_effect, alpha,
-       minimum_detectable, minimum_claim, 0, 0, v.judge_preset, NULL, rule_version, NULL, finished_at
-FROM old_command_verdict v JOIN old_command_comparison c ON c.id = v.comparison;
-INSERT INTO comparison_verdict
-SELECT new, outcome, nullif(failed, ''), NULL, verdict, reason, sentence, coalesce(effect, 0), coalesce(lower, 0),
-       coalesce(upper, 0), coalesce(confidence, 0.98), coalesce(pairs, 0),
-       (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison),
-       (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison), seconds, 0, 0, 0, 0, 0, 0, '',
-       NULL, rule_version,
-       json_object('missing', no_expectation, 'profile', coalesce(profile, 0), 'share', coalesce(kernel_share, 0),
-                   'kernel', kernel, 'kernel_speedup', coalesce(kernel_speedup, 0), 'kernel_lower',
-                   coalesce(kernel_speedup_lower, 0), 'kernel_upper', coalesce(kernel_speedup_upper, 0), 'speedup',
-                   coalesce(expected, 0), 'lower', coalesce(expected_lower, 0), 'upper', coalesce(expected_upper, 0),
-                   'agrees', json(iif(agrees, 'true', 'false'))), finished_at
-FROM old_application_verdict v JOIN renumbered ON id = v.comparison
-LEFT JOIN old_application_speed s ON s.comparison = v.comparison AND s.view = 'fixed_steps';
-
-INSERT INTO comparison_figure
-SELECT comparison, 0, 'rounds', 'speed', metric, iif(metric LIKE 'json:%' OR metric LIKE 'regex:%', '', 's'), value_a,
-       value_b, speedup, speedup_lower, speedup_upper, coalesce(confidence, 0), rounds, 0, 0, NULL
-FROM old_command_verdict v JOIN old_command_comparison c ON c.id = v.comparison WHERE rounds > 0 AND value_a > 0;
-INSERT INTO comparison_figure
-SELECT f.comparison, row_number() OVER (PARTITION BY f.comparison ORDER BY f.view, part, f.metric) - 1, f.view, f.kind,
-       f.metric, f.unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed, finding
-FROM (SELECT new AS comparison, view, 0 AS part, 'speed' AS kind, m.value ->> 'name' AS metric,
-             iif(coalesce(m.value ->> 'better', '') = 'higher', coalesce(m.value ->> 'unit', ''), 's') AS unit, value_a,
-             value_b, speedup AS change, speedup_lower AS lower, speedup_upper AS upper, confidence, pairs AS count,
-             0 AS margin, 0 AS needed, NULL AS finding
-      FROM old_application_speed s JOIN renumbered r ON r.id = s.comparison
-      JOIN old_application_comparison c ON c.id = s.comparison, json_each(c.application, '$.metrics') m
-      WHERE m.value ->> 'role' = 'speed'
-      UNION ALL
-      SELECT new, view, 1, 'start_up', 'start-up', 's', start_up_a_s, start_up_b_s, NULL, NULL, NULL, 0, pairs, 0, 0,
-             NULL FROM old_application_speed JOIN renumbered ON id = comparison
-      UNION ALL
-      SELECT new, view, 2, 'quality', metric, '', value_a, value_b, change, lower, upper, confidence, seeds, margin,
-             coalesce(seeds_needed, 0), finding FROM old_application_quality JOIN renumbered ON id = comparison) f;
-)";
 
 std::string old_name(const std::string& table) {
   return "old_" + (table == "certification_solo_run" ? "certification_segment" : table);
@@ -165,7 +100,7 @@ void upgrade(Database& database, const char* schema) {
     execute(database, "INSERT INTO " + table + " (" + join(columns, ", ") + ") SELECT " + join(sources, ", ") +
                           " FROM " + old_name(table) + " o");
   }
-  database.execute(kComparisons);
+  database.execute(kComparisonsOf19);
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, nullptr);
   for (const std::string& table : old_tables) {
     execute(database, "DROP TABLE old_" + table);

@@ -1,7 +1,5 @@
 // tests/reports/commands_page_test.cpp - the page about pairs of commands, against approved files. APO_APPROVE=1 writes
 // it.
-#include "reports/commands_page.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "reports/render.h"
 #include "tests/reports/fixture.h"
 
 namespace apo::report {

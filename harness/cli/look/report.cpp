@@ -17,7 +17,6 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
-#include "reports/commands_page.h"
 #include "reports/index.h"
 #include "reports/load.h"
 #include "reports/render.h"

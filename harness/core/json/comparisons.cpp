@@ -1,5 +1,4 @@
 // harness/core/json/comparisons.cpp - a judgement of two commands, or of two dispatches by an application, as JSON.
-#include "harness/core/applications/application_document.h"
 #include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
@@ -36,8 +35,7 @@ Json judgement_document(const ProgramComparison& comparison) {
 }  // namespace
 
 Json asked_document(const ProgramComparison& comparison) {
-  return comparison.kind == ComparisonKind::commands ? json_of(comparison.commands)
-                                                     : to_document(comparison.application);
+  return comparison.kind == ComparisonKind::commands ? json_of(comparison.commands) : json_of(comparison.application);
 }
 
 Json to_document(const ProgramComparison& comparison) {

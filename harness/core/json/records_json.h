@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/applications/application_document.h"
 #include "harness/core/json/values.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/comparison.h"
