@@ -5,19 +5,14 @@
 #include <stdexcept>
 
 #include "harness/core/json/codec.h"
-#include "harness/core/json/records_json.h"
 #include "journal/columns.h"
 
 namespace apo {
 namespace {
 
-std::string text_of(const nlohmann::ordered_json& document) {
-  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 void read_verdict(Journal::Implementation& self, ProgramComparison& comparison) {
   static const std::string query = "SELECT " + columns_of<Judgement>() +
-                                   ", outcome, failed, gate, finished_at, expectation FROM comparison_verdict"
+                                   ", outcome, failed, gate, finished_at FROM comparison_verdict"
                                    " WHERE comparison = ?";
   Statement row = self.database.query(query, {comparison.id});
   if (!row.step()) {
@@ -28,9 +23,10 @@ void read_verdict(Journal::Implementation& self, ProgramComparison& comparison) 
   read_column(self, row, comparison.failed);
   read_column(self, row, comparison.gate);
   comparison.finished_at = row.text();
-  if (const std::string expectation = row.text(); !expectation.empty()) {
-    comparison.expectation = from_json_text<Expectation>(expectation);
-  }
+  comparison.expectation =
+      first_of(read_rows<Expectation>(self, "comparison_expectation WHERE comparison = ?", {comparison.id}));
+  comparison.figures =
+      read_rows<Figure>(self, "comparison_figure WHERE comparison = ? ORDER BY position", {comparison.id});
 }
 
 void read_rounds(Journal::Implementation& self, ProgramComparison& comparison) {
@@ -47,24 +43,23 @@ std::vector<ProgramComparison> read_all(Journal::Implementation& self, const std
                                         const std::vector<Value>& values, Detail detail) {
   std::vector<ProgramComparison> all;
   Statement rows =
-      self.database.query("SELECT c.id, m.key, asked, " + columns_of<ProgramComparison>("c.") +
+      self.database.query("SELECT c.id, m.key, application, " + columns_of<ProgramComparison>("c.") +
                               " FROM comparison c JOIN machine m ON m.id = c.machine" + condition + " ORDER BY c.id",
                           values);
   while (rows.step()) {
     ProgramComparison& comparison = all.emplace_back();
     comparison.id = rows.integer();
     comparison.machine = rows.text();
-    const std::string asked = rows.text();
+    const std::string application = rows.text();
     read_row(self, rows, comparison);
     if (comparison.kind == ComparisonKind::commands) {
-      comparison.commands = from_json_text<CommandQuestion>(asked);
+      comparison.commands =
+          read_rows<CommandQuestion>(self, "comparison_commands WHERE comparison = ?", {comparison.id}).at(0);
     } else {
-      comparison.application = from_json_text<DeclaredApplication>(asked);
+      comparison.application = from_json_text<DeclaredApplication>(application);
     }
     comparison.margin = comparison.purpose == ComparisonPurpose::gate ? comparison.margin : 0;
     read_verdict(self, comparison);
-    comparison.figures =
-        read_rows<Figure>(self, "comparison_figure WHERE comparison = ? ORDER BY position", {comparison.id});
     if (detail == Detail::rounds) {
       read_rounds(self, comparison);
     }
@@ -76,13 +71,20 @@ std::vector<ProgramComparison> read_all(Journal::Implementation& self, const std
 
 std::int64_t Journal::begin_comparison(const ProgramComparison& comparison) {
   const bool gate = comparison.purpose == ComparisonPurpose::gate;
-  const std::string asked = text_of(asked_document(comparison));
-  return insert_row(*self_, "comparison", comparison,
-                    {{"campaign", Value::reference(comparison.campaign)},
-                     {"machine", self_->machine_row(comparison.machine)},
-                     {"margin", gate ? Value(comparison.margin) : Value(nullptr)},
-                     {"asked", asked},
-                     {"started_at", time_or_now(comparison.started_at)}});
+  const bool commands = comparison.kind == ComparisonKind::commands;
+  const std::string application = json_text(comparison.application);
+  Transaction transaction(self_->database);
+  const std::int64_t id = insert_row(*self_, "comparison", comparison,
+                                     {{"campaign", Value::reference(comparison.campaign)},
+                                      {"machine", self_->machine_row(comparison.machine)},
+                                      {"margin", gate ? Value(comparison.margin) : Value(nullptr)},
+                                      {"application", commands ? Value(nullptr) : Value(application)},
+                                      {"started_at", time_or_now(comparison.started_at)}});
+  if (commands) {
+    insert_row(*self_, "comparison_commands", comparison.commands, {{"comparison", id}});
+  }
+  transaction.commit();
+  return id;
 }
 
 void Journal::add_comparison_round(std::int64_t comparison, const Round& round) {
@@ -106,14 +108,16 @@ void Journal::finish_comparison(const ProgramComparison& comparison) {
     throw std::logic_error("a comparison is finished by its verdict");
   }
   Transaction transaction(self_->database);
-  const std::string expectation = comparison.expectation ? text_of(json_of(*comparison.expectation)) : "";
+  if (comparison.expectation) {
+    insert_row(*self_, "comparison_expectation", *comparison.expectation,
+               {{"comparison", comparison.id}, {"profile", Value::reference(comparison.expectation->profile)}});
+  }
   insert_rows(*self_, "comparison_figure", comparison.figures, {{"comparison", comparison.id}});
   insert_row(*self_, "comparison_verdict", *comparison.judgement,
              {{"comparison", comparison.id},
               {"outcome", to_string(comparison.outcome)},
               {"failed", comparison.failed ? Value(to_string(*comparison.failed)) : Value(nullptr)},
               {"gate", comparison.gate ? Value(to_string(*comparison.gate)) : Value(nullptr)},
-              {"expectation", comparison.expectation ? Value(expectation) : Value(nullptr)},
               {"finished_at", time_or_now(comparison.finished_at)}});
   transaction.commit();
 }

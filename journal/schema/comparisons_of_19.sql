@@ -5,10 +5,9 @@ CREATE TEMP TABLE renumbered AS SELECT id, id + (SELECT coalesce(max(id), 0) FRO
 FROM old_application_comparison;
 
 INSERT INTO comparison
-SELECT id, 'commands', purpose, NULL, machine, command_a, command_b, folder, margin,
-       json_object('metric', metric, 'higher_is_better', json(iif(higher_is_better, 'true', 'false')),
-                   'correct', correct, 'judge', judge_preset, 'layout', layout, 'runs', runs,
-                   'timeout_s', coalesce(timeout_s, 0), 'budget_s', coalesce(budget_s, 0)), started_at
+SELECT id, 'commands', purpose, NULL, machine, command_a, command_b, folder, margin, NULL, started_at FROM old_command_comparison;
+INSERT INTO comparison_commands
+SELECT id, metric, higher_is_better, correct, judge_preset, layout, runs, coalesce(timeout_s, 0), coalesce(budget_s, 0)
 FROM old_command_comparison;
 INSERT INTO comparison
 SELECT r.new, 'application', 'compare', campaign, machine, dispatch_a, dispatch_b, folder, NULL,
@@ -37,21 +36,21 @@ INSERT INTO comparison_verdict
 SELECT v.comparison, outcome, NULL, iif(purpose = 'gate', verdict, NULL),
        iif(purpose = 'gate', 'inconclusive', verdict), iif(purpose = 'gate', 'unresolved', reason), sentence, effect,
        lower, upper, coalesce(confidence, 0), rounds, processes, processes, seconds, search_effect, alpha,
-       minimum_detectable, minimum_claim, 0, 0, v.judge_preset, NULL, rule_version, NULL, finished_at
+       minimum_detectable, minimum_claim, 0, 0, v.judge_preset, NULL, rule_version, finished_at
 FROM old_command_verdict v JOIN old_command_comparison c ON c.id = v.comparison;
 INSERT INTO comparison_verdict
 SELECT new, outcome, nullif(failed, ''), NULL, verdict, reason, sentence, coalesce(effect, 0), coalesce(lower, 0),
        coalesce(upper, 0), coalesce(confidence, 0.98), coalesce(pairs, 0),
        (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison),
        (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison), seconds, 0, 0, 0, 0, 0, 0, '',
-       NULL, rule_version,
-       json_object('missing', no_expectation, 'profile', coalesce(profile, 0), 'share', coalesce(kernel_share, 0),
-                   'kernel', kernel, 'kernel_speedup', coalesce(kernel_speedup, 0), 'kernel_lower',
-                   coalesce(kernel_speedup_lower, 0), 'kernel_upper', coalesce(kernel_speedup_upper, 0), 'speedup',
-                   coalesce(expected, 0), 'lower', coalesce(expected_lower, 0), 'upper', coalesce(expected_upper, 0),
-                   'agrees', json(iif(agrees, 'true', 'false'))), finished_at
+       NULL, rule_version, finished_at
 FROM old_application_verdict v JOIN renumbered ON id = v.comparison
 LEFT JOIN old_application_speed s ON s.comparison = v.comparison AND s.view = 'fixed_steps';
+
+INSERT INTO comparison_expectation
+SELECT new, no_expectation, profile, coalesce(kernel_share, 0), kernel, coalesce(kernel_speedup, 0), coalesce(kernel_speedup_lower, 0),
+       coalesce(kernel_speedup_upper, 0), coalesce(expected, 0), coalesce(expected_lower, 0), coalesce(expected_upper, 0), coalesce(agrees, 0)
+FROM old_application_verdict JOIN renumbered ON id = comparison;
 
 INSERT INTO comparison_figure
 SELECT comparison, 0, 'rounds', 'speed', metric, iif(metric LIKE 'json:%' OR metric LIKE 'regex:%', '', 's'), value_a,

@@ -818,17 +818,30 @@ CREATE TABLE application_range_category (
 -- What was asked. Written when A has worked once: its command, or the application's preparation with its dispatch. A is the incumbent, B the
 -- candidate. Rounds of two commands are in the table round.
 CREATE TABLE comparison (
-  id         INTEGER PRIMARY KEY,
-  kind       TEXT NOT NULL CHECK (kind IN ('commands', 'application')),
-  purpose    TEXT NOT NULL CHECK (purpose IN ('compare', 'gate')),
-  campaign   INTEGER REFERENCES campaign,  -- that it ended; NULL: it was asked for alone
-  machine    INTEGER NOT NULL REFERENCES machine,
-  a          TEXT NOT NULL,  -- the command as sh -c gets it, or the folder or library of a dispatch as it was named
-  b          TEXT NOT NULL,
-  folder     TEXT NOT NULL,  -- both run in
-  margin     REAL,           -- of a gate: log effect
-  asked      TEXT NOT NULL,  -- JSON: metric, check and judge of two commands, or the declaration of the application
-  started_at TEXT NOT NULL
+  id          INTEGER PRIMARY KEY,
+  kind        TEXT NOT NULL CHECK (kind IN ('commands', 'application')),
+  purpose     TEXT NOT NULL CHECK (purpose IN ('compare', 'gate')),
+  campaign    INTEGER REFERENCES campaign,  -- that it ended; NULL: it was asked for alone
+  machine     INTEGER NOT NULL REFERENCES machine,
+  a           TEXT NOT NULL,  -- the command as sh -c gets it, or the folder or library of a dispatch as it was named
+  b           TEXT NOT NULL,
+  folder      TEXT NOT NULL,  -- both run in
+  margin      REAL,           -- of a gate: log effect
+  application TEXT,           -- JSON: what the campaign file declared; NULL of two commands
+  started_at  TEXT NOT NULL
+) STRICT;
+
+-- What else was asked of two commands.
+CREATE TABLE comparison_commands (
+  comparison       INTEGER PRIMARY KEY REFERENCES comparison,
+  metric           TEXT NOT NULL,  -- as it was written: 'gbench:NAME'
+  higher_is_better INTEGER NOT NULL CHECK (higher_is_better IN (0, 1)),
+  correct          TEXT NOT NULL,  -- the command that checked each side; '': nothing was checked
+  judge            TEXT NOT NULL,  -- 'auto', or the preset that was named
+  layout           TEXT NOT NULL CHECK (layout IN ('random', 'fixed')),
+  runs             INTEGER NOT NULL,  -- of each command in a round, of which the best counts
+  timeout_s        REAL NOT NULL,     -- 0: from how long A takes
+  budget_s         REAL NOT NULL      -- 0: none
 ) STRICT;
 
 -- Fresh runs of an application, in order. Two of one view and pair have one seed.
@@ -875,8 +888,23 @@ CREATE TABLE comparison_verdict (
   preset             TEXT NOT NULL,  -- that judged; '': nothing was timed, or by an application
   cache_policy       TEXT,           -- NULL: the caches are the programs' own affair
   rule_version       TEXT NOT NULL,
-  expectation        TEXT,           -- JSON: what the kernel lets expect of the application's step, or why nothing ("missing")
   finished_at        TEXT NOT NULL
+) STRICT;
+
+-- What the kernel lets expect of the application's step, by Amdahl's law.
+CREATE TABLE comparison_expectation (
+  comparison     INTEGER PRIMARY KEY REFERENCES comparison,
+  missing        TEXT NOT NULL,  -- why nothing can be expected; '': it can
+  profile        INTEGER REFERENCES application_profile,
+  share          REAL NOT NULL,
+  kernel         TEXT NOT NULL,
+  kernel_speedup REAL NOT NULL,
+  kernel_lower   REAL NOT NULL,
+  kernel_upper   REAL NOT NULL,
+  speedup        REAL NOT NULL,
+  lower          REAL NOT NULL,
+  upper          REAL NOT NULL,
+  agrees         INTEGER NOT NULL CHECK (agrees IN (0, 1))
 ) STRICT;
 
 -- Numbers of A and B. The first is the speed that decides.
@@ -907,7 +935,7 @@ SELECT c.id, c.kind, c.purpose, c.campaign, c.a, c.b, c.folder, v.outcome, v.fai
        CASE WHEN v.gate IS NULL AND v.rounds > 0 THEN v.confidence END AS confidence, v.rounds, v.processes, v.seconds,
        (SELECT group_concat(q.metric || ' ' || q.finding, ', ') FROM comparison_figure q
         WHERE q.comparison = c.id AND q.view = 'fixed_steps' AND q.kind = 'quality') AS quality,
-       c.margin, v.preset, v.rule_version, c.asked, v.expectation, m.model AS machine, m.key AS machine_id, c.started_at,
+       c.margin, v.preset, v.rule_version, m.model AS machine, m.key AS machine_id, c.started_at,
        v.finished_at, CASE WHEN v.comparison IS NULL THEN 'running' ELSE 'finished' END AS state, v.sentence
 FROM comparison c
 JOIN machine m ON m.id = c.machine
@@ -915,25 +943,19 @@ LEFT JOIN comparison_verdict v ON v.comparison = c.id
 LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.position = 0;
 
 CREATE VIEW command_comparisons AS
-SELECT id, purpose, a AS command_a, b AS command_b, folder, json_extract(asked, '$.metric') AS metric,
-       json_extract(asked, '$.higher_is_better') AS higher_is_better, json_extract(asked, '$.correct') AS correct,
-       outcome, verdict, reason, speedup, lower, upper, confidence, rounds, processes, seconds, value_a, value_b, margin, preset, rule_version,
-       json_extract(asked, '$.layout') AS layout, json_extract(asked, '$.runs') AS runs, machine, machine_id, started_at, finished_at, state,
-       sentence
-FROM comparisons WHERE kind = 'commands';
+SELECT id, purpose, a AS command_a, b AS command_b, folder, metric, higher_is_better, correct, outcome, verdict, reason, speedup, lower, upper,
+       confidence, rounds, processes, seconds, value_a, value_b, margin, preset, rule_version, layout, runs, machine, machine_id, started_at,
+       finished_at, state, sentence
+FROM comparisons c JOIN comparison_commands q ON q.comparison = c.id;
 
 CREATE VIEW application_comparisons AS
-SELECT c.id, campaign, a AS dispatch_a, b AS dispatch_b, outcome, failed, verdict, reason, speedup, c.lower, c.upper, s.count AS pairs,
-       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.share') END AS kernel_share,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.kernel_speedup') END AS kernel_speedup,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.speedup') END AS expected,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.lower') END AS expected_lower,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.upper') END AS expected_upper,
-       CASE WHEN json_extract(expectation, '$.missing') = '' THEN json_extract(expectation, '$.agrees') END AS agrees,
-       machine, machine_id, started_at, finished_at, state, sentence
+SELECT c.id, campaign, a AS dispatch_a, b AS dispatch_b, outcome, failed, verdict, reason, c.speedup, c.lower, c.upper, s.count AS pairs,
+       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, x.share AS kernel_share, x.kernel_speedup,
+       x.speedup AS expected, x.lower AS expected_lower, x.upper AS expected_upper, x.agrees, machine, machine_id, started_at, finished_at, state,
+       sentence
 FROM comparisons c
 LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.view = 'fixed_steps' AND s.kind = 'start_up'
+LEFT JOIN comparison_expectation x ON x.comparison = c.id AND x.missing = ''
 WHERE c.kind = 'application';
 
 -- ---------------------------------------------------------------- calls of `apo mcp`

@@ -123,7 +123,9 @@ std::string figure_text(const Figure& figure) {
   const std::string values =
       fmt::format("{} {} -> {}", figure.metric, value_text(figure, figure.value_a), value_text(figure, figure.value_b));
   if (!figure.finding) {
-    return fmt::format("{}, {} as fast, {:g} % interval, {}", values, difference_text(figure), 100 * figure.confidence,
+    const std::string bounds =
+        figure.confidence > 0 ? fmt::format("{:g} % interval", 100 * figure.confidence) : "one-sided bounds";
+    return fmt::format("{}, {} as fast, {}, {}", values, difference_text(figure), bounds,
                        count_text(figure) + (figure.count == 1 ? "s" : ""));
   }
   return fmt::format("{}, change {}, {} with margin {}, {}{}", values, change_text(figure), to_string(*figure.finding),

@@ -140,7 +140,7 @@ ProgramComparison a_failed_application(std::int64_t campaign) {
                   .needed = 5,
                   .finding = QualityFinding::inconclusive}};
   one.judgement = Judgement{.reason = Reason::interrupted, .sentence = kAwkward, .seconds = 9, .rule_version = "r"};
-  one.expectation = Expectation{.profile = 3, .share = 0.4, .kernel = "b over a", .speedup = 1.1, .agrees = true};
+  one.expectation = Expectation{.share = 0.4, .kernel = "b over a", .speedup = 1.1, .agrees = true};
   return one;
 }
 

@@ -73,10 +73,12 @@ std::int64_t fill(Journal& journal) {
                                .application = an_application(),
                                .machine = "cpu-1",
                                .judgement = Judgement{.verdict = Verdict::reverted},
-                               .figures = {{.metric = "loss"}}};
+                               .figures = {{.metric = "loss"}},
+                               .expectation = Expectation{.missing = "none"}};
   comparison.id = journal.begin_comparison(comparison);
   journal.add_comparison_run(comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
   journal.finish_comparison(comparison);
+  journal.begin_comparison({.machine = "cpu-1"});
   return experiment.id;
 }
 
