@@ -29,7 +29,7 @@ void write_commands(const std::vector<ProgramComparison>& comparisons, Writer& w
     writer.lead({strong("Nothing to report: "), plain("no two commands were compared.")});
     return;
   }
-  writer.lead({strong(counted(comparisons.size(), "comparison") + " of two commands. ")});
+  writer.lead({strong(counted(comparisons.size(), "comparison") + " of two commands.")});
   write_comparisons(comparisons, writer);
 }
 

@@ -35,14 +35,14 @@ FROM old_application_run JOIN renumbered ON id = comparison;
 INSERT INTO comparison_verdict
 SELECT v.comparison, outcome, NULL, iif(purpose = 'gate', verdict, NULL),
        iif(purpose = 'gate', 'inconclusive', verdict), iif(purpose = 'gate', 'unresolved', reason), sentence, effect,
-       lower, upper, coalesce(confidence, 0), rounds, processes, processes, seconds, search_effect, alpha,
+       lower, upper, coalesce(confidence, 0), rounds, processes, processes, coalesce(seconds, 0), search_effect, alpha,
        minimum_detectable, minimum_claim, 0, 0, v.judge_preset, NULL, rule_version, finished_at
 FROM old_command_verdict v JOIN old_command_comparison c ON c.id = v.comparison;
 INSERT INTO comparison_verdict
 SELECT new, outcome, nullif(failed, ''), NULL, verdict, reason, sentence, coalesce(effect, 0), coalesce(lower, 0),
        coalesce(upper, 0), coalesce(confidence, 0.98), coalesce(pairs, 0),
        (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison),
-       (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison), seconds, 0, 0, 0, 0, 0, 0, '',
+       (SELECT count(*) FROM old_application_run r WHERE r.comparison = v.comparison), coalesce(seconds, 0), 0, 0, 0, 0, 0, 0, '',
        NULL, rule_version, finished_at
 FROM old_application_verdict v JOIN renumbered ON id = v.comparison
 LEFT JOIN old_application_speed s ON s.comparison = v.comparison AND s.view = 'fixed_steps';

@@ -76,6 +76,10 @@ std::string count_text(const Figure& figure) {
   return fmt::format("{} {}{}", figure.count, noun, figure.count == 1 ? "" : "s");
 }
 
+std::string seconds_text(double seconds) {
+  return seconds > 0 ? format_seconds(seconds) : "-";
+}
+
 std::string metric_words(const CommandQuestion& question) {
   return question.metric + (question.higher_is_better ? ", higher is better" : ", lower is better") +
          (question.runs > 1 ? fmt::format(", the best of {} runs a round", question.runs) : "");
@@ -189,8 +193,8 @@ TextRows run_rows(const ProgramComparison& comparison) {
       values.push_back(metric + " " + format_g(value, 6));
     }
     rows.push_back({words_of(run.view), std::to_string(run.pair), run.side == Side::b ? "B" : "A",
-                    std::to_string(run.seed), format_seconds(run.start_up_s), std::to_string(run.steps),
-                    format_seconds(run.seconds), join(values, ", "),
+                    std::to_string(run.seed), seconds_text(run.start_up_s), std::to_string(run.steps),
+                    seconds_text(run.seconds), join(values, ", "),
                     std::string(to_string(run.outcome)) + (run.evidence.empty() ? "" : ": " + run.evidence)});
   }
   return rows;
