@@ -14,9 +14,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "harness/core/applications/application_comparison.h"
-#include "harness/core/commands/command_comparison.h"
 #include "harness/core/json/fields.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/selftest_record.h"
 #include "harness/core/words.h"
 #include "journal/encode.h"
@@ -274,12 +273,15 @@ APO_COLUMNS(SelftestKernel, configuration, workload, preset, call_ns, round_s, k
             round_sd, sample_sd, block_sd, within_sd, layout_sd, process_sd, resolves_1s, resolves_10s, resolves_60s,
             smallest_claim)
 
-// ---- two commands
-APO_COLUMNS_AS(CommandComparison,
-               "purpose, command_a, command_b, folder, metric, higher_is_better, correct, margin, preset, layout, runs,"
-               " timeout_s, budget_s, started_at",
-               purpose, command_a, command_b, folder, metric, higher_is_better, correct, margin, judge, layout, runs,
-               timeout_s, budget_s, started_at)
+// ---- two commands, or two dispatches
+APO_COLUMNS(ProgramComparison, kind, purpose, campaign, a, b, folder, margin, started_at)
+APO_COLUMNS(CommandQuestion, metric, higher_is_better, correct, judge, layout, runs, timeout_s, budget_s)
+APO_COLUMNS(Expectation, missing, profile, share, kernel, kernel_speedup, kernel_lower, kernel_upper, speedup, lower,
+            upper, agrees)
+APO_COLUMNS_AS(ApplicationRun, "view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, metrics",
+               view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, values)
+APO_COLUMNS(Figure, view, kind, metric, unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed,
+            finding)
 
 // ---- whole applications
 APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, bytes, share", work.kind, work.name,
@@ -293,14 +295,6 @@ APO_COLUMNS_AS(RecordedApplication,
                id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
 APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
                summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
-APO_COLUMNS_AS(ApplicationComparison, "campaign, dispatch_a, dispatch_b, folder, started_at", campaign, dispatch[0],
-               dispatch[1], folder, started_at)
-APO_COLUMNS_AS(ApplicationRun, "view, pair, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, metrics", view,
-               pair, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, values)
-APO_COLUMNS(SpeedEffect, view, value_a, value_b, start_up_a_s, start_up_b_s, pairs, effect, lower, upper, confidence)
-APO_COLUMNS(QualityChange, view, metric, value_a, value_b, change, lower, upper, confidence, margin, seeds,
-            seeds_needed, finding)
-
 APO_COLUMNS(Unfinished, kind, id, campaign, what, started_at, rounds)
 APO_COLUMNS(ReplayRow, experiment, original, kind, at)
 

@@ -28,8 +28,8 @@ struct Journal::Implementation {
   std::int64_t toolchain_row(const Toolchain& toolchain);
   std::string add_blob(std::string_view kind, std::string_view bytes);  // its sha256
   std::string blob(const std::string& sha256);
-  // Exactly one of the three owners is not 0.
-  void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
+  // Of that owner: "experiment", "certification", "sentinel" or "comparison".
+  void add_round(std::string_view owner, std::int64_t id, const Round& round);
   // Until this journal is closed. False when another process has it.
   bool try_take(Task what, std::int64_t id);
   void take(Task what, std::int64_t id);  // what this process has just begun

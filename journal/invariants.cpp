@@ -29,7 +29,7 @@ constexpr Invariant kInvariants[] = {
     {"the gates of an experiment are numbered from 0 without a hole",
      "SELECT experiment FROM gate GROUP BY experiment HAVING max(position) <> count(*) - 1 OR min(position) <> 0"},
     {"every round was measured on a workload",
-     "SELECT coalesce(r.experiment, r.id) FROM round r WHERE r.void_why = '' AND NOT EXISTS"
+     "SELECT coalesce(r.experiment, r.id) FROM round r WHERE r.comparison IS NULL AND r.void_why = '' AND NOT EXISTS"
      " (SELECT 1 FROM round_workload w WHERE w.round = r.id)"},
     {"an experiment has its workloads",
      "SELECT e.id FROM experiment e WHERE NOT EXISTS (SELECT 1 FROM experiment_workload w WHERE w.experiment = e.id)"},
@@ -61,29 +61,29 @@ constexpr Invariant kInvariants[] = {
      "SELECT l.experiment FROM lesson l LEFT JOIN judgement j ON j.experiment = l.experiment"
      " WHERE l.experiment IS NOT NULL AND j.verdict IS NOT l.verdict"},
     {"a verdict on two commands has the rounds that it counts",
-     "SELECT v.comparison FROM command_verdict v WHERE v.rounds > (SELECT count(*) FROM command_round r"
-     " WHERE r.comparison = v.comparison AND r.void_why = '' AND r.stage <> 'sentinel')"},
-    {"a verdict on two commands is one of its purpose",
-     "SELECT c.id FROM command_comparison c JOIN command_verdict v ON v.comparison = c.id WHERE (c.purpose = 'gate') <>"
-     " (v.verdict IN ('passed', 'regressed', 'failed', 'undecided')) OR (c.purpose = 'gate') <> (v.reason = '')"},
-    {"a command that failed is not accepted",
-     "SELECT comparison FROM command_verdict WHERE outcome <> 'valid' AND verdict IN ('accepted', 'passed')"},
-    {"the rounds of two commands are numbered from 0 without a hole",
-     "SELECT comparison FROM command_round GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
-     " min(position) <> 0"},
+     "SELECT v.comparison FROM comparison_verdict v JOIN comparison c ON c.id = v.comparison WHERE"
+     " c.kind = 'commands' AND v.rounds > (SELECT count(*) FROM round r WHERE r.comparison = v.comparison AND"
+     " r.void_why = '' AND r.stage <> 'sentinel')"},
+    {"a comparison's verdict is one of its purpose",
+     "SELECT c.id FROM comparison c JOIN comparison_verdict v ON v.comparison = c.id WHERE"
+     " (c.purpose = 'gate') <> (v.gate IS NOT NULL)"},
+    {"what failed in a comparison is not accepted",
+     "SELECT comparison FROM comparison_verdict WHERE outcome <> 'valid' AND (gate = 'passed' OR verdict = "
+     "'accepted')"},
     {"a verdict by an application has the pairs that it counts",
-     "SELECT s.comparison FROM application_speed s WHERE 2 * s.pairs > (SELECT count(*) FROM application_run r"
-     " WHERE r.comparison = s.comparison AND r.view = s.view AND r.outcome = 'valid')"},
-    {"what an application accepts was timed, did not fail and kept its quality",
-     "SELECT v.comparison FROM application_verdict v WHERE v.verdict = 'accepted' AND (v.failed <> '' OR NOT EXISTS"
-     " (SELECT 1 FROM application_speed s WHERE s.comparison = v.comparison) OR EXISTS (SELECT 1 FROM"
-     " application_quality q WHERE q.comparison = v.comparison AND q.view = 'fixed_steps' AND q.finding IN"
+     "SELECT f.comparison FROM comparison_figure f WHERE f.view <> 'rounds' AND f.kind = 'speed' AND 2 * f.count >"
+     " (SELECT count(*) FROM comparison_run r WHERE r.comparison = f.comparison AND r.view = f.view AND"
+     " r.outcome = 'valid')"},
+    {"what an application accepts was timed and kept its quality",
+     "SELECT v.comparison FROM comparison_verdict v JOIN comparison c ON c.id = v.comparison WHERE"
+     " c.kind = 'application' AND v.verdict = 'accepted' AND (v.rounds = 0 OR EXISTS (SELECT 1 FROM"
+     " comparison_figure f WHERE f.comparison = v.comparison AND f.view = 'fixed_steps' AND f.finding IN"
      " ('worse', 'inconclusive')))"},
     {"a run of an application has metrics where it is valid, and evidence where it is not",
-     "SELECT comparison FROM application_run WHERE (outcome = 'valid') <> (evidence = '') OR"
+     "SELECT comparison FROM comparison_run WHERE (outcome = 'valid') <> (evidence = '') OR"
      " (outcome = 'valid') = (metrics = '{}')"},
     {"the runs of an application are numbered from 0 without a hole",
-     "SELECT comparison FROM application_run GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
+     "SELECT comparison FROM comparison_run GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
      " min(position) <> 0"},
     {"an experiment of a job began after it",
      "SELECT x.experiment FROM job_experiment x JOIN job j ON j.id = x.job JOIN experiment e ON e.id = x.experiment"
@@ -143,7 +143,7 @@ std::string wrong_speedup(Database& database) {
 }  // namespace
 
 void Journal::visit_rounds(const std::function<void(const std::string& owner, const Round& round)>& visit) {
-  for (const std::string kind : {"experiment", "certification", "sentinel"}) {
+  for (const std::string kind : {"experiment", "certification", "sentinel", "comparison"}) {
     Statement owners =
         self_->database.query("SELECT DISTINCT " + kind + " FROM round WHERE " + kind + " IS NOT NULL ORDER BY 1");
     while (owners.step()) {
@@ -151,11 +151,6 @@ void Journal::visit_rounds(const std::function<void(const std::string& owner, co
       for (const Round& round : self_->rounds(kind, id)) {
         visit(fmt::format("{} {}", kind, id), round);
       }
-    }
-  }
-  for (const CommandComparison& comparison : command_comparisons("", Detail::rounds)) {
-    for (const Round& round : comparison.rounds) {
-      visit(fmt::format("comparison c{}", comparison.id), round);
     }
   }
 }

@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/applications/application_comparison.h"
-#include "harness/core/commands/command_comparison.h"
 #include "harness/core/recording/application_profile.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
 #include "journal/rows.h"
@@ -190,21 +189,13 @@ class Journal {
   // The newest result for each kernel among the finished selftests of this state of the machine under that rule.
   std::vector<SelftestKernel> selftest_kernels(const Machine& machine, const std::string& rule_version);
 
-  // ---- judgements of two commands
-  std::int64_t begin_command_comparison(const CommandComparison& comparison);
-  void add_command_round(std::int64_t comparison, const Round& round);  // in order
-  void finish_command_comparison(const CommandComparison& comparison);
-  CommandComparison load_command_comparison(std::int64_t id);  // with its rounds; UserError when there is none
-  // Comparisons on that machine ("": on any), in order.
-  std::vector<CommandComparison> command_comparisons(const std::string& machine = "", Detail detail = Detail::summary);
-
-  // ---- judgements of two dispatches by an application
-  std::int64_t begin_application_comparison(const ApplicationComparison& comparison);
-  void add_application_run(std::int64_t comparison, const ApplicationRun& run);  // in order
-  void finish_application_comparison(const ApplicationComparison& comparison);
-  ApplicationComparison load_application_comparison(std::int64_t id);  // with its runs; UserError when there is none
-  // Comparisons of that campaign (0: of no campaign), or all; in order, with their runs.
-  std::vector<ApplicationComparison> application_comparisons(std::optional<std::int64_t> campaign = std::nullopt);
+  // ---- judgements of two commands, or of two dispatches by an application
+  std::int64_t begin_comparison(const ProgramComparison& comparison);
+  void add_comparison_round(std::int64_t comparison, const Round& round);       // of commands, in order
+  void add_comparison_run(std::int64_t comparison, const ApplicationRun& run);  // in order
+  void finish_comparison(const ProgramComparison& comparison);
+  ProgramComparison load_comparison(std::int64_t id);  // with its rounds or runs; UserError when there is none
+  std::vector<ProgramComparison> comparisons(Detail detail = Detail::summary);  // in order
 
   // ---- calls of `apo mcp`. Experiments that a process with APO_JOB=<id> in its environment begins belong to that job.
   std::int64_t begin_job(const JobRow& job);  // and takes it, until this journal is closed

@@ -43,13 +43,12 @@ std::map<std::int64_t, std::string> diff_sources(Journal& journal, const std::ve
 }
 
 // The campaign's own, then those on its machine that were asked for alone.
-std::vector<ApplicationComparison> application_comparisons(Journal& journal, const Campaign& campaign) {
-  std::vector<ApplicationComparison> all = journal.application_comparisons(campaign.id);
-  for (ApplicationComparison& alone : journal.application_comparisons(0)) {
-    if (alone.machine == campaign.machine) {
-      all.push_back(std::move(alone));
-    }
-  }
+std::vector<ProgramComparison> comparisons_of(Journal& journal, const Campaign& campaign) {
+  std::vector<ProgramComparison> all = journal.comparisons(Detail::rounds);
+  std::erase_if(all, [&](const ProgramComparison& one) {
+    return one.campaign != campaign.id && (one.campaign != 0 || one.machine != campaign.machine);
+  });
+  std::ranges::stable_partition(all, [](const ProgramComparison& one) { return one.campaign != 0; });
   return all;
 }
 
@@ -88,8 +87,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.withdrawn = journal.withdrawn(campaign);
   records.sentinels = journal.sentinels(campaign);
   records.applications = journal.applications_of(campaign);
-  records.commands = journal.command_comparisons(found->machine);
-  records.application_comparisons = application_comparisons(journal, *found);
+  records.comparisons = comparisons_of(journal, *found);
   records.proposer_calls = journal.proposer_calls(campaign);
   records.workers = journal.workers(campaign);
   records.judged_on = judged_on(journal, records.experiments);

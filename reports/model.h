@@ -39,12 +39,11 @@ struct CampaignRecords {
   std::vector<Certification> certifications;
   std::set<std::int64_t> withdrawn;  // accepted experiments that an alarm of a certification has withdrawn
   std::vector<SentinelRow> sentinels;
-  std::vector<Application> applications;    // newest first
-  std::vector<CommandComparison> commands;  // two commands judged on the campaign's machine, without rounds
-  std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
-  std::vector<ProposerCall> proposer_calls;                    // in order
-  std::vector<WorkerRow> workers;                              // that judged for it
-  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
+  std::vector<Application> applications;          // newest first
+  std::vector<ProgramComparison> comparisons;     // that ended it, and those on its machine alone
+  std::vector<ProposerCall> proposer_calls;       // in order
+  std::vector<WorkerRow> workers;                 // that judged for it
+  std::map<std::int64_t, std::string> judged_on;  // experiment -> the device of its worker
   // Accepted experiment -> what it changed in its incumbent's source; "" where the sources are the same.
   std::map<std::int64_t, std::string> diffs;
 };

@@ -1,4 +1,4 @@
-// reports/write.cpp - puts a report's files into a folder, and an index beside many.
+// reports/write.cpp - puts a report's files into a folder, an index beside many, and makes the page about two commands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "reports/formats/pages.h"
 #include "reports/numbers.h"
@@ -72,6 +73,18 @@ void write_overview(const std::vector<IndexEntry>& entries, Writer& writer) {
   }
 }
 
+constexpr const char* kCommandsTitle = "Commands";
+
+void write_commands(const std::vector<ProgramComparison>& comparisons, Writer& writer) {
+  writer.heading(1, kCommandsTitle);
+  if (comparisons.empty()) {
+    writer.lead({strong("Nothing to report: "), "no two commands were compared."});
+    return;
+  }
+  writer.lead({strong(counted(comparisons.size(), "comparison") + " of two commands.")});
+  write_comparisons(comparisons, writer);
+}
+
 }  // namespace
 
 std::string render(const ReportModel& model, Format format) {
@@ -127,6 +140,25 @@ std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format
   const std::filesystem::path path = folder / (format == Format::html ? "index.html" : "index.md");
   write_file_atomically(path, render_index(entries, format));
   return path;
+}
+
+std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format) {
+  const auto write = [&](Writer& writer) { write_commands(comparisons, writer); };
+  switch (format) {
+    case Format::markdown:
+      return markdown_page({}, {}, write);
+    case Format::html:
+      return html_page(kCommandsTitle, {}, write);
+    case Format::csv:
+      throw UserError("a page of comparisons has no form as csv",
+                      "'apo query --csv --sql \"SELECT * FROM command_comparisons\"' prints their table");
+    case Format::json:
+      break;
+  }
+  const nlohmann::ordered_json document = {{"format", kRecordsFormat},
+                                           {"document", "commands"},
+                                           {"comparisons", list_of(comparisons, to_document_with_runs)}};
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace apo::report

@@ -12,15 +12,12 @@
 #include "harness/core/error.h"
 #include "harness/core/system/line_process.h"
 #include "harness/core/system/process.h"
-#include "harness/core/text.h"
 #include "harness/evaluate/commands/command_runner.h"
-#include "harness/worker/parent/evidence.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kShownEnd = 300;
 constexpr const char* kCopyPrefix = "apo-dispatch";
 
 // Both get the same name, with their own ending, which a loader may read.
@@ -52,34 +49,17 @@ bool says_out_of_memory(const std::string& printed) {
   return false;
 }
 
-std::string and_printed(const std::string& printed) {
-  const std::string end = printable_tail(printed, kShownEnd);
-  return end.empty() ? "" : "; it printed: " + end;
-}
-
-// A shell exits with 128 and the signal that ended its command.
-int signal_of(const ProcessResult& result) {
-  constexpr int kOfShell = 128;
-  const bool by_shell = result.signal == 0 && result.exit_code > kOfShell && result.exit_code < kOfShell + SIGRTMIN;
-  return by_shell ? result.exit_code - kOfShell : result.signal;
-}
-
 // Returns the failure of a run; nullopt if it ended well.
 std::optional<Failure> bad_end(const ProcessResult& result, double limit_s) {
-  if (result.timed_out) {
-    return Failure{.outcome = Outcome::timed_out,
-                   .evidence = "it had not ended after " + format_seconds(limit_s) + and_printed(result.printed())};
-  }
-  if (result.signal == 0 && result.exit_code == 0) {
+  if (result.ok()) {
     return std::nullopt;
   }
-  const int signal = signal_of(result);
-  const std::string how =
-      signal != 0 ? "it was ended by " + signal_name(signal) : fmt::format("it exited with {}", result.exit_code);
   // A SIGKILL that this program did not send is most likely the system's out-of-memory killer.
-  const bool memory = signal == SIGKILL || says_out_of_memory(result.printed());
-  return Failure{.outcome = memory ? Outcome::out_of_memory : Outcome::faulted,
-                 .evidence = how + and_printed(result.printed())};
+  const bool memory = ended_by_signal(result) == SIGKILL || says_out_of_memory(result.printed());
+  return Failure{.outcome = result.timed_out ? Outcome::timed_out
+                            : memory         ? Outcome::out_of_memory
+                                             : Outcome::faulted,
+                 .evidence = how_it_ended(result, limit_s)};
 }
 
 std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
@@ -95,7 +75,7 @@ ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path f
       copies_{TemporaryFolder(kCopyPrefix), TemporaryFolder(kCopyPrefix)},
       dispatch_{first_copy(copies_[0], dispatch[0]), first_copy(copies_[1], dispatch[1])} {}
 
-Result<Done> ApplicationRunner::prepare(int arm) const {
+Result<Done> ApplicationRunner::prepare(Side arm) const {
   if (application_.prepare.empty()) {
     return Done{};
   }
@@ -107,17 +87,14 @@ Result<Done> ApplicationRunner::prepare(int arm) const {
   if (run.ok()) {
     return Done{};
   }
-  const std::string how = run.timed_out     ? "had not ended after " + format_seconds(application_.time_limit_s)
-                          : run.signal != 0 ? "was ended by " + signal_name(run.signal)
-                                            : fmt::format("exited with {}", run.exit_code);
   return Failure{.outcome = Outcome::build_failed,
-                 .evidence = "its preparation " + how + and_printed(trim(run.error).empty() ? run.output : run.error)};
+                 .evidence = "its preparation: " + how_it_ended(run, application_.time_limit_s)};
 }
 
 std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
   variables.push_back(fmt::format("APO_SEED={}", run.seed));
   variables.push_back(fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps));
-  variables.push_back(run.view == ApplicationView::fixed_steps
+  variables.push_back(run.view == ComparisonView::fixed_steps
                           ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
                           : fmt::format("APO_SECONDS={}", application_.fixed_time_s));
   StepReader reader;
@@ -139,16 +116,16 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   }
   auto failure = summarise_steps(application_, reader.steps(), run);
   if (failure && reader.steps().empty()) {
-    failure->evidence += and_printed(result.printed());
+    failure->evidence += and_printed(result);
   }
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+ApplicationRun ApplicationRunner::run(ComparisonView view, Side arm, std::int64_t seed, std::uint64_t layout_seed,
                                       const std::vector<std::string>& more) const {
   const TemporaryFolder folder(kCopyPrefix);
   const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
-  ApplicationRun run{.view = view, .of_b = arm == 1, .seed = seed};
+  ApplicationRun run{.view = view, .side = arm, .seed = seed};
   std::vector<std::string> variables = {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)};
   variables.insert(variables.end(), more.begin(), more.end());
   if (const auto failure = run_steps(run, std::move(variables))) {

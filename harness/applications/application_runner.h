@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/applications/application_comparison.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/protocol/result.h"
 
@@ -27,10 +27,10 @@ class ApplicationRunner {
   int steps() const { return application_.steps; }
   void set_steps(int steps) { application_.steps = steps; }
 
-  // Runs the declared preparation of A (0) or B (1), once, in the copy from which the runs get theirs.
-  Result<Done> prepare(int arm) const;
+  // Runs the declared preparation of A or B, once, in the copy from which the runs get theirs.
+  Result<Done> prepare(Side arm) const;
   // `layout_seed` draws the size of its environment, to which `more` is added.
-  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+  ApplicationRun run(ComparisonView view, Side arm, std::int64_t seed, std::uint64_t layout_seed,
                      const std::vector<std::string>& more = {}) const;
 
  private:

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "harness/applications/compare_dispatches.h"
+#include "harness/applications/comparisons.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/loop/export/dispatch.h"
@@ -76,15 +76,15 @@ CampaignApplication judge_campaign_by_application(const CampaignFrame& frame, co
       return {.missing = "no dispatch can have the incumbent: 'apo export --dispatch' says why"};
     }
     const fs::path folder = frame.workspace.paths().reports / fmt::format("campaign-{}", frame.campaign);
-    ApplicationComparison asked{
-        .campaign = frame.campaign,
-        .application = *policy.application,
-        .dispatch = {write_dispatch(without_incumbent(dispatch, policy), folder / "dispatch-of-baseline"),
-                     write_dispatch(dispatch, folder / "dispatch-of-incumbent")}};
+    ProgramComparison asked{.kind = ComparisonKind::application,
+                            .campaign = frame.campaign,
+                            .a = write_dispatch(without_incumbent(dispatch, policy), folder / "dispatch-of-baseline"),
+                            .b = write_dispatch(dispatch, folder / "dispatch-of-incumbent"),
+                            .application = *policy.application};
     frame.observer.say("application: " + incumbent.label() + " against " + standard.label());
     CampaignApplication judged{
         .comparison = compare_dispatches(frame.workspace, frame.journal, std::move(asked), frame.observer)};
-    frame.observer.say("application: " + judged.comparison->sentence);
+    frame.observer.say("application: " + judged.comparison->judgement->sentence);
     return judged;
   } catch (const UserError& error) {
     // The accepts stand on their own gates; what keeps the application from being run is told beside them.

@@ -73,19 +73,19 @@ std::vector<Difference> differences_of(const std::vector<std::string>& a, const 
   return differences;
 }
 
-std::optional<KernelEffect> effect_in(const Json& figures) {
+std::optional<Expectation> effect_in(const Json& figures) {
   for (const char* key : {"speedup", "lower", "upper"}) {
     if (!figures.at(key).is_number() || !(figures.at(key).get<double>() > 0)) {
       return std::nullopt;
     }
   }
-  return KernelEffect{.effect = std::log(figures.at("speedup").get<double>()),
-                      .lower = std::log(figures.at("lower").get<double>()),
-                      .upper = std::log(figures.at("upper").get<double>())};
+  return Expectation{.kernel_speedup = figures.at("speedup").get<double>(),
+                     .kernel_lower = figures.at("lower").get<double>(),
+                     .kernel_upper = figures.at("upper").get<double>()};
 }
 
 // A certification says it of the whole campaign, and the judgement of one step of it.
-std::optional<KernelEffect> measured_effect(const Difference& difference) {
+std::optional<Expectation> measured_effect(const Difference& difference) {
   const Json& evidence = difference.row_b.at("evidence");
   if (evidence.at("kind") != "measured") {
     return std::nullopt;
@@ -107,42 +107,39 @@ std::string name_of(const Difference& difference) {
   return fmt::format("{} over {}", label(difference.row_b.at("configuration")), label(difference.configuration_a));
 }
 
-KernelEffect unknown_effect(const std::string& why) {
-  return {.missing = why};
-}
-
-ApplicationExpectation nothing_expected(const std::string& why) {
+Expectation nothing_expected(const std::string& why) {
   return {.missing = why};
 }
 
 }  // namespace
 
-KernelEffect kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
-                           const Machine& machine) {
+Expectation kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
+                          const Machine& machine) {
   if (documents_a.empty() || documents_b.empty()) {
-    return unknown_effect("a dispatch has no document of 'apo export'");
+    return nothing_expected("a dispatch has no document of 'apo export'");
   }
   try {
     const std::vector<Difference> differences = differences_of(documents_a, documents_b, machine);
     if (differences.size() != 1) {
-      return unknown_effect(differences.empty() ? "the dispatches do not differ in what they have for this machine"
-                                                : fmt::format("the dispatches differ in {} rows", differences.size()));
+      return nothing_expected(differences.empty()
+                                  ? "the dispatches do not differ in what they have for this machine"
+                                  : fmt::format("the dispatches differ in {} rows", differences.size()));
     }
     auto effect = measured_effect(differences.front());
     if (!effect) {
-      return unknown_effect("nothing in B's table says how much faster it is: " + name_of(differences.front()));
+      return nothing_expected("nothing in B's table says how much faster it is: " + name_of(differences.front()));
     }
     effect->kernel = name_of(differences.front());
     return *effect;
   } catch (const Json::exception&) {
-    return unknown_effect("this apo does not know a document of a dispatch");
+    return nothing_expected("this apo does not know a document of a dispatch");
   }
 }
 
-ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
-                                      const RecordedSteps& recorded, double step_s, const SpeedEffect* measured) {
-  if (!kernel.missing.empty()) {
-    return nothing_expected(kernel.missing);
+Expectation expectation_of(Expectation expectation, const std::string& kernels, const RecordedSteps& recorded,
+                           double step_s, const Figure* measured) {
+  if (!expectation.missing.empty()) {
+    return expectation;
   }
   if (kernels.empty()) {
     return nothing_expected("the application does not name its kernels (\"kernels\" or \"application_kernels\")");
@@ -151,20 +148,14 @@ ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::str
     return nothing_expected("no step was recorded: " + recorded.missing);
   }
   const double kernels_s = 1e-9 * static_cast<double>(time_of(recorded.summary, NamePattern(kernels)));
-  const double share = std::min(1.0, kernels_s / recorded.steps / step_s);
-  if (!(share > 0)) {
+  expectation.share = std::min(1.0, kernels_s / recorded.steps / step_s);
+  if (!(expectation.share > 0)) {
     return nothing_expected(fmt::format("nothing that A runs on a GPU is called '{}'", kernels));
   }
-  const auto of_step = [&](double effect) { return std::log(amdahl(share, std::exp(effect))); };
-  ApplicationExpectation expectation{.profile = recorded.profile,
-                                     .share = share,
-                                     .kernel = kernel.kernel,
-                                     .kernel_effect = kernel.effect,
-                                     .kernel_lower = kernel.lower,
-                                     .kernel_upper = kernel.upper,
-                                     .effect = of_step(kernel.effect),
-                                     .lower = of_step(kernel.lower),
-                                     .upper = of_step(kernel.upper)};
+  expectation.profile = recorded.profile;
+  expectation.speedup = amdahl(expectation.share, expectation.kernel_speedup);
+  expectation.lower = amdahl(expectation.share, expectation.kernel_lower);
+  expectation.upper = amdahl(expectation.share, expectation.kernel_upper);
   expectation.agrees = measured != nullptr &&
                        std::max(expectation.lower, measured->lower) <= std::min(expectation.upper, measured->upper);
   return expectation;

@@ -5,23 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/applications/application_comparison.h"
 #include "harness/core/recording/application_profile.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/machine.h"
 
 namespace apo {
 
 // The kernel in which two dispatches differ, and by how much it is faster, as their documents say, one a family, for
-// that machine: certified, or judged against the other one directly. Logs of ratios.
-struct KernelEffect {
-  std::string missing;  // why it is not known; the rest is empty then
-  std::string kernel;
-  double effect = 0;
-  double lower = 0;
-  double upper = 0;
-};
-KernelEffect kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
-                           const Machine& machine);
+// that machine: certified, or judged against the other one directly. What that means for a step is not filled.
+Expectation kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
+                          const Machine& machine);
 
 // A run of A that was recorded: the time of its kernels, for a step.
 struct RecordedSteps {
@@ -33,7 +26,7 @@ struct RecordedSteps {
 
 // Predicts by the declared kernels' share of a step of A, and compares with the measured speed. `step_s` is the length
 // of a step where nothing is recorded.
-ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
-                                      const RecordedSteps& recorded, double step_s, const SpeedEffect* measured);
+Expectation expectation_of(Expectation kernel, const std::string& kernels, const RecordedSteps& recorded, double step_s,
+                           const Figure* measured);
 
 }  // namespace apo

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "harness/applications/application_runner.h"
-#include "harness/applications/decide_application.h"
 #include "harness/applications/step_lines.h"
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
 #include "kernels/random.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 // The inputs of every step.
 struct ApplicationJudging {
-  ApplicationComparison& comparison;
+  ProgramComparison& comparison;
   ApplicationRunner& runner;
   std::uint64_t seed = 0;
   std::shared_ptr<DeviceTurns> turns;
@@ -56,7 +56,7 @@ DeviceTurns::Turn turn_of(const ApplicationJudging& judging) {
 }
 
 // Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
-ApplicationRun run_arm(const ApplicationJudging& judging, ApplicationView view, int arm, std::int64_t seed,
+ApplicationRun run_arm(const ApplicationJudging& judging, ComparisonView view, Side arm, std::int64_t seed,
                        Random& random) {
   constexpr int kAttempts = 3;
   ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
@@ -69,13 +69,13 @@ ApplicationRun run_arm(const ApplicationJudging& judging, ApplicationView view, 
 
 // Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
 // both the application's.
-void run_both(const ApplicationJudging& judging, ApplicationView view, int pair,
+void run_both(const ApplicationJudging& judging, ComparisonView view, int pair,
               const std::function<void(ApplicationRun)>& then) {
   const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
   Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
-  const int first = random.coin() ? 1 : 0;
-  for (const int arm : {first, 1 - first}) {
+  const bool b_first = random.coin();
+  for (const Side arm : {b_first ? Side::b : Side::a, b_first ? Side::a : Side::b}) {
     then(run_arm(judging, view, arm, seed, random));
   }
 }
@@ -101,7 +101,7 @@ int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
 std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
   for (;;) {
     std::vector<ApplicationRun> runs;
-    run_both(judging, ApplicationView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
+    run_both(judging, ComparisonView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
     const int now = judging.runner.steps();
     const int enough = enough_steps(runs, now);
     if (enough == now) {
@@ -113,14 +113,14 @@ std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
 }
 
 // Whether both ended well.
-bool run_pair(const ApplicationJudging& judging, ApplicationView view, int pair) {
+bool run_pair(const ApplicationJudging& judging, ComparisonView view, int pair) {
   const DeviceTurns::Turn turn = turn_of(judging);
   bool valid = true;
   const auto keep = [&](ApplicationRun run) {
     valid = valid && run.outcome == Outcome::valid;
     keep_run(judging, std::move(run), pair);
   };
-  if (view == ApplicationView::fixed_steps && pair == 0) {
+  if (view == ComparisonView::fixed_steps && pair == 0) {
     for (ApplicationRun& run : run_first_pair(judging)) {
       keep(std::move(run));
     }
@@ -132,12 +132,12 @@ bool run_pair(const ApplicationJudging& judging, ApplicationView view, int pair)
 
 // Returns whether all runs ended well.
 bool run_pairs(const ApplicationJudging& judging) {
-  const std::vector<ApplicationView> views = views_of(judging.comparison.application);
+  const std::vector<ComparisonView> views = views_of(judging.comparison.application);
   const int pairs = pairs_of(judging.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
   const auto start = std::chrono::steady_clock::now();
   int done = 0;
-  for (const ApplicationView view : views) {
+  for (const ComparisonView view : views) {
     for (int pair = 0; pair < pairs; ++pair, ++done) {
       judging.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
                                  .done = done,
@@ -155,36 +155,36 @@ void run_once_more(const ApplicationJudging& judging) {
   if (judging.hooks.on_pairs) {
     const DeviceTurns::Turn turn = turn_of(judging);
     judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
-      return judging.runner.run(ApplicationView::fixed_steps, 0, judging.comparison.application.seeds.front(),
+      return judging.runner.run(ComparisonView::fixed_steps, Side::a, judging.comparison.application.seeds.front(),
                                 judging.seed, variables);
     });
   }
 }
 
-void fail_preparation(ApplicationComparison& comparison, const Failure& failure) {
+void fail_preparation(ProgramComparison& comparison, const Failure& failure) {
   comparison.outcome = failure.outcome;
-  comparison.failed_b = true;
-  comparison.verdict = Verdict::reverted;
-  comparison.reason = Reason::gate_failed;
-  comparison.rule_version = std::string(kRuleVersion);
-  comparison.sentence =
-      fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence);
+  comparison.failed = FailedSide::b;
+  comparison.judgement = Judgement{
+      .verdict = Verdict::reverted,
+      .reason = Reason::gate_failed,
+      .sentence = fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence),
+      .rule_version = std::string(kRuleVersion)};
 }
 
 }  // namespace
 
-void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+void judge_application(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                        Observer& observer, const ApplicationHooks& hooks) {
   const auto start = std::chrono::steady_clock::now();
-  ApplicationRunner runner(comparison.application, comparison.folder, comparison.dispatch);
-  if (const auto prepared = runner.prepare(0); !prepared) {
+  ApplicationRunner runner(comparison.application, comparison.folder, {comparison.a, comparison.b});
+  if (const auto prepared = runner.prepare(Side::a); !prepared) {
     throw UserError("the application cannot be prepared with A: " + prepared.failure().evidence,
                     "nothing can be compared with it");
   }
   if (hooks.on_begin) {
     hooks.on_begin();
   }
-  if (const auto prepared = runner.prepare(1); !prepared) {
+  if (const auto prepared = runner.prepare(Side::b); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
     const ApplicationJudging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
@@ -193,7 +193,7 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
     }
     decide(comparison);
   }
-  comparison.seconds = seconds_since(start);
+  comparison.judgement->seconds = seconds_since(start);
   comparison.finished_at = utc_now();
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/applications/application_comparison.h"
 #include "harness/core/observer.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/system/device_turns.h"
 
 namespace apo {
@@ -26,7 +26,7 @@ struct ApplicationHooks {
 // that `seed` draws. They do the declared number of steps, or more where these are too short to be timed. Ends with the
 // first pair in which a run fails. Fills runs and verdict. Throws UserError, before on_begin, where a dispatch is not
 // there or A cannot be prepared.
-void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+void judge_application(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                        Observer& observer, const ApplicationHooks& hooks = {});
 
 }  // namespace apo

@@ -205,8 +205,8 @@ std::optional<Failure> summarise_steps(const DeclaredApplication& application, c
     return no_metric_because(
         "it printed no line of a step, {\"apo_step\": 1, \"seconds\": ...}, on its standard output");
   }
-  const Windowed window = run.view == ApplicationView::fixed_steps ? fixed_steps_window(application, steps)
-                                                                   : fixed_time_window(application, steps);
+  const Windowed window = run.view == ComparisonView::fixed_steps ? fixed_steps_window(application, steps)
+                                                                  : fixed_time_window(application, steps);
   if (!window) {
     return window.failure();
   }

@@ -192,7 +192,7 @@ std::vector<UntriedGroup> untried(const CampaignFrame& frame, const CampaignProg
 
 bool refused_by_application(const CampaignSummary& summary) {
   const auto& comparison = summary.application.comparison;
-  return comparison && comparison->verdict == Verdict::reverted;
+  return comparison && comparison->judgement->verdict == Verdict::reverted;
 }
 
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer) {

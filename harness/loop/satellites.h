@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/applications/application_comparison.h"
+#include "harness/core/records/comparison.h"
 #include "harness/loop/campaign_progress.h"
 
 namespace apo {
@@ -52,7 +52,7 @@ using StartRemoteJudge = std::function<std::unique_ptr<RemoteJudge>(const Campai
 
 // The final incumbent against the baseline in the declared application.
 struct CampaignApplication {
-  std::optional<ApplicationComparison> comparison;
+  std::optional<ProgramComparison> comparison;
   std::string missing;  // why there is none, although one was declared and the incumbent is not the baseline
 };
 using JudgeByApplication = std::function<CampaignApplication(const CampaignFrame&, const Configuration& incumbent)>;

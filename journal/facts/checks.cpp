@@ -28,7 +28,7 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
   const std::int64_t id = insert_row(*self_, "certification", certification,
                                      {{"after_experiment", newest}, {"at", time_or_now(certification.at)}});
   for (const Round& round : rounds) {
-    self_->add_round(0, id, 0, round);
+    self_->add_round("certification", id, round);
   }
   if (certification.clock) {
     insert_clock(*self_, id, *certification.clock);
@@ -45,7 +45,7 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
                                       {"machine", self_->machine_row(sentinel.machine)},
                                       {"at", time_or_now(sentinel.at)}});
   for (const Round& round : rounds) {
-    self_->add_round(0, 0, id, round);
+    self_->add_round("sentinel", id, round);
   }
   transaction.commit();
   return id;

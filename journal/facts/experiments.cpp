@@ -56,6 +56,23 @@ bool was_built(const Build& build) {
   return !build.key.empty() || !build.log.empty() || !build.object_hash.empty() || build.outcome != Outcome::valid;
 }
 
+std::vector<double> values_of(const CommandRuns& runs) {
+  std::vector<double> values;
+  for (const CommandRun& run : runs.runs) {
+    values.push_back(run.value);
+  }
+  return values;
+}
+
+// Which command each value is of follows from its place.
+CommandRuns runs_of(const std::vector<double>& values, bool b_first) {
+  CommandRuns runs;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    runs.runs.push_back({.candidate = is_candidate_run(b_first, i), .value = values[i]});
+  }
+  return runs;
+}
+
 bool was_timed(const Experiment& experiment) {
   return experiment.outcome == Outcome::valid && experiment.judgement->rounds > 0;
 }
@@ -145,14 +162,13 @@ void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
   transaction.commit();
 }
 
-void Journal::Implementation::add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel,
-                                        const Round& round) {
+void Journal::Implementation::add_round(std::string_view owner, std::int64_t owner_id, const Round& round) {
   Transaction transaction(database);
+  const std::string runs = round.commands ? encode(values_of(*round.commands)) : "";
   const std::int64_t id = insert_row(*this, "round", round,
-                                     {{"experiment", Value::reference(experiment)},
-                                      {"certification", Value::reference(certification)},
-                                      {"sentinel", Value::reference(sentinel)},
+                                     {{owner, owner_id},
                                       {"environment", encode_environment(round)},
+                                      {"runs", runs.empty() ? Value(nullptr) : Value(runs)},
                                       {"at", utc_now()}});
   int position = 0;
   for (const RoundWorkload& workload : round.workloads) {
@@ -164,7 +180,7 @@ void Journal::Implementation::add_round(std::int64_t experiment, std::int64_t ce
 }
 
 void Journal::add_round(std::int64_t experiment, const Round& round) {
-  self_->add_round(experiment, 0, 0, round);
+  self_->add_round("experiment", experiment, round);
 }
 
 void Journal::finish_experiment(const Experiment& experiment, const std::optional<Lesson>& lesson) {
@@ -229,14 +245,19 @@ std::vector<std::string> Journal::Implementation::workloads_of(std::int64_t expe
 
 std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column, std::int64_t owner) {
   std::vector<Round> result;
-  Statement rows = database.query("SELECT id, environment, " + columns_of<Round>() + " FROM round WHERE " +
+  Statement rows = database.query("SELECT id, environment, runs, " + columns_of<Round>() + " FROM round WHERE " +
                                       std::string(owner_column) + " = ? ORDER BY id",
                                   {owner});
   while (rows.step()) {
     Round& round = result.emplace_back();
     const std::int64_t id = rows.integer();
     const std::string environment = rows.text();
+    std::optional<std::vector<double>> values;
+    read_column(*this, rows, values);
     read_row(*this, rows, round);
+    if (values) {
+      round.commands = runs_of(*values, round.candidate_in_slot0);
+    }
     round.workloads = load_workloads(*this, id);
     decode_environment(environment, round);
   }

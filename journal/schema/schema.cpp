@@ -1,6 +1,6 @@
 // journal/schema/schema.cpp - the checks of a file's version, the triggers that make facts append-only, and the
-// upgrade from version 19: columns get today's words, and tables that only added columns to another one become columns
-// of it.
+// upgrade from version 19: columns get today's words, tables that only added columns to another one become columns of
+// it, and comparisons of both kinds rows of one table.
 #include "journal/schema/schema.h"
 
 #include <fmt/format.h>
@@ -51,8 +51,8 @@ constexpr Moved kMoved[] = {
     {"selftest_comparison.blocks", "(SELECT blocks FROM old_selftest_evidence WHERE comparison = o.id)"},
     {"selftest_comparison.several_cpus", "(SELECT several_cpus FROM old_selftest_evidence WHERE comparison = o.id)"},
     {"selftest_kernel.preset", "profile"},
-    {"command_comparison.preset", "judge_preset"},
-    {"command_verdict.preset", "judge_preset"},
+    {"round.comparison", "NULL"},
+    {"round.runs", "NULL"},
 };
 
 std::string old_name(const std::string& table) {
@@ -93,7 +93,7 @@ void upgrade(Database& database) {
   database.execute(kSchema);
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);  // what is over may come first
   for (const std::string& table : names_of(database, "table")) {
-    if (table.starts_with("old_")) {
+    if (table.starts_with("old_") || table.starts_with("comparison")) {
       continue;
     }
     const std::vector<std::string> columns = columns_of(database, table);
@@ -103,6 +103,7 @@ void upgrade(Database& database) {
     execute(database, "INSERT INTO " + table + " (" + join(columns, ", ") + ") SELECT " + join(sources, ", ") +
                           " FROM " + old_name(table) + " o");
   }
+  database.execute(kComparisonsOf19);
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, nullptr);
   for (const std::string& table : old_tables) {
     execute(database, "DROP TABLE old_" + table);

@@ -475,6 +475,7 @@ CREATE TABLE round (
   experiment         INTEGER REFERENCES experiment,
   certification      INTEGER REFERENCES certification,
   sentinel           INTEGER REFERENCES sentinel,
+  comparison         INTEGER REFERENCES comparison,
   stage              TEXT NOT NULL,
   idx                INTEGER NOT NULL,
   seed               INTEGER NOT NULL,
@@ -483,12 +484,14 @@ CREATE TABLE round (
   void_why           TEXT NOT NULL,  -- empty: the round counts
   seconds            REAL,
   environment        TEXT NOT NULL,  -- JSON: name -> number
+  runs               TEXT,           -- of two commands, JSON list: the metric of every run, in order: first, other, other, first, first, ...
   at                 TEXT NOT NULL,
-  CHECK ((experiment IS NOT NULL) + (certification IS NOT NULL) + (sentinel IS NOT NULL) = 1)
+  CHECK ((experiment IS NOT NULL) + (certification IS NOT NULL) + (sentinel IS NOT NULL) + (comparison IS NOT NULL) = 1)
 ) STRICT;
 CREATE INDEX round_experiment ON round (experiment) WHERE experiment IS NOT NULL;
 CREATE INDEX round_certification ON round (certification) WHERE certification IS NOT NULL;
 CREATE INDEX round_sentinel ON round (sentinel) WHERE sentinel IS NOT NULL;
+CREATE INDEX round_comparison ON round (comparison) WHERE comparison IS NOT NULL;
 
 -- samples: every timed call in order, warm-up blocks first. A sequence of LEB128 integers (little-endian base 128):
 -- format (1), number of warm-up blocks, number of blocks; then for each block its number of samples and for each
@@ -724,86 +727,6 @@ JOIN machine m ON m.id = s.machine
 JOIN configuration c ON c.id = k.incumbent
 GROUP BY m.key, m.model, s.rule_version, k.kind, k.random_layout, c.label, k.workload, k.truth;
 
--- ---------------------------------------------------------------- judgements of two commands
-
--- What was asked. Written when command A has worked once, before anything is timed. A is the incumbent, B the candidate.
-CREATE TABLE command_comparison (
-  id               INTEGER PRIMARY KEY,
-  purpose          TEXT NOT NULL CHECK (purpose IN ('compare', 'gate')),
-  machine          INTEGER NOT NULL REFERENCES machine,
-  command_a        TEXT NOT NULL,  -- as sh -c gets it
-  command_b        TEXT NOT NULL,
-  folder           TEXT NOT NULL,  -- they run in
-  metric           TEXT NOT NULL,  -- as it was written: 'gbench:NAME'
-  higher_is_better INTEGER NOT NULL CHECK (higher_is_better IN (0, 1)),
-  correct          TEXT NOT NULL,  -- the command that checked each side; '': nothing was checked
-  margin           REAL,           -- of a gate: log effect
-  preset           TEXT NOT NULL,  -- 'auto', or the one that was named
-  layout           TEXT NOT NULL CHECK (layout IN ('random', 'fixed')),
-  runs             INTEGER NOT NULL,  -- of each command in a round, of which the best counts
-  timeout_s        REAL,           -- NULL: from how long A takes
-  budget_s         REAL,           -- NULL: none
-  started_at       TEXT NOT NULL
-) STRICT;
-
--- Fresh runs of each command, in the order that the seed drew. Of the stage 'sentinel' both are command A.
-CREATE TABLE command_round (
-  comparison  INTEGER NOT NULL REFERENCES command_comparison,
-  position    INTEGER NOT NULL,
-  stage       TEXT NOT NULL,
-  idx         INTEGER NOT NULL,
-  seed        INTEGER NOT NULL,
-  b_first     INTEGER NOT NULL CHECK (b_first IN (0, 1)),
-  value_a     REAL NOT NULL,  -- the best metric of its runs, as the command gave it; times in seconds
-  value_b     REAL NOT NULL,
-  runs        TEXT NOT NULL,  -- JSON list: the metric of every run, in order: first, other, other, first, first, ...
-  effect      REAL NOT NULL,
-  void_why    TEXT NOT NULL,  -- empty: the round counts
-  seconds     REAL NOT NULL,
-  environment TEXT NOT NULL,  -- JSON: name -> number
-  at          TEXT NOT NULL,
-  PRIMARY KEY (comparison, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE command_verdict (
-  comparison         INTEGER PRIMARY KEY REFERENCES command_comparison,
-  outcome            TEXT NOT NULL,  -- of B
-  verdict            TEXT NOT NULL CHECK (verdict IN ('accepted', 'reverted', 'inconclusive',
-                                                      'passed', 'regressed', 'failed', 'undecided')),
-  reason             TEXT NOT NULL,  -- '' of a gate
-  sentence           TEXT NOT NULL,
-  effect             REAL,
-  lower              REAL,
-  upper              REAL,
-  confidence         REAL,           -- NULL of a gate: its bounds are one-sided, at alpha in all
-  rounds             INTEGER NOT NULL,
-  processes          INTEGER NOT NULL,
-  seconds            REAL,
-  search_effect      REAL,
-  alpha              REAL,
-  minimum_detectable REAL,
-  minimum_claim      REAL,
-  value_a            REAL,           -- medians over the rounds that the effect is of
-  value_b            REAL,
-  preset             TEXT NOT NULL,  -- that judged; '': nothing was timed
-  rule_version       TEXT NOT NULL,
-  speedup            REAL,           -- exp(effect), exp(lower), exp(upper); NULL where nothing was timed
-  speedup_lower      REAL,
-  speedup_upper      REAL,
-  finished_at        TEXT NOT NULL
-) STRICT;
-
--- One wide row for each judgement of two commands. The state 'running' is also that of one that was interrupted.
-CREATE VIEW command_comparisons AS
-SELECT c.id, c.purpose, c.command_a, c.command_b, c.folder, c.metric, c.higher_is_better, c.correct,
-       v.outcome, v.verdict, nullif(v.reason, '') AS reason, v.speedup, v.speedup_lower AS lower, v.speedup_upper AS upper,
-       v.confidence, v.rounds, v.processes, v.seconds, v.value_a, v.value_b, c.margin, v.preset, v.rule_version,
-       c.layout, c.runs, m.model AS machine, m.key AS machine_id, c.started_at, v.finished_at,
-       CASE WHEN v.comparison IS NULL THEN 'running' ELSE 'finished' END AS state, v.sentence
-FROM command_comparison c
-JOIN machine m ON m.id = c.machine
-LEFT JOIN command_verdict v ON v.comparison = c.id;
-
 -- ---------------------------------------------------------------- whole applications
 
 CREATE TABLE application_profile (
@@ -891,21 +814,40 @@ CREATE TABLE application_range_category (
   FOREIGN KEY (profile, position) REFERENCES application_range
 ) STRICT, WITHOUT ROWID;
 
--- What was asked. Written when the application is prepared with dispatch A, before it runs. A is the incumbent, B the candidate.
-CREATE TABLE application_comparison (
+-- ---------------------------------------------------------------- judgements of two commands, or of two dispatches
+
+-- What was asked. Written when A has worked once: its command, or the application's preparation with its dispatch. A is the incumbent, B the
+-- candidate. Rounds of two commands are in the table round.
+CREATE TABLE comparison (
   id          INTEGER PRIMARY KEY,
+  kind        TEXT NOT NULL CHECK (kind IN ('commands', 'application')),
+  purpose     TEXT NOT NULL CHECK (purpose IN ('compare', 'gate')),
   campaign    INTEGER REFERENCES campaign,  -- that it ended; NULL: it was asked for alone
   machine     INTEGER NOT NULL REFERENCES machine,
-  dispatch_a  TEXT NOT NULL,  -- folder or library, as it was named
-  dispatch_b  TEXT NOT NULL,
-  folder      TEXT NOT NULL,  -- the application runs in
-  application TEXT NOT NULL,  -- JSON: what the campaign file declared
+  a           TEXT NOT NULL,  -- the command as sh -c gets it, or the folder or library of a dispatch as it was named
+  b           TEXT NOT NULL,
+  folder      TEXT NOT NULL,  -- both run in
+  margin      REAL,           -- of a gate: log effect
+  application TEXT,           -- JSON: what the campaign file declared; NULL of two commands
   started_at  TEXT NOT NULL
 ) STRICT;
 
--- Fresh runs, in order. Two of one view and pair have one seed.
-CREATE TABLE application_run (
-  comparison INTEGER NOT NULL REFERENCES application_comparison,
+-- What else was asked of two commands.
+CREATE TABLE comparison_commands (
+  comparison       INTEGER PRIMARY KEY REFERENCES comparison,
+  metric           TEXT NOT NULL,  -- as it was written: 'gbench:NAME'
+  higher_is_better INTEGER NOT NULL CHECK (higher_is_better IN (0, 1)),
+  correct          TEXT NOT NULL,  -- the command that checked each side; '': nothing was checked
+  judge            TEXT NOT NULL,  -- 'auto', or the preset that was named
+  layout           TEXT NOT NULL CHECK (layout IN ('random', 'fixed')),
+  runs             INTEGER NOT NULL,  -- of each command in a round, of which the best counts
+  timeout_s        REAL NOT NULL,     -- 0: from how long A takes
+  budget_s         REAL NOT NULL      -- 0: none
+) STRICT;
+
+-- Fresh runs of an application, in order. Two of one view and pair have one seed.
+CREATE TABLE comparison_run (
+  comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
   view       TEXT NOT NULL CHECK (view IN ('fixed_steps', 'fixed_time')),
   pair       INTEGER NOT NULL,
@@ -913,88 +855,109 @@ CREATE TABLE application_run (
   seed       INTEGER NOT NULL,
   outcome    TEXT NOT NULL,
   evidence   TEXT NOT NULL,  -- '' of a valid one
-  start_up_s REAL,           -- until the line of its first step
+  start_up_s REAL NOT NULL,  -- until the line of its first step
   steps      INTEGER NOT NULL,
-  seconds    REAL,           -- that these took, by the clock of apo
+  seconds    REAL NOT NULL,  -- that these took, by the clock of apo
   wall_s     REAL NOT NULL,
   metrics    TEXT NOT NULL,  -- JSON: name -> number; '{}' unless valid
   at         TEXT NOT NULL,
   PRIMARY KEY (comparison, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE application_verdict (
-  comparison           INTEGER PRIMARY KEY REFERENCES application_comparison,
-  outcome              TEXT NOT NULL,  -- of the first run that failed, else 'valid'
-  failed               TEXT NOT NULL CHECK (failed IN ('', 'a', 'b', 'both')),
-  verdict              TEXT NOT NULL CHECK (verdict IN ('accepted', 'reverted', 'inconclusive')),
-  reason               TEXT NOT NULL,
-  sentence             TEXT NOT NULL,
-  seconds              REAL,
-  rule_version         TEXT NOT NULL,
-  no_expectation       TEXT NOT NULL,  -- why the columns below are NULL; '' where they are not
-  profile              INTEGER REFERENCES application_profile,
-  kernel               TEXT NOT NULL,
-  kernel_share         REAL,
-  kernel_speedup       REAL,
-  kernel_speedup_lower REAL,
-  kernel_speedup_upper REAL,
-  expected             REAL,           -- of a step, by Amdahl's law
-  expected_lower       REAL,
-  expected_upper       REAL,
-  agrees               INTEGER CHECK (agrees IN (0, 1)),
-  finished_at          TEXT NOT NULL
+CREATE TABLE comparison_verdict (
+  comparison         INTEGER PRIMARY KEY REFERENCES comparison,
+  outcome            TEXT NOT NULL,  -- of the first run that failed, else 'valid'
+  failed             TEXT CHECK (failed IN ('a', 'b', 'both')),  -- of an application
+  gate               TEXT CHECK (gate IN ('passed', 'regressed', 'failed', 'undecided')),  -- of a gate, which has no other verdict
+  verdict            TEXT NOT NULL CHECK (verdict IN ('accepted', 'reverted', 'inconclusive')),
+  reason             TEXT NOT NULL,
+  sentence           TEXT NOT NULL,
+  effect             REAL,     -- of the speed that decides
+  lower              REAL,
+  upper              REAL,
+  confidence         REAL,     -- means nothing of a gate: its bounds are one-sided, at alpha in all
+  rounds             INTEGER NOT NULL,  -- or pairs
+  processes          INTEGER NOT NULL,
+  samples            INTEGER NOT NULL,
+  seconds            REAL,
+  search_effect      REAL,
+  alpha              REAL,
+  minimum_detectable REAL,
+  minimum_claim      REAL,
+  incumbent_ns       REAL,
+  candidate_ns       REAL,
+  preset             TEXT NOT NULL,  -- that judged; '': nothing was timed, or by an application
+  cache_policy       TEXT,           -- NULL: the caches are the programs' own affair
+  rule_version       TEXT NOT NULL,
+  finished_at        TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE application_speed (
-  comparison    INTEGER NOT NULL REFERENCES application_comparison,
-  view          TEXT NOT NULL,
-  value_a       REAL NOT NULL,  -- medians over the pairs, of the declared metric
-  value_b       REAL NOT NULL,
-  start_up_a_s  REAL NOT NULL,
-  start_up_b_s  REAL NOT NULL,
-  pairs         INTEGER NOT NULL,
-  effect        REAL NOT NULL,  -- log of the ratio of speeds; > 0: B is faster
-  lower         REAL NOT NULL,
-  upper         REAL NOT NULL,
-  confidence    REAL NOT NULL,
-  speedup       REAL NOT NULL,  -- exp of the three
-  speedup_lower REAL NOT NULL,
-  speedup_upper REAL NOT NULL,
-  PRIMARY KEY (comparison, view)
+-- What the kernel lets expect of the application's step, by Amdahl's law.
+CREATE TABLE comparison_expectation (
+  comparison     INTEGER PRIMARY KEY REFERENCES comparison,
+  missing        TEXT NOT NULL,  -- why nothing can be expected; '': it can
+  profile        INTEGER REFERENCES application_profile,
+  share          REAL NOT NULL,
+  kernel         TEXT NOT NULL,
+  kernel_speedup REAL NOT NULL,
+  kernel_lower   REAL NOT NULL,
+  kernel_upper   REAL NOT NULL,
+  speedup        REAL NOT NULL,
+  lower          REAL NOT NULL,
+  upper          REAL NOT NULL,
+  agrees         INTEGER NOT NULL CHECK (agrees IN (0, 1))
+) STRICT;
+
+-- Numbers of A and B. The first is the speed that decides.
+CREATE TABLE comparison_figure (
+  comparison INTEGER NOT NULL REFERENCES comparison,
+  position   INTEGER NOT NULL,
+  view       TEXT NOT NULL CHECK (view IN ('rounds', 'fixed_steps', 'fixed_time')),
+  kind       TEXT NOT NULL CHECK (kind IN ('speed', 'start_up', 'quality')),
+  metric     TEXT NOT NULL,
+  unit       TEXT NOT NULL,
+  value_a    REAL NOT NULL,  -- medians over rounds or pairs, means over seeds
+  value_b    REAL NOT NULL,
+  change     REAL,           -- of a speed: how many times as fast B is; of a quality: B less A, paired by seed; NULL of a start-up
+  lower      REAL,
+  upper      REAL,
+  confidence REAL NOT NULL,
+  count      INTEGER NOT NULL,  -- rounds, pairs or seeds
+  margin     REAL NOT NULL,     -- of a quality
+  needed     INTEGER NOT NULL,  -- seeds to be conclusive; 0: it is decided, or nobody knows
+  finding    TEXT CHECK (finding IN ('equivalent', 'better', 'worse', 'inconclusive')),  -- of a quality
+  PRIMARY KEY (comparison, position)
 ) STRICT, WITHOUT ROWID;
 
--- B less A, paired by seed.
-CREATE TABLE application_quality (
-  comparison   INTEGER NOT NULL REFERENCES application_comparison,
-  view         TEXT NOT NULL,
-  metric       TEXT NOT NULL,
-  value_a      REAL NOT NULL,
-  value_b      REAL NOT NULL,
-  change       REAL NOT NULL,
-  lower        REAL NOT NULL,
-  upper        REAL NOT NULL,
-  confidence   REAL NOT NULL,
-  margin       REAL NOT NULL,
-  seeds        INTEGER NOT NULL,
-  seeds_needed INTEGER,  -- NULL: it is decided, or nobody knows
-  finding      TEXT NOT NULL CHECK (finding IN ('equivalent', 'better', 'worse', 'inconclusive')),
-  PRIMARY KEY (comparison, view, metric)
-) STRICT, WITHOUT ROWID;
-
--- One wide row for each judgement by an application. The state 'running' is also that of one that was interrupted.
-CREATE VIEW application_comparisons AS
-SELECT c.id, c.campaign, c.dispatch_a, c.dispatch_b, v.outcome, nullif(v.failed, '') AS failed, v.verdict, v.reason,
-       s.speedup, s.speedup_lower AS lower, s.speedup_upper AS upper, s.pairs, s.value_a, s.value_b,
-       s.start_up_a_s, s.start_up_b_s,
-       (SELECT group_concat(q.metric || ' ' || q.finding, ', ') FROM application_quality q
-        WHERE q.comparison = c.id AND q.view = 'fixed_steps') AS quality,
-       v.kernel_share, v.kernel_speedup, v.expected, v.expected_lower, v.expected_upper, v.agrees,
-       m.model AS machine, m.key AS machine_id, c.started_at, v.finished_at,
-       CASE WHEN v.comparison IS NULL THEN 'running' ELSE 'finished' END AS state, v.sentence
-FROM application_comparison c
+-- One wide row for each. The state 'running' is also that of one that was interrupted.
+CREATE VIEW comparisons AS
+SELECT c.id, c.kind, c.purpose, c.campaign, c.a, c.b, c.folder, v.outcome, v.failed, coalesce(v.gate, v.verdict) AS verdict,
+       CASE WHEN v.gate IS NULL THEN v.reason END AS reason, s.change AS speedup, s.lower, s.upper, s.value_a, s.value_b,
+       CASE WHEN v.gate IS NULL AND v.rounds > 0 THEN v.confidence END AS confidence, v.rounds, v.processes, v.seconds,
+       (SELECT group_concat(q.metric || ' ' || q.finding, ', ') FROM comparison_figure q
+        WHERE q.comparison = c.id AND q.view = 'fixed_steps' AND q.kind = 'quality') AS quality,
+       c.margin, v.preset, v.rule_version, m.model AS machine, m.key AS machine_id, c.started_at,
+       v.finished_at, CASE WHEN v.comparison IS NULL THEN 'running' ELSE 'finished' END AS state, v.sentence
+FROM comparison c
 JOIN machine m ON m.id = c.machine
-LEFT JOIN application_verdict v ON v.comparison = c.id
-LEFT JOIN application_speed s ON s.comparison = c.id AND s.view = 'fixed_steps';
+LEFT JOIN comparison_verdict v ON v.comparison = c.id
+LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.position = 0;
+
+CREATE VIEW command_comparisons AS
+SELECT id, purpose, a AS command_a, b AS command_b, folder, metric, higher_is_better, correct, outcome, verdict, reason, speedup, lower, upper,
+       confidence, rounds, processes, seconds, value_a, value_b, margin, preset, rule_version, layout, runs, machine, machine_id, started_at,
+       finished_at, state, sentence
+FROM comparisons c JOIN comparison_commands q ON q.comparison = c.id;
+
+CREATE VIEW application_comparisons AS
+SELECT c.id, campaign, a AS dispatch_a, b AS dispatch_b, outcome, failed, verdict, reason, c.speedup, c.lower, c.upper, s.count AS pairs,
+       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, x.share AS kernel_share, x.kernel_speedup,
+       x.speedup AS expected, x.lower AS expected_lower, x.upper AS expected_upper, x.agrees, machine, machine_id, started_at, finished_at, state,
+       sentence
+FROM comparisons c
+LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.view = 'fixed_steps' AND s.kind = 'start_up'
+LEFT JOIN comparison_expectation x ON x.comparison = c.id AND x.missing = ''
+WHERE c.kind = 'application';
 
 -- ---------------------------------------------------------------- calls of `apo mcp`
 
@@ -1056,12 +1019,12 @@ WHEN EXISTS (SELECT 1 FROM judgement WHERE experiment = NEW.experiment)
   OR EXISTS (SELECT 1 FROM abandonment WHERE experiment = NEW.experiment)
 BEGIN SELECT RAISE(ABORT, 'the experiment is over'); END;
 
-CREATE TRIGGER command_round_of_open BEFORE INSERT ON command_round
-WHEN EXISTS (SELECT 1 FROM command_verdict WHERE comparison = NEW.comparison)
+CREATE TRIGGER round_of_open_comparison BEFORE INSERT ON round
+WHEN EXISTS (SELECT 1 FROM comparison_verdict WHERE comparison = NEW.comparison)
 BEGIN SELECT RAISE(ABORT, 'the comparison is over'); END;
 
-CREATE TRIGGER application_run_of_open BEFORE INSERT ON application_run
-WHEN EXISTS (SELECT 1 FROM application_verdict WHERE comparison = NEW.comparison)
+CREATE TRIGGER run_of_open_comparison BEFORE INSERT ON comparison_run
+WHEN EXISTS (SELECT 1 FROM comparison_verdict WHERE comparison = NEW.comparison)
 BEGIN SELECT RAISE(ABORT, 'the comparison is over'); END;
 
 CREATE TRIGGER placement_with_ended_worker BEFORE INSERT ON placement

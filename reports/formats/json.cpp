@@ -137,8 +137,7 @@ std::string render_json(const ReportModel& model) {
                        {"certifications", to_documents(model.certifications)},
                        {"sentinels", list_of(model.sentinels, sentinel_document)},
                        {"applications", list_of(model.applications, application_document)},
-                       {"commands", to_documents(model.commands)},
-                       {"application_comparisons", to_documents(model.application_comparisons)},
+                       {"comparisons", list_of(model.comparisons, to_document_with_runs)},
                        {"proposer_calls", to_documents(model.proposer_calls)},
                        {"workers", list_of(model.workers, worker_document)},
                        {"judged_on", judged_on_document(model)}};

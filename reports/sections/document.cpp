@@ -60,12 +60,13 @@ void append_certified(const ReportModel& model, Line& line) {
 
 // Comparisons at the campaign's own end; the sections have all of them.
 void append_application(const ReportModel& model, Line& line) {
-  for (const ApplicationComparison& one : model.application_comparisons) {
-    if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {
+  for (const ProgramComparison& one : model.comparisons) {
+    if (one.campaign != 0 && one.judgement && one.judgement->verdict != Verdict::accepted) {
       line.push_back(" ");
-      line.push_back(strong(*one.verdict == Verdict::reverted ? "The application refuses the incumbent: "
-                                                              : "The application does not confirm the incumbent: "));
-      line.push_back(one.sentence);
+      line.push_back(strong(one.judgement->verdict == Verdict::reverted
+                                ? "The application refuses the incumbent: "
+                                : "The application does not confirm the incumbent: "));
+      line.push_back(one.judgement->sentence);
     }
   }
 }
@@ -149,10 +150,12 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_trajectory(model, writer);
   write_experiments(model, writer);
   write_certification(model, writer);
-  write_application_comparisons(model, writer);
+  if (!model.comparisons.empty()) {
+    writer.heading(2, {plain("Comparisons")});
+    write_comparisons(model.comparisons, writer);
+  }
   write_profile(model, writer);
   write_applications(model, writer);
-  write_commands(model, writer);
   write_proposals(model, writer);
   write_devices(model, writer);
   write_lessons(model, writer);

@@ -28,8 +28,6 @@ void write_trajectory(const ReportModel& model, Writer& writer);
 void write_experiments(const ReportModel& model, Writer& writer);
 void write_profile(const ReportModel& model, Writer& writer);
 void write_applications(const ReportModel& model, Writer& writer);
-void write_application_comparisons(const ReportModel& model, Writer& writer);
-void write_commands(const ReportModel& model, Writer& writer);
 void write_proposals(const ReportModel& model, Writer& writer);
 void write_devices(const ReportModel& model, Writer& writer);
 void write_lessons(const ReportModel& model, Writer& writer);
@@ -59,9 +57,8 @@ void write_work(std::span<const WorkRow> rows, std::int64_t all, const std::vect
 void write_ranges(std::span<const RangeRow> rows, std::int64_t all, Writer& writer);
 void write_ideas(const std::vector<Idea>& ideas, Writer& writer);
 
-// One row a comparison; and one comparison whole, with its rounds.
-void write_command_table(const std::vector<CommandComparison>& comparisons, Writer& writer);
-void write_command_comparison(const CommandComparison& comparison, Writer& writer);
+// A table, and each comparison whole with its rounds or runs.
+void write_comparisons(const std::vector<ProgramComparison>& comparisons, Writer& writer);
 
 // The table, folded away under its title and number of rows.
 void write_folded(const Line& title, const Table& table, Writer& writer);

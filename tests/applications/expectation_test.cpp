@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "harness/core/text.h"
 
 namespace apo {
@@ -44,17 +42,17 @@ RecordedSteps two_steps() {
   return recorded;
 }
 
-KernelEffect threefold() {
+Expectation threefold() {
   return kernel_effect(dispatch_of(kSimple),
                        dispatch_of(row("f/best", "c", measured("f/old", "f/simple")) + "," + kSimple), kGpu);
 }
 
 TEST(Expectation, TheKernelsEffectIsTheCertifiedOneAgainstWhatAHas) {
-  const KernelEffect effect = threefold();
+  const Expectation effect = threefold();
   EXPECT_EQ(effect.missing, "");
   EXPECT_EQ(effect.kernel, "f/best over f/simple");
-  EXPECT_DOUBLE_EQ(effect.effect, std::log(3.0));
-  EXPECT_DOUBLE_EQ(effect.lower, std::log(2.5));
+  EXPECT_DOUBLE_EQ(effect.kernel_speedup, 3.0);
+  EXPECT_DOUBLE_EQ(effect.kernel_lower, 2.5);
 }
 
 TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
@@ -67,9 +65,9 @@ TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
 }
 
 TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
-  const KernelEffect effect = kernel_effect(dispatch_of(row("f/old", "c", kUnmeasured)),
-                                            dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), kGpu);
-  EXPECT_DOUBLE_EQ(effect.effect, std::log(1.5));
+  const Expectation effect = kernel_effect(dispatch_of(row("f/old", "c", kUnmeasured)),
+                                           dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), kGpu);
+  EXPECT_DOUBLE_EQ(effect.kernel_speedup, 1.5);
 }
 
 TEST(Expectation, WhatIsNotKnownIsSaid) {
@@ -79,7 +77,7 @@ TEST(Expectation, WhatIsNotKnownIsSaid) {
                 .missing.find("nothing in B's table says"),
             std::string::npos);
   EXPECT_NE(kernel_effect({}, dispatch_of(kSimple), kGpu).missing.find("no document"), std::string::npos);
-  const SpeedEffect measured{};
+  const Figure measured{};
   EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
   EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
             std::string::npos);
@@ -101,21 +99,22 @@ TEST(Expectation, ATableHasADocumentAFamily) {
 }
 
 TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
-  const SpeedEffect measured{.effect = std::log(1.35), .lower = std::log(1.3), .upper = std::log(1.4)};
-  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &measured);
+  const Figure measured{.change = 1.35, .lower = 1.3, .upper = 1.4};
+  const Expectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &measured);
   EXPECT_EQ(expectation.missing, "");
   EXPECT_DOUBLE_EQ(expectation.share, 0.4);
-  EXPECT_DOUBLE_EQ(std::exp(expectation.effect), 1 / (0.6 + 0.4 / 3));
-  EXPECT_LT(expectation.lower, expectation.effect);
-  EXPECT_GT(expectation.upper, expectation.effect);
+  EXPECT_DOUBLE_EQ(expectation.speedup, 1 / (0.6 + 0.4 / 3));
+  EXPECT_LT(expectation.lower, expectation.speedup);
+  EXPECT_GT(expectation.upper, expectation.speedup);
   EXPECT_TRUE(expectation.agrees);
 }
 
 TEST(Expectation, ADisagreementIsNamed) {
-  const SpeedEffect slower{.effect = -0.1, .lower = -0.12, .upper = -0.08};
-  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
+  const Figure slower{.change = 0.9, .lower = 0.88, .upper = 0.92};
+  const Expectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
   EXPECT_FALSE(expectation.agrees);
-  EXPECT_NE(expectation_text(expectation).find("DISAGREES"), std::string::npos);
+  EXPECT_NE(note_text({.kind = ComparisonKind::application, .expectation = expectation}).find("DISAGREES"),
+            std::string::npos);
 }
 
 }  // namespace

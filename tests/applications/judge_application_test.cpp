@@ -9,11 +9,15 @@ namespace apo {
 namespace {
 
 // A program whose steps take no time: `seq` of them.
-ApplicationComparison judge_instant_steps(const std::string& last_step) {
+ProgramComparison judge_instant_steps(const std::string& last_step) {
   const TemporaryFolder folder;
   const std::string dispatch = (folder.path() / "dispatch").string();
   write_file_atomically(dispatch, "");
-  ApplicationComparison comparison{
+  ProgramComparison comparison{
+      .kind = ComparisonKind::application,
+      .a = dispatch,
+      .b = dispatch,
+      .folder = folder.path().string(),
       .application = {.command = {"sh", "-c",
                                   "for i in $(seq " + last_step +
                                       R"(); do echo "{\"apo_step\": $i, \"seconds\": 0, \"loss\": 1}"; done)"},
@@ -22,17 +26,15 @@ ApplicationComparison judge_instant_steps(const std::string& last_step) {
                       .warmup_steps = 1,
                       .steps = 4,
                       .seeds = {1, 2, 3, 4, 5},
-                      .pairs = 5},
-      .folder = folder.path().string(),
-      .dispatch = {dispatch, dispatch}};
+                      .pairs = 5}};
   SilentObserver silent;
   judge_application(comparison, 1, nullptr, silent);
   return comparison;
 }
 
 TEST(JudgeApplication, StepsThatAreTooShortToBeTimedAreDoneMoreOften) {
-  const ApplicationComparison judged = judge_instant_steps("$APO_STEPS");
-  EXPECT_EQ(judged.outcome, Outcome::valid) << judged.sentence;
+  const ProgramComparison judged = judge_instant_steps("$APO_STEPS");
+  EXPECT_EQ(judged.outcome, Outcome::valid) << judged.judgement->sentence;
   ASSERT_EQ(judged.runs.size(), 10U);
   for (const ApplicationRun& run : judged.runs) {
     EXPECT_GT(run.steps, judged.application.steps);
@@ -41,12 +43,13 @@ TEST(JudgeApplication, StepsThatAreTooShortToBeTimedAreDoneMoreOften) {
 }
 
 TEST(JudgeApplication, AProgramThatCannotDoMoreStepsIsToldWhyAndWhatToDo) {
-  const ApplicationComparison judged = judge_instant_steps("5");
+  const ProgramComparison judged = judge_instant_steps("5");
   EXPECT_EQ(judged.outcome, Outcome::no_metric);
-  EXPECT_EQ(judged.verdict, Verdict::inconclusive);
+  EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.runs.size(), 2U);
   for (const char* words : {"the lines of 5 steps", "the declared 4 steps are too short", "as APO_STEPS says"}) {
-    EXPECT_NE(judged.sentence.find(words), std::string::npos) << words << " is not in: " << judged.sentence;
+    EXPECT_NE(judged.judgement->sentence.find(words), std::string::npos)
+        << words << " is not in: " << judged.judgement->sentence;
   }
 }
 

@@ -68,7 +68,7 @@ TEST(StepLines, AMeanMayBeOverTheLastSteps) {
 TEST(StepLines, AFixedTimeCountsWhatIsDoneInItStartUpIncluded) {
   DeclaredApplication application = an_application();
   application.fixed_time_s = 13.5;  // four lines, the first after ten seconds
-  ApplicationRun run{.view = ApplicationView::fixed_time};
+  ApplicationRun run{.view = ComparisonView::fixed_time};
   EXPECT_FALSE(summarise_steps(application, read_all(kFive).steps(), run));
   EXPECT_EQ(run.steps, 4);
   EXPECT_EQ(run.values.at("step"), 13.5 / 4);

@@ -254,8 +254,21 @@ TEST(Upgrade, LaysOutTheFileAsANewOneAndKeepsEveryRow) {
   const std::vector<std::string> tables =
       rows_of(fresh.path, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
   EXPECT_GT(tables.size(), 50U);
+  const auto together = [](const std::string& one, const std::string& other) {
+    return "(SELECT 1 FROM " + one + " UNION ALL SELECT 1 FROM " + other + ")";
+  };
+  const std::map<std::string, std::string> elsewhere = {
+      {"certification_solo_run", "certification_segment"},
+      {"round", together("round", "command_round")},
+      {"comparison", together("command_comparison", "application_comparison")},
+      {"comparison_commands", "command_comparison"},
+      {"comparison_run", "application_run"},
+      {"comparison_verdict", together("command_verdict", "application_verdict")},
+      {"comparison_expectation", "application_verdict"},
+      // A speed and a start-up; the commands were not timed.
+      {"comparison_figure", together(together("application_speed", "application_speed"), "application_quality")}};
   for (const std::string& table : tables) {
-    const std::string before = table == "certification_solo_run" ? "certification_segment" : table;
+    const std::string before = elsewhere.contains(table) ? elsewhere.at(table) : table;
     const std::vector<std::string> count = rows_of(scratch.path, "SELECT count(*) FROM " + table);
     EXPECT_EQ(count, rows_of(old.path, "SELECT count(*) FROM " + before)) << table;
     EXPECT_NE(count.front(), "0") << table;
@@ -268,6 +281,14 @@ TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
   create_version_19(scratch);
   Journal journal = scratch.open();
   const Campaign campaign = journal.campaign(1).value();
+  EXPECT_EQ(journal.load_comparison(1).commands.metric, "seconds");
+  EXPECT_EQ(journal.load_comparison(1).rounds.front().commands->runs.size(), 2U);
+  const ProgramComparison by_application = journal.load_comparison(2);  // its number was 1, too
+  EXPECT_EQ(by_application.application.seeds, (std::vector<std::int64_t>{-7, 2}));
+  EXPECT_EQ(by_application.application.time_limit_s, 600);
+  EXPECT_EQ(by_application.runs.front().values.at("loss"), 1);
+  EXPECT_EQ(by_application.judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(by_application.figures.at(2).finding, QualityFinding::inconclusive);
   EXPECT_EQ(campaign.policy.judge_preset, a_campaign().policy.judge_preset);
   EXPECT_EQ(campaign.policy.layout, a_campaign().policy.layout);
   EXPECT_EQ(journal.profiles_of_iteration(1).at(0).conditions, "L2 flushed");

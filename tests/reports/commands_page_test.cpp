@@ -1,14 +1,14 @@
 // tests/reports/commands_page_test.cpp - the page about pairs of commands, against approved files. APO_APPROVE=1 writes
 // it.
-#include "reports/commands_page.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "reports/render.h"
 #include "tests/reports/fixture.h"
 
 namespace apo::report {
@@ -35,13 +35,12 @@ Round a_round(RoundStage stage, int index, double a, double b) {
   return round;
 }
 
-std::vector<CommandComparison> comparisons() {
-  CommandComparison accepted{.id = 1,
-                             .command_a = "./old/bench | tee <log>",
-                             .command_b = "./new/bench",
+std::vector<ProgramComparison> comparisons() {
+  ProgramComparison accepted{.id = 1,
+                             .a = "./old/bench | tee <log>",
+                             .b = "./new/bench",
                              .folder = "/work/place",
-                             .metric = "seconds",
-                             .correct = "./check.sh",
+                             .commands = {.metric = "seconds", .correct = "./check.sh"},
                              .machine = "cpu-1",
                              .started_at = "2026-01-02T03:04:05Z",
                              .finished_at = "2026-01-02T03:05:05Z"};
@@ -60,16 +59,23 @@ std::vector<CommandComparison> comparisons() {
                                  .seconds = 60,
                                  .preset = "strict",
                                  .rule_version = "apo-judge-2"};
-  accepted.value_a = 1.5;
-  accepted.value_b = 1.45;
-  CommandComparison gate{.id = 2,
-                         .purpose = CommandPurpose::gate,
-                         .command_a = "./old/bench",
-                         .command_b = "./new/bench",
+  accepted.figures = {{.view = ComparisonView::rounds,
+                       .metric = "seconds",
+                       .unit = "s",
+                       .value_a = 1.5,
+                       .value_b = 1.45,
+                       .change = 1.04,
+                       .lower = 1.03,
+                       .upper = 1.05,
+                       .confidence = 0.98,
+                       .count = 14}};
+  ProgramComparison gate{.id = 2,
+                         .purpose = ComparisonPurpose::gate,
+                         .a = "./old/bench",
+                         .b = "./new/bench",
                          .folder = "/work/place",
-                         .metric = "regex:(.*) items/s",
-                         .higher_is_better = true,
                          .margin = std::log1p(0.02),
+                         .commands = {.metric = "regex:(.*) items/s", .higher_is_better = true},
                          .machine = "cpu-1",
                          .started_at = "2026-01-03T03:04:05Z"};
   gate.outcome = Outcome::faulted;
@@ -77,20 +83,21 @@ std::vector<CommandComparison> comparisons() {
                              .seconds = 2,
                              .rule_version = "apo-judge-2"};
   gate.gate = GateVerdict::failed;
-  const CommandComparison open{.id = 3,
-                               .command_a = "a",
-                               .command_b = "b",
+  const ProgramComparison open{.id = 3,
+                               .a = "a",
+                               .b = "b",
                                .folder = "/",
-                               .metric = "gbench:copy/8",
+                               .commands = {.metric = "gbench:copy/8"},
                                .machine = "cpu-1",
                                .started_at = "2026-01-04T03:04:05Z"};
   return {accepted, gate, open};
 }
 
-TEST(CommandsPage, IsAsApprovedInEveryFormat) {
+TEST(CommandsPage, IsAsApprovedInItsFormats) {
   expect_as_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
   expect_as_approved("commands/commands.html", render_commands(comparisons(), Format::html));
   expect_as_approved("commands/commands.json", render_commands(comparisons(), Format::json));
+  EXPECT_THROW(render_commands(comparisons(), Format::csv), UserError);  // names the query
 }
 
 TEST(CommandsPage, WithoutComparisonsSaysSo) {
@@ -99,10 +106,10 @@ TEST(CommandsPage, WithoutComparisonsSaysSo) {
 
 TEST(CommandsPage, TheReportOfACampaignNamesThoseOfItsMachine) {
   CampaignRecords records = fixture::realistic_campaign();
-  EXPECT_EQ(render_markdown(build_model(records), {}).find("## Commands"), std::string::npos);
-  records.commands = comparisons();
+  EXPECT_EQ(render_markdown(build_model(records), {}).find("## Comparisons"), std::string::npos);
+  records.comparisons = comparisons();
   const std::string text = render_markdown(build_model(records), {});
-  EXPECT_NE(text.find("## Commands"), std::string::npos);
+  EXPECT_NE(text.find("## Comparisons"), std::string::npos);
   EXPECT_NE(text.find("./new/bench"), std::string::npos);
 }
 

@@ -31,55 +31,65 @@ const PlotPaths kPlots = {
     {"trajectory", "plots/trajectory.svg"}, {"effects", "plots/effects.svg"}, {"roofline", "plots/roofline.svg"}};
 
 // Faster by a quarter, and worse; the kernel let expect more. The other was interrupted.
-std::vector<ApplicationComparison> a_refusal() {
-  ApplicationComparison refused{.id = 3,
-                                .campaign = 12,
-                                .application = {.metrics = {{.name = "step", .unit = "s"}}},
-                                .dispatch = {"before|1", "after"},
-                                .started_at = "2026-01-02T03:04:05Z",
-                                .verdict = Verdict::reverted,
-                                .reason = Reason::quality_lost,
-                                .sentence = "The quality got worse, whatever the speed."};
-  refused.runs = {{.seed = 1, .start_up_s = 2, .steps = 20, .seconds = 4}, {.of_b = true, .seed = 1, .steps = 20}};
-  refused.speeds = {{.value_a = 0.2,
-                     .value_b = 0.16,
-                     .start_up_a_s = 2,
-                     .start_up_b_s = 2.5,
-                     .pairs = 14,
-                     .effect = 0.223,
-                     .lower = 0.2,
-                     .upper = 0.25}};
-  refused.qualities = {{.metric = "loss",
-                        .value_a = 2,
-                        .value_b = 2.05,
-                        .change = 0.05,
-                        .lower = 0.04,
-                        .upper = 0.06,
-                        .margin = 0.01,
-                        .seeds = 5,
-                        .finding = QualityFinding::worse}};
-  refused.expectation = ApplicationExpectation{.profile = 4,
-                                               .share = 0.4,
-                                               .kernel = "f/b over f/a",
-                                               .kernel_effect = 1,
-                                               .kernel_lower = 0.9,
-                                               .kernel_upper = 1.1,
-                                               .effect = 0.29,
-                                               .lower = 0.27,
-                                               .upper = 0.31};
-  ApplicationComparison interrupted{.id = 4, .dispatch = {"a", "b"}, .started_at = "2026-01-03T03:04:05Z"};
-  interrupted.application = refused.application;
-  interrupted.runs = {{.of_b = true, .outcome = Outcome::not_finite, .evidence = "'loss' is nan"}};
+std::vector<ProgramComparison> a_refusal() {
+  ProgramComparison refused{.id = 3,
+                            .kind = ComparisonKind::application,
+                            .campaign = 12,
+                            .a = "before|1",
+                            .b = "after",
+                            .application = {.metrics = {{.name = "step", .unit = "s"}}},
+                            .started_at = "2026-01-02T03:04:05Z",
+                            .judgement = Judgement{.verdict = Verdict::reverted,
+                                                   .reason = Reason::quality_lost,
+                                                   .sentence = "The quality got worse, whatever the speed."}};
+  refused.runs = {{.seed = 1, .start_up_s = 2, .steps = 20, .seconds = 4}, {.side = Side::b, .seed = 1, .steps = 20}};
+  refused.figures = {
+      {.metric = "step",
+       .unit = "s",
+       .value_a = 0.2,
+       .value_b = 0.16,
+       .change = 1.25,
+       .lower = 1.22,
+       .upper = 1.28,
+       .confidence = 0.98,
+       .count = 14},
+      {.kind = FigureKind::start_up, .metric = "start-up", .unit = "s", .value_a = 2, .value_b = 2.5, .count = 14},
+      {.kind = FigureKind::quality,
+       .metric = "loss",
+       .value_a = 2,
+       .value_b = 2.05,
+       .change = 0.05,
+       .lower = 0.04,
+       .upper = 0.06,
+       .count = 5,
+       .margin = 0.01,
+       .finding = QualityFinding::worse}};
+  refused.expectation = Expectation{.profile = 4,
+                                    .share = 0.4,
+                                    .kernel = "f/b over f/a",
+                                    .kernel_speedup = 2.72,
+                                    .kernel_lower = 2.46,
+                                    .kernel_upper = 3,
+                                    .speedup = 1.34,
+                                    .lower = 1.31,
+                                    .upper = 1.36};
+  ProgramComparison interrupted{.id = 4,
+                                .kind = ComparisonKind::application,
+                                .a = "a",
+                                .b = "b",
+                                .application = refused.application,
+                                .started_at = "2026-01-03T03:04:05Z"};
+  interrupted.runs = {{.side = Side::b, .outcome = Outcome::not_finite, .evidence = "'loss' is nan"}};
   return {refused, interrupted};
 }
 
 TEST(GoldenReport, AnApplicationThatRefusesTheIncumbent) {
   CampaignRecords records = fixture::realistic_campaign();
-  records.application_comparisons = a_refusal();
+  records.comparisons = a_refusal();
   const ReportModel model = build_model(std::move(records));
   expect_approved("refused_by_application.md", render_markdown(model, kPlots));
   EXPECT_NE(render_html(model).find("refuses the incumbent"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(render_json(model))["application_comparisons"][0]["reason"], "quality_lost");
+  EXPECT_EQ(nlohmann::json::parse(render_json(model))["comparisons"][0]["judgement"]["reason"], "quality_lost");
 }
 
 TEST(GoldenReport, CampaignOnSeveralDevices) {

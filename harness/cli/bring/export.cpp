@@ -64,7 +64,7 @@ void print_tables(const Dispatch& dispatch) {
 
 void tell_refused(const RefusedIncumbent& one) {
   const Incumbent& incumbent = one.incumbent;
-  std::fprintf(stderr, "apo: %s, %s class %s on %s: its application refused %s (%s); 'apo show a%lld' tells why%s\n",
+  std::fprintf(stderr, "apo: %s, %s class %s on %s: its application refused %s (%s); 'apo show c%lld' tells why%s\n",
                one.exported ? "exported" : "left out", incumbent.family.c_str(), incumbent.workload_class.c_str(),
                incumbent.machine.c_str(), incumbent.configuration.label().c_str(),
                std::string(to_string(one.refusal.reason)).c_str(), static_cast<long long>(one.refusal.comparison),

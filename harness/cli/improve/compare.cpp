@@ -4,15 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
+#include "harness/applications/comparisons.h"
+#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
 #include "harness/loop/trial/candidate_judge.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -48,17 +55,21 @@ ExitCode exit_code_of(const Experiment& experiment) {
 }
 
 int compare_two_commands(const CompareOptions& options, const Globals& globals) {
-  CommandRequest request = command_request(options.commands, CommandPurpose::compare, options.judge, options.layout);
-  request.keep = !options.no_journal;
+  ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::compare, options.judge, options.layout);
+  const std::optional<Target> target = asked_target(options.commands.target);
   Workspace workspace(make_paths(globals.journal));
+  std::optional<Journal> journal;
+  if (!options.no_journal) {
+    journal.emplace(Journal::open(workspace.paths().journal, Access::read_write));
+  }
   ConsoleObserver observer(globals);
-  const InterruptNote note = note_of_comparison(request.keep, globals);
-  const CommandComparison comparison = compare_commands(workspace, request, observer);
+  const InterruptNote note = note_of_comparison(journal.has_value(), globals);
+  const ProgramComparison comparison =
+      compare_commands(workspace, journal ? &*journal : nullptr, std::move(asked), target, observer);
   if (globals.json) {
     print_json(to_document(comparison));
   } else {
-    print(comparison.command_b + " against " + comparison.command_a + "\n" + comparison.judgement->sentence + "\n" +
-          command_comparison_text(comparison));
+    print(comparison.b + " against " + comparison.a + "\n" + comparison_text(comparison));
   }
   return comparison.judgement->reason == Reason::gate_failed ? kGateFailed : kDone;
 }

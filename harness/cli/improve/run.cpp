@@ -151,7 +151,7 @@ Json application_document(const CampaignApplication& application) {
   if (!application.missing.empty()) {
     return {{"missing", application.missing}};
   }
-  return application.comparison ? to_document(*application.comparison) : Json(nullptr);
+  return application.comparison ? to_document_with_runs(*application.comparison) : Json(nullptr);
 }
 
 Json summary_document(const CampaignSummary& summary) {

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
 #include "harness/cli/terminal.h"
-#include "harness/cli/trust/application_comparison_text.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -21,12 +22,12 @@ std::string application_lines(const CampaignSummary& summary) {
   if (!summary.application.comparison) {
     return "";
   }
-  const ApplicationComparison& comparison = *summary.application.comparison;
+  const ProgramComparison& comparison = *summary.application.comparison;
   const std::string refused =
       refused_by_application(summary)
-          ? "REFUSED by the application; the table with the baseline instead: " + comparison.dispatch[0] + "\n"
+          ? "REFUSED by the application; the table with the baseline instead: " + comparison.a + "\n"
           : "";
-  return application_comparison_text(comparison) + refused;
+  return comparison_text(comparison) + refused;
 }
 
 std::string experiments_text(const CampaignSummary& summary) {

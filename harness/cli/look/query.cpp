@@ -155,7 +155,8 @@ struct Holding {
 };
 constexpr std::array kHoldings = {
     Holding{"comparisons of commands", "SELECT count(*) FROM command_comparisons", "apo query --commands"},
-    Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons", "apo show a1, and so on"},
+    Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons",
+            "the view application_comparisons of apo query --sql, and apo show c1, and so on"},
     Holding{"comparisons of selftests", "SELECT count(*) FROM selftest_comparison",
             "the view selftest_totals of apo query --sql"},
     Holding{"profiles", "SELECT count(*) FROM profile", "apo query --profiles"},

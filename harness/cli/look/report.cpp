@@ -12,10 +12,10 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
-#include "reports/commands_page.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -75,13 +75,19 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
   const report::Format format = globals.json ? report::Format::json : format_of(options.format);
   const Paths paths = make_paths(globals.journal);
   Journal journal = Journal::open(paths.journal, Access::read_only);
-  const std::vector<CommandComparison> comparisons = journal.command_comparisons("", Detail::rounds);
+  std::vector<ProgramComparison> comparisons = journal.comparisons(Detail::rounds);
+  std::erase_if(comparisons, [](const ProgramComparison& one) { return one.kind != ComparisonKind::commands; });
+  const std::string page = report::render_commands(comparisons, format);
   if (options.output == "-" || (globals.json && options.output.empty())) {
-    print(report::render_commands(comparisons, format));
+    print(page);
     return kDone;
   }
-  const std::filesystem::path written = report::write_commands_page(
-      comparisons, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
+  const std::filesystem::path folder = options.output.empty() ? paths.reports : std::filesystem::path(options.output);
+  const std::filesystem::path written =
+      folder / ("commands" + std::filesystem::path(report::report_file(format)).extension().string());
+  std::error_code error;  // a folder that cannot be made is one that cannot be written into
+  std::filesystem::create_directories(folder, error);
+  write_file_atomically(written, page);
   print_answer(globals, {{"comparisons", comparisons.size()}, {"path", written.string()}}, written.string() + "\n");
   return kDone;
 }

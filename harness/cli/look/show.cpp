@@ -7,11 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.h"
-#include "harness/cli/command_options.h"
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/cli/terminal.h"
-#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/sources.h"
@@ -341,36 +340,20 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
   return kDone;
 }
 
-// Comparisons of commands and of dispatches.
-void check_prints_runs(const ShowOptions& options, const std::string& of) {
+int show_comparison(std::int64_t id, const ShowOptions& options, const Globals& globals) {
   if (options.samples || options.log || options.source) {
-    throw UserError("comparison " + options.what + " is of two " + of + ": it has no samples, source or log",
+    throw UserError("comparison " + options.what + " is not of two variants: it has no samples, source or log",
                     "without these options 'apo show' prints every run");
   }
-}
-
-int show_application(std::int64_t id, const ShowOptions& options, const Globals& globals) {
-  check_prints_runs(options, "dispatches");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
-  const ApplicationComparison comparison = journal.load_application_comparison(id);
-  print_answer(globals, to_document(comparison), application_comparison_in_full(comparison));
-  return kDone;
-}
-
-int show_commands(std::int64_t id, const ShowOptions& options, const Globals& globals) {
-  check_prints_runs(options, "commands");
-  Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
-  const CommandComparison comparison = journal.load_command_comparison(id);
-  print_answer(globals, to_document_with_runs(comparison), command_comparison_in_full(comparison));
+  const ProgramComparison comparison = journal.load_comparison(id);
+  print_answer(globals, to_document_with_runs(comparison), comparison_in_full(comparison));
   return kDone;
 }
 
 int show(const ShowOptions& options, const Globals& globals) {
-  if (const auto command = command_number(options.what)) {
-    return show_commands(*command, options, globals);
-  }
-  if (const auto application = application_number(options.what)) {
-    return show_application(*application, options, globals);
+  if (const auto comparison = comparison_number(options.what)) {
+    return show_comparison(*comparison, options, globals);
   }
   const auto id = parse_int(options.what);
   return id ? show_experiment(*id, options, globals) : show_variant(options, globals);
@@ -381,8 +364,8 @@ int show(const ShowOptions& options, const Globals& globals) {
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
   app.add_option("what", options->what,
-                 "number of an experiment, c and the number of a comparison of commands, a and that of a comparison by "
-                 "an application, or a variant FAMILY/NAME")
+                 "number of an experiment, c and the number of a comparison of commands or by an application, or a "
+                 "variant FAMILY/NAME")
       ->required();
   app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
   app.add_flag("--source", options->source, "print the source");

@@ -4,12 +4,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/applications/compare_dispatches.h"
+#include "harness/applications/comparisons.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
 #include "harness/cli/target_choice.h"
-#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/applications/application_document.h"
 #include "harness/core/json/records_json.h"
 #include "journal/journal.h"
@@ -36,23 +36,25 @@ DeclaredApplication application_of(const DispatchComparisonOptions& options) {
   return application;
 }
 
-bool refuses(const ApplicationComparison& comparison) {
-  return comparison.reason == Reason::gate_failed || comparison.reason == Reason::quality_lost;
+bool refuses(const ProgramComparison& comparison) {
+  return comparison.judgement->reason == Reason::gate_failed || comparison.judgement->reason == Reason::quality_lost;
 }
 
 int compare_by_application(const DispatchComparisonOptions& options, const Globals& globals) {
-  ApplicationComparison asked{.application = application_of(options),
-                              .dispatch = {options.dispatch_a, options.dispatch_b}};
+  ProgramComparison asked{.kind = ComparisonKind::application,
+                          .a = options.dispatch_a,
+                          .b = options.dispatch_b,
+                          .application = application_of(options)};
   Workspace workspace(make_paths(globals.journal));
   workspace.use(resolve_target(options.target, workspace));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   ConsoleObserver observer(globals);
   const InterruptNote note("the journal keeps the runs that had ended", "compare anew with", globals.words);
-  const ApplicationComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
+  const ProgramComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
   if (globals.json) {
-    print_json(to_document(comparison));
+    print_json(to_document_with_runs(comparison));
   } else {
-    print(application_comparison_text(comparison));
+    print(comparison_text(comparison));
   }
   return refuses(comparison) ? kGateFailed : kDone;
 }

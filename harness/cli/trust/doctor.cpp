@@ -10,7 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/applications/replay_application.h"
+#include "harness/applications/comparisons.h"
+#include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/doctor_check.h"
@@ -206,11 +207,7 @@ Check check_journal(const Paths& paths) {
       return {.name = "journal", .finding = "none yet at '" + paths.journal.string() + "'; 'apo run' writes it"};
     }
     Journal journal = Journal::open(paths.journal, Access::read_only);
-    std::vector<std::string> damage = audit(journal);
-    if (damage.empty()) {
-      damage = unfounded_application_verdicts(journal);
-    }
-    if (!damage.empty()) {
+    if (const std::vector<std::string> damage = audit(journal); !damage.empty()) {
       return broken(
           "journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),
           "restore a copy, or save what can be read and look at it with 'apo doctor --journal recovered.db':\n" +

@@ -6,17 +6,23 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
+#include "harness/applications/comparisons.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/cli/trust/gate_document.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/judge_commands.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -89,16 +95,18 @@ void write_junit(const GateOptions& options, const std::vector<GatedVariant>& ga
 
 int gate_two_commands(const GateOptions& options, const Globals& globals) {
   const double margin = margin_of(options.margin);
-  CommandRequest request = command_request(options.commands, CommandPurpose::gate, options.judge, options.layout);
-  request.asked.margin = std::log1p(margin);
+  ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::gate, options.judge, options.layout);
+  asked.margin = std::log1p(margin);
+  const std::optional<Target> target = asked_target(options.commands.target);
   if (!options.junit.empty()) {
     check_writable(options.junit);
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  const CommandComparison comparison = compare_commands(workspace, request, observer);
-  const std::vector<GatedVariant> gated = {{.label = comparison.command_b,
-                                            .workloads = {comparison.metric},
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+  const ProgramComparison comparison = compare_commands(workspace, &journal, std::move(asked), target, observer);
+  const std::vector<GatedVariant> gated = {{.label = comparison.b,
+                                            .workloads = {comparison.commands.metric},
                                             .preset = comparison.judgement->preset,
                                             .rule = command_gate_rule(comparison),
                                             .result = regression_result(comparison)}};
@@ -107,7 +115,7 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
     document["commands"] = to_document(comparison);
     print_json(document);
   } else {
-    print(gate_text(gated) + command_comparison_text(comparison));
+    print(gate_text(gated) + comparison_text(comparison));
   }
   write_junit(options, gated);
   return exit_code(*comparison.gate);

@@ -8,12 +8,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/applications/replay_application.h"
+#include "harness/applications/comparisons.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
-#include "harness/cli/command_options.h"
+#include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
-#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
@@ -40,22 +39,13 @@ std::string result_text(const Experiment& experiment) {
                      format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all(), one.rounds);
 }
 
-std::string result_text(const CommandComparison& comparison) {
-  const Judgement& one = *comparison.judgement;
-  const std::string reason = reason_word(comparison);
-  return verdict_word(comparison) + (reason.empty() ? "" : " (" + reason + ")") + ", " +
-         (one.rounds == 0 ? std::string(to_string(comparison.outcome))
-                          : format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
-                                " n=" + std::to_string(one.rounds));
+std::string result_text(const ProgramComparison& comparison) {
+  return verdict_text(comparison) + ", " +
+         (comparison.figures.empty() ? std::string(to_string(comparison.outcome))
+                                     : figure_text(comparison.figures.front()));
 }
 
-std::string result_text(const ApplicationComparison& comparison) {
-  const SpeedEffect* speed = deciding_speed(comparison);
-  return fmt::format("{} ({}), {}", to_string(*comparison.verdict), to_string(comparison.reason),
-                     speed == nullptr ? std::string(to_string(comparison.outcome)) : speed_text(comparison, *speed));
-}
-
-// The three kinds of replays have the same members; `again`: what a second one is called in the document.
+// Replays of both have the same members; `again`: what a second one is called in the document.
 template <class Replayed>
 Json replay_document(const Replayed& replay, const char* again, const char* kind) {
   return {{"original", to_document(replay.original)},
@@ -90,17 +80,9 @@ std::string replay_text(const Replay& replay) {
                      "");
 }
 
-std::string replay_text(const CommandReplay& replay) {
-  const CommandComparison& original = replay.original;
-  return replay_text(
-      replay, fmt::format("comparison c{}: {} against {}", original.id, original.command_b, original.command_a), "c");
-}
-
-std::string replay_text(const ApplicationReplay& replay) {
-  const ApplicationComparison& original = replay.original;
-  return replay_text(
-      replay, fmt::format("comparison a{}: {} against {}", original.id, original.dispatch[1], original.dispatch[0]),
-      "a");
+std::string replay_text(const ComparisonReplay& replay) {
+  const ProgramComparison& original = replay.original;
+  return replay_text(replay, fmt::format("comparison c{}: {} against {}", original.id, original.b, original.a), "c");
 }
 
 // The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
@@ -119,18 +101,11 @@ int shown(const Replayed& replay, const Json& document, const Globals& globals) 
   return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
-int two_commands(std::int64_t id, const Globals& globals) {
-  Workspace workspace(make_paths(globals.journal));
-  ConsoleObserver observer(globals);
-  const CommandReplay replay = replay_commands(workspace, id, observer);
-  return shown(replay, replay_document(replay, "comparison", "replay"), globals);
-}
-
-int by_application(std::int64_t id, const Globals& globals) {
+int comparison(std::int64_t id, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   Journal journal = open_existing(workspace);
   ConsoleObserver observer(globals);
-  const ApplicationReplay replay = replay_application(workspace, journal, id, observer);
+  const ComparisonReplay replay = replay_comparison(workspace, journal, id, observer);
   return shown(replay, replay_document(replay, "comparison", "replay"), globals);
 }
 
@@ -245,8 +220,8 @@ Action define_replay(CLI::App& app, Globals& globals) {
   const auto every = std::make_shared<bool>(false);
   auto* number =
       app.add_option("experiment", *what,
-                     "number of an experiment with any verdict, c and that of a comparison of commands, or a "
-                     "and that of a comparison by an application");
+                     "number of an experiment with any verdict, or c and that of a comparison of commands or by an "
+                     "application");
   app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")->excludes(number);
   app.footer(kRule);
   return [what, every, number, &globals] {
@@ -256,17 +231,13 @@ Action define_replay(CLI::App& app, Globals& globals) {
     if (*every) {
       return all(globals);
     }
-    if (const auto command = command_number(*what)) {
-      return two_commands(*command, globals);
-    }
-    if (const auto application = application_number(*what)) {
-      return by_application(*application, globals);
+    if (const auto id_of_comparison = comparison_number(*what)) {
+      return comparison(*id_of_comparison, globals);
     }
     const auto id = parse_int(*what);
     if (!id) {
-      throw UserError("'" + *what + "' is neither the number of an experiment nor c or a and that of a comparison",
-                      "'apo query' lists experiments, 'apo query --commands' comparisons of commands, view "
-                      "application_comparisons those by an application");
+      throw UserError("'" + *what + "' is neither the number of an experiment nor c and that of a comparison",
+                      "'apo query' lists experiments, and the view comparisons the others");
     }
     return one(*id, Kind::replay, globals);
   };

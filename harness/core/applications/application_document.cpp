@@ -194,28 +194,6 @@ void check_last(const DeclaredApplication& application, const Part& part) {
   }
 }
 
-nlohmann::ordered_json declared_metric(const ApplicationMetric& metric) {
-  nlohmann::ordered_json document = {{"name", metric.name},
-                                     {"unit", metric.unit},
-                                     {"better", metric.higher_is_better ? "higher" : "lower"},
-                                     {"role", to_string(metric.role)}};
-  if (metric.unit.empty()) {
-    document.erase("unit");
-  }
-  if (metric.role == MetricRole::quality) {
-    document[metric.margin_is_share ? "margin_percent" : "margin"] =
-        metric.margin_is_share ? 100 * metric.margin : metric.margin;
-  }
-  if (metric.last > 0) {
-    document["last"] = metric.last;
-  }
-  return document;
-}
-
-std::string duration_document(double seconds) {
-  return fmt::format("{}s", seconds);
-}
-
 }  // namespace
 
 DeclaredApplication read_application(const nlohmann::json& json, const std::string& where) {
@@ -252,34 +230,6 @@ DeclaredApplication load_application(const std::string& file) {
     application.kernels = json["application_kernels"].get<std::string>();
   }
   return application;
-}
-
-nlohmann::ordered_json to_document(const DeclaredApplication& application) {
-  nlohmann::ordered_json document = {{"command", application.command},
-                                     {"dispatch_variable", application.dispatch_variable},
-                                     {"metrics", nlohmann::ordered_json::array()},
-                                     {"warmup_steps", application.warmup_steps},
-                                     {"steps", application.steps},
-                                     {"seeds", application.seeds},
-                                     {"pairs", application.pairs},
-                                     {"time_limit", duration_document(application.time_limit_s)}};
-  for (const ApplicationMetric& metric : application.metrics) {
-    document["metrics"].push_back(declared_metric(metric));
-  }
-  if (!application.prepare.empty()) {
-    document["prepare"] = application.prepare;
-  }
-  if (application.fixed_time_s > 0) {
-    document["fixed_time"] = duration_document(application.fixed_time_s);
-  }
-  if (!application.kernels.empty()) {
-    document["kernels"] = application.kernels;
-  }
-  return document;
-}
-
-DeclaredApplication application_from_document(const std::string& json) {
-  return read_application(nlohmann::json::parse(json), " in the journal");
 }
 
 }  // namespace apo

@@ -1,5 +1,4 @@
-// harness/core/applications/application_document.h - reads the declaration of an application in a campaign file, and
-// writes it.
+// harness/core/applications/application_document.h - reads the declaration of an application in a campaign file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,10 +12,5 @@ namespace apo {
 DeclaredApplication read_application(const nlohmann::json& json, const std::string& where);
 // Reads a file with that key: a campaign file, or one with nothing else but application_kernels.
 DeclaredApplication load_application(const std::string& file);
-
-// Writes the form that read_application() reads, with the kernels.
-nlohmann::ordered_json to_document(const DeclaredApplication& application);
-// Reads the form of to_document(), which the journal keeps.
-DeclaredApplication application_from_document(const std::string& json);
 
 }  // namespace apo

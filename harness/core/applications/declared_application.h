@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/words.h"
 
 namespace apo {
@@ -28,6 +29,7 @@ struct ApplicationMetric {
   int last = 0;                   // of a quality: the mean over so many last steps; 0: over all but the warm-up
   bool operator==(const ApplicationMetric&) const = default;
 };
+APO_FIELDS(ApplicationMetric, name, unit, role, higher_is_better, margin, margin_is_share, last)
 
 inline constexpr int kApplicationPairs = 14;
 
@@ -49,6 +51,8 @@ struct DeclaredApplication {
   std::vector<ApplicationMetric> qualities() const;
   bool operator==(const DeclaredApplication&) const = default;
 };
+APO_FIELDS(DeclaredApplication, command, prepare, dispatch_variable, metrics, warmup_steps, steps, seeds, pairs,
+           fixed_time_s, time_limit_s, kernels)
 
 // Five show an equivalence of the quality, where each has its seed; fewer than ten cannot reach the level of the
 // speed's rule, whatever they say.

@@ -91,8 +91,4 @@ CommandMetric parse_metric(const std::string& text) {
   return metric;
 }
 
-std::string metric_value_text(const CommandMetric& metric, double value) {
-  return metric.is_time() ? format_ns(1e9 * value) : format_g(value, 5);
-}
-
 }  // namespace apo

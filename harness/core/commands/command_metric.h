@@ -25,7 +25,4 @@ struct CommandMetric {
 // wrong with it.
 CommandMetric parse_metric(const std::string& text);
 
-// "1.234 ms" of a time, else the bare number.
-std::string metric_value_text(const CommandMetric& metric, double value);
-
 }  // namespace apo

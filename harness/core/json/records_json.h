@@ -6,11 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/applications/application_comparison.h"
-#include "harness/core/applications/application_document.h"
-#include "harness/core/commands/command_comparison.h"
 #include "harness/core/json/values.h"
 #include "harness/core/recording/application_profile.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
@@ -36,12 +34,10 @@ nlohmann::ordered_json to_document_with_samples(const Round& round);  // slot an
 nlohmann::ordered_json to_document(const Experiment& experiment);     // without its rounds
 nlohmann::ordered_json to_document_with_rounds(const Experiment& experiment);
 
-// ---- judgements of two commands
-nlohmann::ordered_json to_document(const CommandComparison& comparison);
-nlohmann::ordered_json to_document_with_runs(const CommandComparison& comparison);
-
-// ---- judgements of two dispatches by an application
-nlohmann::ordered_json to_document(const ApplicationComparison& comparison);  // with its runs
+// ---- judgements of two commands, or of two dispatches by an application
+nlohmann::ordered_json to_document(const ProgramComparison& comparison);  // without its rounds or runs
+nlohmann::ordered_json to_document_with_runs(const ProgramComparison& comparison);
+nlohmann::ordered_json asked_document(const ProgramComparison& comparison);  // of its kind
 
 // ---- what was seen, and what it led to
 nlohmann::ordered_json to_document(const Roof& roof);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -27,35 +28,36 @@ constexpr std::size_t kMostOutput = std::size_t{64} << 20U;
 constexpr std::size_t kShownOutput = 300;
 constexpr std::uint64_t kMostPadding = 4096;
 
-std::string end_of_output(const ProcessResult& run) {
-  const std::string& printed = trim(run.error).empty() ? run.output : run.error;
-  const std::string end = printable_tail(printed, kShownOutput);
-  return end.empty() ? "" : "; it printed: " + end;
-}
-
 Failure failed(const ProcessResult& run, double timeout_s, Side side) {
-  Failure failure{.slot = static_cast<int>(side)};
-  if (run.timed_out) {
-    failure.outcome = Outcome::timed_out;
-    failure.evidence = "it, or what it started, had not ended after " + format_seconds(timeout_s);
-  } else if (run.signal != 0) {
-    failure.evidence = "it was ended by " + signal_name(run.signal);
-  } else {
-    failure.evidence = fmt::format("it exited with {}", run.exit_code);
-  }
-  failure.evidence += end_of_output(run);
+  Failure failure{.evidence = how_it_ended(run, timeout_s), .slot = static_cast<int>(side)};
+  failure.outcome = run.timed_out ? Outcome::timed_out : failure.outcome;
   return failure;
 }
 
 }  // namespace
 
+std::string and_printed(const ProcessResult& run) {
+  const std::string end = printable_tail(trim(run.error).empty() ? run.output : run.error, kShownOutput);
+  return end.empty() ? "" : "; it printed: " + end;
+}
+
+int ended_by_signal(const ProcessResult& run) {
+  constexpr int kOfShell = 128;
+  const bool by_shell = run.signal == 0 && run.exit_code > kOfShell && run.exit_code < kOfShell + SIGRTMIN;
+  return by_shell ? run.exit_code - kOfShell : run.signal;
+}
+
+std::string how_it_ended(const ProcessResult& run, double timeout_s) {
+  const int signal = ended_by_signal(run);
+  return (run.timed_out ? "it had not ended after " + format_seconds(timeout_s)
+          : signal != 0 ? "it was ended by " + signal_name(signal)
+                        : fmt::format("it exited with {}", run.exit_code)) +
+         and_printed(run);
+}
+
 std::string drawn_padding(std::uint64_t seed) {
   Random random(derive_seed(seed, "environment"));
   return "APO_PADDING=" + std::string(random.below(kMostPadding), 'x');
-}
-
-std::string_view to_string(Side side) {
-  return side == Side::a ? "A" : "B";
 }
 
 CommandRunner::CommandRunner(CommandPair pair, RoundCoins coins) : pair_(std::move(pair)), coins_(std::move(coins)) {}
@@ -97,10 +99,10 @@ Result<double> CommandRunner::try_once(Side side) const {
   const ProcessResult run =
       execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), file_text);
   if (!run.timed_out && run.signal == 0 && (run.exit_code == kNotFound || run.exit_code == kNotExecutable)) {
-    throw UserError(
-        fmt::format("command {}, '{}', cannot be {}{}", to_string(side), pair_.commands[static_cast<std::size_t>(side)],
-                    run.exit_code == kNotFound ? "found" : "executed", end_of_output(run)),
-        "commands run by 'sh -c' in the working folder");
+    throw UserError(fmt::format("command {}, '{}', cannot be {}{}", side == Side::a ? "A" : "B",
+                                pair_.commands[static_cast<std::size_t>(side)],
+                                run.exit_code == kNotFound ? "found" : "executed", and_printed(run)),
+                    "commands run by 'sh -c' in the working folder");
   }
   return value_of(side, run, file_text);
 }
@@ -134,7 +136,7 @@ Result<Done> CommandRunner::check(const std::string& check, Side side) const {
   const ProcessResult run = run_process(
       {"sh", "-c", check}, {.timeout_s = pair_.timeout_s,
                             .working_folder = pair_.folder,
-                            .environment = {std::string("APO_SIDE=") + (side == Side::a ? "a" : "b"),
+                            .environment = {"APO_SIDE=" + std::string(to_string(side)),
                                             "APO_COMMAND=" + pair_.commands[static_cast<std::size_t>(side)]},
                             .output_limit = kMostOutput});
   if (run.ok()) {

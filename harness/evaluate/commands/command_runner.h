@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "harness/core/records/comparison.h"
 #include "harness/core/records/records.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/commands/read_metric.h"
@@ -13,9 +14,12 @@
 
 namespace apo {
 
-enum class Side : std::uint8_t { a, b };  // A is the incumbent and B the candidate
-
-std::string_view to_string(Side side);  // "A"
+// "it exited with 3; it printed: no input file". A shell exits with 128 and the signal that ended its command.
+std::string how_it_ended(const ProcessResult& run, double timeout_s);
+// "; it printed: ...", or "" of one that printed nothing.
+std::string and_printed(const ProcessResult& run);
+// The signal that ended the program or, by its shell's word, its command; 0: none.
+int ended_by_signal(const ProcessResult& run);
 
 // An addition to the environment of a run: its drawn length moves the stack.
 std::string drawn_padding(std::uint64_t seed);

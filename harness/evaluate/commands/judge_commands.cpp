@@ -26,24 +26,24 @@ constexpr double kFirstTimeoutS = 600;
 constexpr double kLeastTimeoutS = 10;
 constexpr double kTimesTheTrial = 20;
 
-CommandPair pair_of(const CommandComparison& comparison) {
-  return {.commands = {comparison.command_a, comparison.command_b},
+CommandPair pair_of(const ProgramComparison& comparison) {
+  return {.commands = {comparison.a, comparison.b},
           .folder = comparison.folder,
-          .metric = parse_metric(comparison.metric),
-          .higher_is_better = comparison.higher_is_better,
-          .layout = comparison.layout,
-          .runs = comparison.runs,
-          .timeout_s = comparison.timeout_s > 0 ? comparison.timeout_s : kFirstTimeoutS};
+          .metric = parse_metric(comparison.commands.metric),
+          .higher_is_better = comparison.commands.higher_is_better,
+          .layout = comparison.commands.layout,
+          .runs = comparison.commands.runs,
+          .timeout_s = comparison.commands.timeout_s > 0 ? comparison.commands.timeout_s : kFirstTimeoutS};
 }
 
-Wording wording_of(const CommandComparison& comparison) {
-  const bool time = parse_metric(comparison.metric).is_time();
-  return {.better = time ? "faster" : "better", .worse = time ? "slower" : "worse", .runs = comparison.runs};
+Wording wording_of(const ProgramComparison& comparison) {
+  const bool time = parse_metric(comparison.commands.metric).is_time();
+  return {.better = time ? "faster" : "better", .worse = time ? "slower" : "worse", .runs = comparison.commands.runs};
 }
 
 // The inputs of every step.
 struct Judging {
-  CommandComparison& comparison;
+  ProgramComparison& comparison;
   std::uint64_t seed = 0;
   std::shared_ptr<DeviceTurns> turns;
   Observer& observer;
@@ -69,7 +69,7 @@ std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
   if (const auto a = runner.try_once(Side::a); !a) {
     blame_a("command A gave no result", a.failure());
   }
-  if (judging.comparison.timeout_s <= 0) {
+  if (judging.comparison.commands.timeout_s <= 0) {
     pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * seconds_since(start));
   }
   judging.observer.progress({.what = "trial of command B"});
@@ -80,7 +80,7 @@ std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
 
 // Checks B. The time of a check does not count as that of a run.
 std::optional<Failure> check_both(const Judging& judging, CommandPair pair) {
-  const std::string& check = judging.comparison.correct;
+  const std::string& check = judging.comparison.commands.correct;
   if (check.empty()) {
     return std::nullopt;
   }
@@ -108,7 +108,7 @@ void keep_round(const Judging& judging, const Round& round) {
   }
 }
 
-std::vector<double> effects_of(const CommandComparison& comparison, RoundStage stage) {
+std::vector<double> effects_of(const ProgramComparison& comparison, RoundStage stage) {
   std::vector<double> effects;
   for (const Round& round : comparison.rounds) {
     if (round.stage == stage && round.void_why.empty()) {
@@ -121,7 +121,7 @@ std::vector<double> effects_of(const CommandComparison& comparison, RoundStage s
 // Where none was asked for, by rounds of A against itself. No layout of code is drawn anew: both programs are what they
 // are.
 JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
-  if (const std::optional<JudgePreset> asked = asked_preset(judging.comparison.judge)) {
+  if (const std::optional<JudgePreset> asked = asked_preset(judging.comparison.commands.judge)) {
     return *asked;
   }
   CommandPair same = pair;
@@ -140,7 +140,8 @@ JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
 }
 
 // Over the rounds that the effect is of.
-void note_typical(CommandComparison& comparison) {
+void note_figure(ProgramComparison& comparison) {
+  const Judgement& judgement = *comparison.judgement;
   const auto values = [&](RoundStage stage, bool of_candidate) {
     std::vector<double> found;
     for (const Round& round : comparison.rounds) {
@@ -151,9 +152,17 @@ void note_typical(CommandComparison& comparison) {
     return found;
   };
   for (const RoundStage stage : {RoundStage::confirm, RoundStage::search, RoundStage::gate}) {
-    if (const auto a = values(stage, false); !a.empty()) {
-      comparison.value_a = median(a);
-      comparison.value_b = median(values(stage, true));
+    if (const auto a = values(stage, false); !a.empty() && judgement.rounds > 0) {
+      comparison.figures = {{.view = ComparisonView::rounds,
+                             .metric = comparison.commands.metric,
+                             .unit = parse_metric(comparison.commands.metric).is_time() ? "s" : "",
+                             .value_a = median(a),
+                             .value_b = median(values(stage, true)),
+                             .change = judgement.speedup(),
+                             .lower = judgement.speedup_lower(),
+                             .upper = judgement.speedup_upper(),
+                             .confidence = comparison.gate ? 0 : judgement.confidence,
+                             .count = judgement.rounds}};
       return;
     }
   }
@@ -166,17 +175,17 @@ Judgement untimed(const std::string& sentence) {
           .rule_version = std::string(kRuleVersion)};
 }
 
-void fail_b(CommandComparison& comparison, const Failure& failure, const std::string& sentence) {
+void fail_b(ProgramComparison& comparison, const Failure& failure, const std::string& sentence) {
   comparison.outcome = failure.outcome;
   comparison.judgement = untimed(sentence);
-  if (comparison.purpose == CommandPurpose::gate) {
+  if (comparison.purpose == ComparisonPurpose::gate) {
     comparison.gate = GateVerdict::failed;
   }
 }
 
 void time_both(const Judging& judging, const CommandPair& pair) {
-  CommandComparison& comparison = judging.comparison;
-  const bool gate = comparison.purpose == CommandPurpose::gate;
+  ProgramComparison& comparison = judging.comparison;
+  const bool gate = comparison.purpose == ComparisonPurpose::gate;
   try {
     const JudgePreset preset = preset_of(judging, pair);
     PairOutcome outcome =
@@ -188,7 +197,7 @@ void time_both(const Judging& judging, const CommandPair& pair) {
                     .arms = {"Command A", "Command B"},
                     .observer = judging.observer,
                     .on_round = [&](const Round& round) { keep_round(judging, round); },
-                    .budget_s = comparison.budget_s});
+                    .budget_s = comparison.commands.budget_s});
     comparison.outcome = outcome.outcome;
     comparison.judgement = std::move(outcome.judgement);
     comparison.gate = outcome.gate;
@@ -210,7 +219,7 @@ JudgePreset recorded_preset(const Judgement& judgement) {
   return preset;
 }
 
-Judgement gain_again(const CommandComparison& comparison) {
+Judgement gain_again(const ProgramComparison& comparison) {
   Judge judge({.preset = recorded_preset(*comparison.judgement), .wording = wording_of(comparison)});
   for (const Round& round : comparison.rounds) {
     if (round.stage == RoundStage::search || round.stage == RoundStage::confirm) {
@@ -223,7 +232,7 @@ Judgement gain_again(const CommandComparison& comparison) {
   return judge.judgement();
 }
 
-Judgement regression_again(const CommandComparison& comparison) {
+Judgement regression_again(const ProgramComparison& comparison) {
   const GateRule rule = command_gate_rule(comparison);
   const GateState state = gate_state(rule, {effects_of(comparison, RoundStage::gate)});
   return regression_judgement(state, rule, recorded_preset(*comparison.judgement), {});
@@ -231,7 +240,7 @@ Judgement regression_again(const CommandComparison& comparison) {
 
 }  // namespace
 
-void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                     Observer& observer, const CommandHooks& hooks) {
   const auto start = std::chrono::steady_clock::now();
   const Judging judging{comparison, seed, std::move(turns), observer, hooks};
@@ -245,23 +254,23 @@ void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shar
     fail_b(comparison, *broken, fmt::format("Not timed: command B gave no result: {}.", said(*broken)));
   } else if (wrong) {
     fail_b(comparison, *wrong,
-           fmt::format("Not timed: command B fails the check '{}': {}.", comparison.correct, said(*wrong)));
+           fmt::format("Not timed: command B fails the check '{}': {}.", comparison.commands.correct, said(*wrong)));
   } else {
     time_both(judging, pair);
-    note_typical(comparison);
+    note_figure(comparison);
   }
   comparison.judgement->seconds = seconds_since(start);
   comparison.judgement->cache_policy.reset();  // the caches are the commands' own affair
   comparison.finished_at = utc_now();
 }
 
-GateRule command_gate_rule(const CommandComparison& comparison) {
+GateRule command_gate_rule(const ProgramComparison& comparison) {
   APO_CHECK(comparison.judgement.has_value());
   const std::string& preset = comparison.judgement->preset;
   return {.margin = comparison.margin, .looks = preset.empty() ? std::vector<Look>() : preset_named(preset).looks};
 }
 
-RegressionResult regression_result(const CommandComparison& comparison) {
+RegressionResult regression_result(const ProgramComparison& comparison) {
   APO_CHECK(comparison.judgement && comparison.gate);
   const Judgement& judgement = *comparison.judgement;
   RegressionResult result{.verdict = *comparison.gate, .sentence = judgement.sentence, .seconds = judgement.seconds};
@@ -284,20 +293,8 @@ RegressionResult regression_result(const CommandComparison& comparison) {
   return result;
 }
 
-std::string difference_on_replay(const CommandComparison& comparison) {
-  if (!comparison.judgement || comparison.judgement->preset.empty() || comparison.outcome != Outcome::valid ||
-      comparison.judgement->rule_version != kRuleVersion) {
-    return "";
-  }
-  const Judgement& then = *comparison.judgement;
-  try {
-    const Judgement now = comparison.gate ? regression_again(comparison) : gain_again(comparison);
-    const bool same = now.effect == then.effect && now.lower == then.lower && now.upper == then.upper &&
-                      now.rounds == then.rounds && now.verdict == then.verdict && now.reason == then.reason;
-    return same ? "" : "its rounds give " + now.sentence + " where it says " + then.sentence;
-  } catch (const UserError& error) {
-    return std::string("its rounds cannot be judged again: ") + error.what();
-  }
+Judgement judged_again(const ProgramComparison& comparison) {
+  return comparison.gate ? regression_again(comparison) : gain_again(comparison);
 }
 
 }  // namespace apo

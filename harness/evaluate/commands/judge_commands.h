@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "harness/core/commands/command_comparison.h"
 #include "harness/core/observer.h"
+#include "harness/core/records/comparison.h"
 #include "harness/core/system/device_turns.h"
 #include "harness/evaluate/judge_pair.h"
 
@@ -20,17 +20,16 @@ struct CommandHooks {
 };
 
 // Runs each command once, checks the correctness of each, and asks for rounds until the comparison's rule has decided.
-// Fills its rounds, outcome, judgement and typical metrics. Throws UserError, before on_begin, where A fails or B is no
+// Fills its rounds, outcome, judgement and figure. Throws UserError, before on_begin, where A fails or B is no
 // command; EnvironmentError where the A/A run finds that this machine cannot judge. A failure of B is its verdict.
-void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                     Observer& observer, const CommandHooks& hooks = {});
 
 // Convert a comparison of two commands into the records of `apo gate`. Pure.
-GateRule command_gate_rule(const CommandComparison& comparison);
-RegressionResult regression_result(const CommandComparison& comparison);
+GateRule command_gate_rule(const ProgramComparison& comparison);
+RegressionResult regression_result(const ProgramComparison& comparison);
 
-// Judges the recorded rounds again. Returns "" if the numbers equal the recorded ones bit for bit or another version of
-// the rule made those, else a sentence. Pure.
-std::string difference_on_replay(const CommandComparison& comparison);
+// Judges the recorded rounds again, under the recorded preset. Pure.
+Judgement judged_again(const ProgramComparison& comparison);
 
 }  // namespace apo

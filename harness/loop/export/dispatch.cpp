@@ -26,7 +26,7 @@ std::string statement_of(const DispatchRow& row) {
   }
   return "measured" + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
          (row.unchecked ? ", and not verified at all sizes of the region" : "") +
-         (row.refused ? fmt::format(", and refused by its application in comparison a{}", row.refused->comparison)
+         (row.refused ? fmt::format(", and refused by its application in comparison c{}", row.refused->comparison)
                       : "");
 }
 
@@ -264,7 +264,7 @@ void put_in_order(Dispatch& dispatch) {
       fmt::format("the application of campaign {} refused {}, and '{}' has no accepted configuration but what "
                   "an application refused",
                   one.refusal.campaign, one.incumbent.configuration.label(), journal.path().string()),
-      fmt::format("'apo show a{}' tells why; --refused exports it all the same, --fallback another variant",
+      fmt::format("'apo show c{}' tells why; --refused exports it all the same, --fallback another variant",
                   one.refusal.comparison));
 }
 

@@ -41,11 +41,11 @@ Incumbent baseline_before(Journal& journal, const Incumbent& accepted) {
 
 Refusals refusals_in(Journal& journal) {
   Refusals refusals;
-  for (const ApplicationComparison& one : journal.application_comparisons()) {
-    if (one.campaign != 0 && one.verdict) {
+  for (const ProgramComparison& one : journal.comparisons()) {
+    if (one.campaign != 0 && one.judgement) {
       refusals.erase(one.campaign);
-      if (one.verdict == Verdict::reverted) {
-        refusals[one.campaign] = {.comparison = one.id, .campaign = one.campaign, .reason = one.reason};
+      if (one.judgement->verdict == Verdict::reverted) {
+        refusals[one.campaign] = {.comparison = one.id, .campaign = one.campaign, .reason = one.judgement->reason};
       }
     }
   }

@@ -11,7 +11,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/judge_commands.h"
+#include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/implement/variant/metadata.h"
@@ -288,10 +288,10 @@ std::vector<std::string> check_coins(Journal& journal) {
   return findings;
 }
 
-// The verdicts on two commands follow from few numbers: each is computed again.
-std::vector<std::string> check_command_verdicts(Journal& journal) {
+// The verdicts on commands and dispatches follow from few numbers: each is computed again.
+std::vector<std::string> check_comparisons(Journal& journal) {
   std::vector<std::string> findings;
-  for (const CommandComparison& comparison : journal.command_comparisons("", Detail::rounds)) {
+  for (const ProgramComparison& comparison : journal.comparisons(Detail::rounds)) {
     if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
       findings.push_back(fmt::format("comparison c{}: {}", comparison.id, difference));
     }
@@ -309,7 +309,7 @@ std::vector<std::string> audit(Journal& journal) {
   if (findings.empty()) {
     findings = check_coins(journal);
   }
-  return findings.empty() ? check_command_verdicts(journal) : findings;
+  return findings.empty() ? check_comparisons(journal) : findings;
 }
 
 }  // namespace apo

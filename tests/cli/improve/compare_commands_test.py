@@ -29,7 +29,7 @@ class CommandsTest(CommandTest):
 class CompareCommands(CommandsTest):
     def test_a_known_gain_is_accepted_and_says_that_nothing_was_checked_of_correctness(self):
         self.said(self.compare(noisy(1, 100), noisy(2, 94)).out, "x better, 98 % interval [",
-                  "Correctness was not checked.\nverdict: accepted (faster); 'apo show c1' has every round")
+                  "Correctness was not checked.\nverdict: accepted (faster); 'apo show c1' has every run")
 
     def test_the_same_command_is_not_accepted(self):
         self.not_said(self.compare(noisy(3, 100), noisy(4, 100)).out, "accepted")
@@ -75,7 +75,7 @@ class KeptComparison(CommandsTest):
                                      "--json").document
 
     def test_is_a_document_and_shown(self):
-        self.assertEqual((self.document["id"], self.document["correct"]), (1, "true"))
+        self.assertEqual((self.document["id"], self.document["asked"]["correct"]), (1, "true"))
         self.assertEqual(self.document["judgement"]["verdict"], "accepted")
         self.assertRegex(self.document["judgement"]["rule_version"], r"^apo-judge-\d+$")
         self.said(self.apo("show", "c1").out, "Correctness was checked by 'true' alone.", "sentinel")
@@ -96,7 +96,7 @@ class KeptComparison(CommandsTest):
 
     def test_is_replayed(self):
         again = self.json("replay", "c1", "-q")
-        self.assertEqual((again["comparison"]["id"], again["comparison"]["correct"]), (2, "true"))
+        self.assertEqual((again["comparison"]["id"], again["comparison"]["asked"]["correct"]), (2, "true"))
         self.assertEqual(again["original"]["judgement"]["verdict"], again["comparison"]["judgement"]["verdict"])
 
 

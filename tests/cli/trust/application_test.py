@@ -88,6 +88,7 @@ class ApplicationTest(CommandTest):
         ran = self.apo("application", "compare", a, b, "--application", "application.json", "--target", "host",
                        "--json", "-q", *more, code=None)
         judged = ran.document
+        judged.update({key: judged["judgement"][key] for key in ("verdict", "reason", "sentence")})
         self.assertEqual(ran.code, 3 if judged["reason"] in ("gate_failed", "quality_lost") else 0, ran.err)
         return judged
 
@@ -104,16 +105,18 @@ class ApplicationVerdicts(ApplicationTest):
         self.dispatch("right", RIGHT)
         judged = self.compare("slow", "right", "--fixed-time", "1s")
         self.assertEqual(judged["verdict"], "accepted", judged["sentence"])
-        self.assertEqual(len(judged["speeds"]), 2)
-        self.assertGreater(judged["speeds"][0]["lower"], 1)
-        self.assertGreater(judged["speeds"][0]["start_up_a_s"], 0)
-        quality = judged["qualities"][0]
-        self.assertEqual((quality["finding"], quality["seeds"], len(judged["runs"])), ("equivalent", 5, 40))
-        self.assertIn("missing", judged["expectation"])
+        self.assertEqual([(figure["view"], figure["metric"]) for figure in judged["figures"]],
+                         [(view, metric) for view in ("fixed_steps", "fixed_time")
+                          for metric in ("step", "start-up", "loss")])
+        speed, start_up, quality = judged["figures"][:3]
+        self.assertGreater(speed["lower"], 1)
+        self.assertGreater(start_up["value_a"], 0)
+        self.assertEqual((quality["finding"], quality["count"], len(judged["runs"])), ("equivalent", 5, 40))
+        self.assertTrue(judged["expectation"]["missing"])
         sql = "SELECT verdict, reason, speedup > 1, pairs, quality FROM application_comparisons"
         self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out,
                          "verdict,reason,speedup > 1,pairs,quality\r\naccepted,faster,1,10,loss equivalent\r\n")
-        self.said(self.apo("query").err, "comparisons by an application: 1 (apo show a1")
+        self.said(self.apo("query").err, "comparisons by an application: 1 (the view application_comparisons")
         for check in self.json("doctor", code=None)["checks"]:
             self.assertFalse(check["name"] == "journal" and check["state"] == "broken", check)
 
@@ -122,8 +125,8 @@ class ApplicationVerdicts(ApplicationTest):
         self.dispatch("wrong", WRONG_GRADIENT)
         judged = self.compare("slow", "wrong")
         self.assertEqual((judged["verdict"], judged["reason"]), ("reverted", "quality_lost"), judged["sentence"])
-        self.assertEqual(judged["qualities"][0]["finding"], "worse")
-        self.assertGreater(judged["speeds"][0]["lower"], 1, "what it gained is shown beside it")
+        self.assertEqual(judged["figures"][2]["finding"], "worse")
+        self.assertGreater(judged["figures"][0]["lower"], 1, "what it gained is shown beside it")
 
     def test_the_program_cannot_tell_which_dispatch_it_has_and_the_same_one_is_not_accepted(self):
         self.dispatch("incumbent", RIGHT)
@@ -147,8 +150,8 @@ class ApplicationVerdicts(ApplicationTest):
                                       " y[k] *= 1 + 1e-3f * (seed * seed - 8);"))
         judged = self.compare("slow", "noisy", metrics=[METRICS[0], {**METRICS[1], "margin": 1e-9}])
         self.assertEqual(judged["verdict"], "inconclusive", judged["sentence"])
-        self.assertEqual(judged["qualities"][0]["finding"], "inconclusive")
-        self.assertGreater(judged["qualities"][0]["seeds_needed"], 5)
+        self.assertEqual(judged["figures"][2]["finding"], "inconclusive")
+        self.assertGreater(judged["figures"][2]["needed"], 5)
 
     def test_mistakes_name_the_fix(self):
         self.place.write("application.json", json.dumps({"application": application()}))
@@ -163,16 +166,17 @@ class ApplicationFaults(ApplicationTest):
         judged = self.compare_with_fault(CRASH)
         self.assertEqual((judged["outcome"], judged["failed"], judged["reason"]), ("faulted", "b", "gate_failed"))
         self.said(judged["sentence"], "SIGABRT")
-        self.said(self.apo("show", "a1").out, "comparison a1 of two dispatches", "faulted", "SIGABRT", "loss ")
-        self.assertEqual(self.json("show", "a1"), judged)
-        again = self.json("replay", "a1", "-q")
+        self.said(self.apo("show", "c1").out, "comparison c1 of two dispatches", "faulted", "SIGABRT", "loss ")
+        shown = self.json("show", "c1")
+        self.assertEqual(shown, {key: judged[key] for key in shown})
+        again = self.json("replay", "c1", "-q")
         self.assertTrue(again["reproduced"], again["because"])
         self.assertEqual(again["comparison"]["id"], 2)
-        self.assertNotEqual(again["comparison"]["dispatch_b"], "")
+        self.assertNotEqual(again["comparison"]["b"], "")
         shutil.rmtree(self.place.path("fault"))
-        self.said(self.apo("replay", "a1", "-q", code=1).err, "which is gone")
-        self.said(self.apo("show", "a9", code=1).err, "there is no comparison a9")
-        self.said(self.apo("show", "a1", "--log", code=1).err, "prints every run")
+        self.said(self.apo("replay", "c1", "-q", code=1).err, "which is gone")
+        self.said(self.apo("show", "c9", code=1).err, "there is no comparison c9")
+        self.said(self.apo("show", "c1", "--log", code=1).err, "prints every run")
 
     def test_a_crash_in_both_arms_is_the_applications(self):
         self.dispatch("crashes", kernel("abort();"))
@@ -269,16 +273,17 @@ class ApplicationOfACampaign(ApplicationTest):
                               environment={"APO_HOME": self.place.folder}).document
         self.assertEqual(summary["incumbent"]["variant"], "row_softmax/tuned")
         judged = summary["application"]
-        self.assertEqual((judged["verdict"], judged["reason"]), ("reverted", "regression"), judged["sentence"])
+        judgement = judged["judgement"]
+        self.assertEqual((judgement["verdict"], judgement["reason"]), ("reverted", "regression"), judgement["sentence"])
         self.assertEqual(judged["campaign"], summary["campaign"])
-        self.said(read_file(summary["report"]), "The application refuses the incumbent", "## Application")
+        self.said(read_file(summary["report"]), "The application refuses the incumbent", "## Comparisons")
         sql = "SELECT campaign, verdict FROM application_comparisons"
         self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out, "campaign,verdict\r\n1,reverted\r\n")
         export = "export --dispatch row_softmax".split()
         self.said(self.apo(*export, "--json", code=1).err, "refused row_softmax/tuned")
         all_the_same = self.apo(*export, "--refused", "--output", "table")
         self.said(all_the_same.err, "exported, row_softmax class")
-        self.said(all_the_same.out, "refused by its application in comparison a1")
+        self.said(all_the_same.out, "refused by its application in comparison c1")
 
 
 main()

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
+#include "harness/core/json/codec.h"
 
 namespace apo {
 namespace {
@@ -54,7 +55,7 @@ TEST(DeclaredApplication, EveryKeyIsRead) {
 
 TEST(DeclaredApplication, ComesBackFromItsDocument) {
   const DeclaredApplication read = read_application(a_declaration(), "");
-  EXPECT_EQ(to_document(application_from_document(to_document(read).dump())), to_document(read));
+  EXPECT_EQ(from_json_text<DeclaredApplication>(json_text(read)), read);
 }
 
 TEST(DeclaredApplication, MistakesNameTheKeyAndThePlace) {

@@ -11,6 +11,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/round.h"
 #include "tests/processes.h"
 
@@ -31,17 +32,17 @@ std::string noisy(const std::string& seed, double centre) {
          " printf \"value %.9g\\n\", c * (1 + 0.01 * (x - 6)) }'";
 }
 
-CommandComparison asked(const std::string& a, const std::string& b, const std::string& metric = "regex:value (.*)") {
-  return {.command_a = a, .command_b = b, .folder = place().path(), .metric = metric, .judge = "standard"};
+ProgramComparison asked(const std::string& a, const std::string& b, const std::string& metric = "regex:value (.*)") {
+  return {.a = a, .b = b, .folder = place().path(), .commands = {.metric = metric, .judge = "standard"}};
 }
 
-CommandComparison judged(CommandComparison comparison, std::uint64_t seed = 1) {
+ProgramComparison judged(ProgramComparison comparison, std::uint64_t seed = 1) {
   SilentObserver observer;
   judge_commands(comparison, seed, nullptr, observer);
   return comparison;
 }
 
-std::string mistake(const CommandComparison& comparison) {
+std::string mistake(const ProgramComparison& comparison) {
   try {
     judged(comparison);
   } catch (const UserError& error) {
@@ -54,13 +55,13 @@ bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-int rounds_of(const CommandComparison& comparison, RoundStage stage) {
+int rounds_of(const ProgramComparison& comparison, RoundStage stage) {
   return static_cast<int>(std::count_if(comparison.rounds.begin(), comparison.rounds.end(),
                                         [&](const Round& round) { return round.stage == stage; }));
 }
 
 TEST(JudgeCommands, AKnownGainIsAcceptedAfterAConfirmationInFreshRuns) {
-  const CommandComparison result = judged(asked(noisy("1", 100), noisy("2", 95)));
+  const ProgramComparison result = judged(asked(noisy("1", 100), noisy("2", 95)));
   const Judgement& judgement = *result.judgement;
   EXPECT_EQ(judgement.verdict, Verdict::accepted) << judgement.sentence;
   EXPECT_NEAR(judgement.effect, std::log(100.0 / 95), 0.02);
@@ -71,30 +72,30 @@ TEST(JudgeCommands, AKnownGainIsAcceptedAfterAConfirmationInFreshRuns) {
   EXPECT_GE(rounds_of(result, RoundStage::search), 14);
   EXPECT_GE(rounds_of(result, RoundStage::confirm), 14);
   EXPECT_EQ(judgement.processes, 2 * static_cast<int>(result.rounds.size()));
-  EXPECT_NEAR(result.value_a, 100, 2);
-  EXPECT_NEAR(result.value_b, 95, 2);
+  EXPECT_NEAR(result.figures.at(0).value_a, 100, 2);
+  EXPECT_NEAR(result.figures.at(0).value_b, 95, 2);
   EXPECT_EQ(difference_on_replay(result), "");
 }
 
 TEST(JudgeCommands, ALossIsARegressionAndAHigherMetricMayBeTheBetterOne) {
   EXPECT_EQ(judged(asked(noisy("3", 100), noisy("4", 106))).judgement->reason, Reason::regression);
-  CommandComparison throughput = asked(noisy("5", 100), noisy("6", 106));
-  throughput.higher_is_better = true;
-  const CommandComparison result = judged(throughput);
+  ProgramComparison throughput = asked(noisy("5", 100), noisy("6", 106));
+  throughput.commands.higher_is_better = true;
+  const ProgramComparison result = judged(throughput);
   EXPECT_EQ(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
   EXPECT_GT(result.judgement->effect, 0);
 }
 
 TEST(JudgeCommands, TheSameCommandIsNeverAccepted) {
   for (const std::string seed : {"11", "12", "13"}) {
-    const CommandComparison result = judged(asked(noisy(seed, 100), noisy("1" + seed, 100)));
+    const ProgramComparison result = judged(asked(noisy(seed, 100), noisy("1" + seed, 100)));
     EXPECT_NE(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
   }
 }
 
 TEST(JudgeCommands, TheOrderOfEachRoundIsTheCoinOfItsSeed) {
-  const CommandComparison once = judged(asked("echo value 2", "echo value 1"), 7);
-  const CommandComparison again = judged(asked("echo value 2", "echo value 1"), 7);
+  const ProgramComparison once = judged(asked("echo value 2", "echo value 1"), 7);
+  const ProgramComparison again = judged(asked("echo value 2", "echo value 1"), 7);
   ASSERT_EQ(once.rounds.size(), again.rounds.size());
   bool any_first = false;
   bool any_second = false;
@@ -111,9 +112,9 @@ TEST(JudgeCommands, TheOrderOfEachRoundIsTheCoinOfItsSeed) {
 }
 
 TEST(JudgeCommands, SeveralRunsARoundAlternateAndTheBestCounts) {
-  CommandComparison comparison = asked(noisy("21", 100), "echo value 90");
-  comparison.runs = 2;
-  const CommandComparison result = judged(comparison);
+  ProgramComparison comparison = asked(noisy("21", 100), "echo value 90");
+  comparison.commands.runs = 2;
+  const ProgramComparison result = judged(comparison);
   for (const Round& round : result.rounds) {
     const auto& runs = round.commands->runs;
     ASSERT_EQ(runs.size(), 4U);
@@ -128,9 +129,9 @@ TEST(JudgeCommands, SeveralRunsARoundAlternateAndTheBestCounts) {
 }
 
 TEST(JudgeCommands, AutoRunsAAgainstItselfFirstAndTakesAStrictPreset) {
-  CommandComparison comparison = asked(noisy("31", 100), noisy("32", 80));
-  comparison.judge = "auto";
-  const CommandComparison result = judged(comparison);
+  ProgramComparison comparison = asked(noisy("31", 100), noisy("32", 80));
+  comparison.commands.judge = "auto";
+  const ProgramComparison result = judged(comparison);
   EXPECT_EQ(rounds_of(result, RoundStage::sentinel), 14);
   EXPECT_TRUE(result.judgement->preset.starts_with("strict")) << result.judgement->preset;
   EXPECT_EQ(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
@@ -138,11 +139,11 @@ TEST(JudgeCommands, AutoRunsAAgainstItselfFirstAndTakesAStrictPreset) {
 
 TEST(JudgeCommands, WithRandomLayoutTheEnvironmentHasAnotherSizeInEachRun) {
   const std::string tell = "echo ${#APO_PADDING} >> ";
-  CommandComparison comparison = asked(tell + "sizes; echo value 2", tell + "sizes; echo value 1");
+  ProgramComparison comparison = asked(tell + "sizes; echo value 2", tell + "sizes; echo value 1");
   judged(comparison);
   const std::string random = read_file(place().path() / "sizes");
   comparison = asked(tell + "fixed; echo value 2", tell + "fixed; echo value 1");
-  comparison.layout = Layout::fixed;
+  comparison.commands.layout = Layout::fixed;
   judged(comparison);
   const std::string fixed = read_file(place().path() / "fixed");
   EXPECT_EQ(fixed.find_first_not_of("0\n"), std::string::npos) << fixed;
@@ -150,32 +151,32 @@ TEST(JudgeCommands, WithRandomLayoutTheEnvironmentHasAnotherSizeInEachRun) {
 }
 
 TEST(JudgeCommands, ASpentBudgetEndsWithoutAVerdict) {
-  CommandComparison comparison = asked("echo value 2", "echo value 1");
-  comparison.budget_s = 1e-9;
-  const CommandComparison result = judged(comparison);
+  ProgramComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.commands.budget_s = 1e-9;
+  const ProgramComparison result = judged(comparison);
   EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(result.judgement->reason, Reason::unresolved);
   EXPECT_TRUE(mentions(result.judgement->sentence, "budget")) << result.judgement->sentence;
-  comparison.purpose = CommandPurpose::gate;
+  comparison.purpose = ComparisonPurpose::gate;
   comparison.margin = 0.02;
   EXPECT_EQ(judged(comparison).gate, GateVerdict::undecided);
 }
 
 // ---------------------------------------------------------------- the gate
 
-CommandComparison gated(const std::string& a, const std::string& b, double margin) {
-  CommandComparison comparison = asked(a, b);
-  comparison.purpose = CommandPurpose::gate;
+ProgramComparison gated(const std::string& a, const std::string& b, double margin) {
+  ProgramComparison comparison = asked(a, b);
+  comparison.purpose = ComparisonPurpose::gate;
   comparison.margin = std::log1p(margin);
   return judged(comparison);
 }
 
 TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
-  const CommandComparison worse = gated(noisy("41", 100), noisy("42", 115), 0.05);
+  const ProgramComparison worse = gated(noisy("41", 100), noisy("42", 115), 0.05);
   EXPECT_EQ(worse.gate, GateVerdict::regressed) << worse.judgement->sentence;
   EXPECT_TRUE(mentions(worse.judgement->sentence, "worse by more than 5 %")) << worse.judgement->sentence;
   EXPECT_EQ(difference_on_replay(worse), "");
-  const CommandComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
+  const ProgramComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
   EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
   EXPECT_EQ(regression_result(same).state.workloads.front().answer, GateAnswer::passed);
 }
@@ -183,23 +184,23 @@ TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
 // ---------------------------------------------------------------- correctness
 
 TEST(CommandCorrectness, IsCheckedOnceForEachSideBeforeAnythingIsTimed) {
-  CommandComparison comparison = asked("echo value 2", "echo value 1");
-  comparison.correct = "echo \"$APO_SIDE $APO_COMMAND\" >> checked";
+  ProgramComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.commands.correct = "echo \"$APO_SIDE $APO_COMMAND\" >> checked";
   judged(comparison);
   EXPECT_EQ(read_file(place().path() / "checked"), "a echo value 2\nb echo value 1\n");
 }
 
 TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
-  CommandComparison comparison = asked("echo value 2", "echo value 1");
-  comparison.correct = "test $APO_SIDE = a";
-  const CommandComparison wrong = judged(comparison);
+  ProgramComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.commands.correct = "test $APO_SIDE = a";
+  const ProgramComparison wrong = judged(comparison);
   EXPECT_EQ(wrong.outcome, Outcome::incorrect);
   EXPECT_EQ(wrong.judgement->verdict, Verdict::reverted);
   EXPECT_EQ(wrong.judgement->reason, Reason::gate_failed);
   EXPECT_TRUE(wrong.rounds.empty());
-  comparison.purpose = CommandPurpose::gate;
+  comparison.purpose = ComparisonPurpose::gate;
   EXPECT_EQ(judged(comparison).gate, GateVerdict::failed);
-  comparison.correct = "test $APO_SIDE = b";
+  comparison.commands.correct = "test $APO_SIDE = b";
   EXPECT_TRUE(mentions(mistake(comparison), "command A fails the check 'test $APO_SIDE = b'")) << mistake(comparison);
 }
 
@@ -221,13 +222,13 @@ TEST(CommandFaults, AnAThatFailsIsAMistakeWithWhatItPrinted) {
 }
 
 TEST(CommandFaults, ABThatFailsIsReverted) {
-  const CommandComparison exited = judged(asked("echo value 1", "echo broken >&2; exit 3"));
+  const ProgramComparison exited = judged(asked("echo value 1", "echo broken >&2; exit 3"));
   EXPECT_EQ(exited.outcome, Outcome::faulted);
   EXPECT_EQ(exited.judgement->reason, Reason::gate_failed);
   EXPECT_TRUE(mentions(exited.judgement->sentence, "it exited with 3; it printed: broken"))
       << exited.judgement->sentence;
   for (const std::string bad : {"hello", "value 1; echo value 2", "value nan", "value 0", "value -1"}) {
-    const CommandComparison result = judged(asked("echo value 1", "echo " + bad));
+    const ProgramComparison result = judged(asked("echo value 1", "echo " + bad));
     EXPECT_EQ(result.outcome, Outcome::no_metric) << bad;
     EXPECT_EQ(result.judgement->verdict, Verdict::reverted) << bad;
   }
@@ -236,7 +237,7 @@ TEST(CommandFaults, ABThatFailsIsReverted) {
 TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
   const std::string third =
       "n=$(cat later 2>/dev/null || echo 0); echo $((n + 1)) > later; test $n -lt 3 && echo value 1";
-  const CommandComparison result = judged(asked("echo value 2", third));
+  const ProgramComparison result = judged(asked("echo value 2", third));
   EXPECT_EQ(result.outcome, Outcome::faulted);
   EXPECT_EQ(result.judgement->reason, Reason::gate_failed);
   EXPECT_EQ(result.rounds.size(), 2U);  // its first run was the trial
@@ -247,7 +248,7 @@ TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
 TEST(CommandFaults, ABThatFailsOnceIsNotBlamed) {
   const std::string fourth =
       "n=$(cat once 2>/dev/null || echo 0); echo $((n + 1)) > once; test $n -ne 3 && echo value 1";
-  const CommandComparison result = judged(asked("echo value 2", fourth));
+  const ProgramComparison result = judged(asked("echo value 2", fourth));
   EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(result.judgement->reason, Reason::interrupted);
   EXPECT_TRUE(mentions(result.judgement->sentence, "A round failed while both were timed: faulted"))
@@ -256,9 +257,9 @@ TEST(CommandFaults, ABThatFailsOnceIsNotBlamed) {
 
 // What hangs is ended with all that it started.
 TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
-  CommandComparison comparison = asked("echo value 1", "sleep 100000 & echo $! > part; mv part child; wait");
-  comparison.timeout_s = 5;
-  const CommandComparison result = judged(comparison);
+  ProgramComparison comparison = asked("echo value 1", "sleep 100000 & echo $! > part; mv part child; wait");
+  comparison.commands.timeout_s = 5;
+  const ProgramComparison result = judged(comparison);
   EXPECT_EQ(result.outcome, Outcome::timed_out);
   EXPECT_TRUE(mentions(result.judgement->sentence, "had not ended")) << result.judgement->sentence;
   const int child = std::stoi(read_file(place().path() / "child"));
@@ -266,16 +267,16 @@ TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
 }
 
 TEST(CommandFaults, ACommandThatPrintsWithoutEndTakesNoMemory) {
-  CommandComparison comparison = asked("yes", "true", "regex:value (.*)");
-  comparison.timeout_s = 1;
+  ProgramComparison comparison = asked("yes", "true", "regex:value (.*)");
+  comparison.commands.timeout_s = 1;
   EXPECT_TRUE(mentions(mistake(comparison), "timed_out")) << mistake(comparison);
-  comparison.command_a = "yes | head -c 100000000";
-  comparison.timeout_s = 0;
+  comparison.a = "yes | head -c 100000000";
+  comparison.commands.timeout_s = 0;
   EXPECT_TRUE(mentions(mistake(comparison), "printed too much")) << mistake(comparison);
 }
 
 TEST(CommandReplay, AnAlteredRoundIsNoticed) {
-  CommandComparison result = judged(asked(noisy("51", 100), noisy("52", 90)));
+  ProgramComparison result = judged(asked(noisy("51", 100), noisy("52", 90)));
   ASSERT_EQ(difference_on_replay(result), "");
   result.rounds.back().commands->runs.front().value *= 3;
   EXPECT_NE(difference_on_replay(result), "");

@@ -69,16 +69,16 @@ std::int64_t fill(Journal& journal) {
   journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
   journal.finish_selftest(selftest);
   journal.add_variant(a_variant_with_headers());
-  CommandComparison commands{.metric = "seconds", .machine = "cpu-1", .judgement = Judgement{}};
-  commands.id = journal.begin_command_comparison(commands);
-  journal.add_command_round(commands.id, {.commands = CommandRuns{.runs = {{false, 1}, {true, 1}}}});
-  journal.finish_command_comparison(commands);
-  ApplicationComparison application{.application = an_application(), .machine = "cpu-1", .verdict = Verdict::reverted};
-  application.id = journal.begin_application_comparison(application);
-  journal.add_application_run(application.id, {.values = {{"step", 1}, {"loss", 1}}});
-  application.speeds = {{.pairs = 0}};
-  application.qualities = {{.metric = "loss"}};
-  journal.finish_application_comparison(application);
+  ProgramComparison comparison{.kind = ComparisonKind::application,
+                               .application = an_application(),
+                               .machine = "cpu-1",
+                               .judgement = Judgement{.verdict = Verdict::reverted},
+                               .figures = {{.metric = "loss"}},
+                               .expectation = Expectation{.missing = "none"}};
+  comparison.id = journal.begin_comparison(comparison);
+  journal.add_comparison_run(comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
+  journal.finish_comparison(comparison);
+  journal.begin_comparison({.machine = "cpu-1"});
   return experiment.id;
 }
 

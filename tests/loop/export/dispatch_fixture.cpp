@@ -90,16 +90,19 @@ std::int64_t DispatchJournal::judge_by_application(std::int64_t campaign, Verdic
       .metrics = {{.name = "step"}, {.name = "loss", .role = MetricRole::quality, .margin = 0.01}},
       .steps = 4,
       .seeds = {1, 2, 3, 4, 5}};
-  ApplicationComparison one{.campaign = campaign,
-                            .application = std::move(application),
-                            .dispatch = {"before", "after"},
-                            .machine = journal_.campaign(campaign)->machine,
-                            .verdict = verdict,
-                            .reason = verdict == Verdict::accepted ? Reason::faster : Reason::quality_lost,
-                            .sentence = "as it was asked to say",
-                            .rule_version = "apo-judge-1"};
-  one.id = journal_.begin_application_comparison(one);
-  journal_.finish_application_comparison(one);
+  ProgramComparison one{
+      .kind = ComparisonKind::application,
+      .campaign = campaign,
+      .a = "before",
+      .b = "after",
+      .application = std::move(application),
+      .machine = journal_.campaign(campaign)->machine,
+      .judgement = Judgement{.verdict = verdict,
+                             .reason = verdict == Verdict::accepted ? Reason::faster : Reason::quality_lost,
+                             .sentence = "as it was asked to say",
+                             .rule_version = "apo-judge-1"}};
+  one.id = journal_.begin_comparison(one);
+  journal_.finish_comparison(one);
   return one.id;
 }
 

@@ -1,4 +1,4 @@
-// journal/facts/applications/profiles.cpp - writes and reads profiles of whole applications.
+// journal/facts/applications.cpp - writes and reads profiles of whole applications.
 #include <limits>
 
 #include "journal/columns.h"

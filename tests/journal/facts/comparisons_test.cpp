@@ -1,0 +1,241 @@
+// tests/journal/facts/comparisons_test.cpp - judgements of two commands, or of two dispatches by an application, come
+// back as they were written, and stay so.
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/json/records_json.h"
+#include "journal/query/queries.h"
+#include "tests/journal/journal_test.h"
+
+namespace apo {
+namespace {
+
+using namespace apo::test;
+
+ProgramComparison a_comparison(ComparisonPurpose purpose) {
+  return {.purpose = purpose,
+          .a = kAwkward,
+          .b = "./new/bench --size 'a b'",
+          .folder = "/tmp/place",
+          .margin = purpose == ComparisonPurpose::gate ? 0.02 : 0,
+          .commands = {.metric = "gbench:copy/8",
+                       .correct = "diff out expected",
+                       .layout = Layout::fixed,
+                       .runs = 2,
+                       .timeout_s = 30},
+          .machine = "cpu-1",
+          .started_at = "2026-01-02T03:04:05Z"};
+}
+
+Round a_command_round(RoundStage stage, int index, bool b_first) {
+  const bool x = b_first;
+  Round round{.stage = stage, .index = index, .seed = ~std::uint64_t{0} - 7, .candidate_in_slot0 = b_first};
+  round.commands = CommandRuns{.runs = {{x, 1.0 / 3}, {!x, 0.25}, {!x, 1e-9}, {x, 7}}, .higher_is_better = false};
+  round.effect = -0.0125;
+  round.seconds = 0.75;
+  round.environment.layout = Layout::fixed;
+  round.environment.steal_percent = 1.5;
+  return round;
+}
+
+Judgement a_command_judgement() {
+  return {.verdict = Verdict::accepted,
+          .reason = Reason::faster,
+          .sentence = "1.03x faster.",
+          .effect = 0.03,
+          .lower = 0.01,
+          .upper = std::numeric_limits<double>::infinity(),
+          .confidence = 0.98,
+          .rounds = 2,
+          .processes = 12,
+          .samples = 12,
+          .seconds = 9.5,
+          .search_effect = 0.04,
+          .alpha = 0.01,
+          .minimum_detectable = 0.012,
+          .preset = "strict",
+          .rule_version = "r"};
+}
+
+// Written as it is measured: the id.
+std::int64_t keep(Journal& journal, ProgramComparison& comparison) {
+  comparison.id = journal.begin_comparison(comparison);
+  for (const Round& round : comparison.rounds) {
+    journal.add_comparison_round(comparison.id, round);
+  }
+  for (const ApplicationRun& run : comparison.runs) {
+    journal.add_comparison_run(comparison.id, run);
+  }
+  journal.finish_comparison(comparison);
+  return comparison.id;
+}
+
+ProgramComparison a_finished_comparison() {
+  ProgramComparison comparison = a_comparison(ComparisonPurpose::compare);
+  comparison.rounds = {a_command_round(RoundStage::sentinel, 0, false), a_command_round(RoundStage::search, 0, true),
+                       a_command_round(RoundStage::confirm, 0, false)};
+  comparison.judgement = a_command_judgement();
+  comparison.figures = {{.view = ComparisonView::rounds,
+                         .metric = "gbench:copy/8",
+                         .unit = "s",
+                         .value_a = 1.25,
+                         .value_b = 1.0 / 3,
+                         .change = 1.03,
+                         .lower = 1.01,
+                         .upper = 1.05,
+                         .confidence = 0.98,
+                         .count = 2}};
+  comparison.finished_at = "2026-01-02T03:05:05Z";
+  return comparison;
+}
+
+ProgramComparison a_finished_gate() {
+  ProgramComparison gate = a_comparison(ComparisonPurpose::gate);
+  gate.rounds = {a_command_round(RoundStage::gate, 0, true), a_command_round(RoundStage::gate, 1, true)};
+  gate.judgement = a_command_judgement();
+  gate.judgement->verdict = Verdict::inconclusive;
+  gate.gate = GateVerdict::regressed;
+  gate.figures = a_finished_comparison().figures;
+  gate.finished_at = "2026-01-02T03:05:05Z";
+  return gate;
+}
+
+// A run of A failed; the speed was measured before.
+ProgramComparison a_failed_application(std::int64_t campaign) {
+  ProgramComparison one{.kind = ComparisonKind::application,
+                        .campaign = campaign,
+                        .a = kAwkward,
+                        .b = "new",
+                        .folder = "/tmp/place",
+                        .application = an_application(),
+                        .machine = "cpu-1",
+                        .started_at = "2026-01-02T03:04:05Z",
+                        .finished_at = "2026-01-02T03:05:05Z"};
+  one.runs = {{.pair = 0,
+               .side = Side::b,
+               .seed = -7,
+               .start_up_s = 1.0 / 3,
+               .steps = 4,
+               .seconds = 2,
+               .wall_s = 3,
+               .values = {{"step", 0.5}, {"loss", 1e-300}}},
+              {.view = ComparisonView::fixed_time,
+               .pair = 0,
+               .seed = -7,
+               .outcome = Outcome::not_finite,
+               .evidence = "'loss' is nan",
+               .wall_s = 1}};
+  one.outcome = Outcome::not_finite;
+  one.failed = FailedSide::a;
+  one.figures = {{.metric = "step", .unit = "s", .value_a = 2, .value_b = 1, .change = 1.5, .lower = 0, .upper = 2},
+                 {.kind = FigureKind::quality,
+                  .metric = "loss",
+                  .value_a = 1,
+                  .value_b = 2,
+                  .change = 1,
+                  .lower = 0.5,
+                  .upper = std::numeric_limits<double>::infinity(),
+                  .count = 3,
+                  .margin = 0.01,
+                  .needed = 5,
+                  .finding = QualityFinding::inconclusive}};
+  one.judgement = Judgement{.reason = Reason::interrupted, .sentence = kAwkward, .seconds = 9, .rule_version = "r"};
+  one.expectation = Expectation{.share = 0.4, .kernel = "b over a", .speedup = 1.1, .agrees = true};
+  return one;
+}
+
+using ComparisonRows = PreparedTest;
+
+TEST_F(ComparisonRows, ComeBackAsTheyWereWritten) {
+  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  std::vector<ProgramComparison> written = {a_finished_comparison(), a_finished_gate(), a_failed_application(campaign),
+                                            a_failed_application(0)};
+  for (ProgramComparison& one : written) {
+    keep(journal, one);
+  }
+  const std::vector<ProgramComparison> read = journal.comparisons(Detail::rounds);
+  ASSERT_EQ(read.size(), written.size());
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    EXPECT_EQ(to_document_with_runs(read[i]), to_document_with_runs(written[i]));
+    EXPECT_EQ(read[i].rounds, written[i].rounds);
+    EXPECT_EQ(read[i].judgement, written[i].judgement);
+    EXPECT_EQ(read[i].commands, written[i].commands);
+    EXPECT_EQ(to_document(journal.load_comparison(written[i].id)), to_document(written[i]));
+  }
+  EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
+  EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
+}
+
+TEST_F(ComparisonRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
+  const std::int64_t commands = journal.begin_comparison(a_comparison(ComparisonPurpose::compare));
+  journal.add_comparison_round(commands, a_command_round(RoundStage::search, 0, true));
+  const std::int64_t application = journal.begin_comparison(a_failed_application(0));
+  journal.add_comparison_run(application, a_failed_application(0).runs[0]);
+  EXPECT_EQ(journal.load_comparison(commands).rounds.size(), 1U);
+  EXPECT_EQ(journal.load_comparison(application).runs.size(), 1U);
+  for (const std::int64_t id : {commands, application}) {
+    EXPECT_FALSE(journal.load_comparison(id).judgement);
+  }
+  for (const std::string view : {"command_comparisons", "application_comparisons"}) {
+    EXPECT_EQ(run_sql(scratch.path, "SELECT state FROM " + view + " WHERE verdict IS NULL").rows.at(0).at(0),
+              Cell(std::string("running")));
+  }
+  EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
+}
+
+TEST_F(ComparisonRows, TakeNothingAfterTheVerdict) {
+  ProgramComparison commands = a_finished_comparison();
+  ProgramComparison application = a_failed_application(0);
+  keep(journal, commands);
+  keep(journal, application);
+  EXPECT_THROW(journal.add_comparison_round(commands.id, commands.rounds[0]), std::exception);
+  EXPECT_THROW(journal.add_comparison_run(application.id, application.runs[0]), std::exception);
+  EXPECT_THROW(journal.finish_comparison(commands), std::exception);
+}
+
+TEST_F(ComparisonRows, AMissingNumberIsAMistakeThatNamesTheList) {
+  const std::string error = user_error([&] { journal.load_comparison(7); });
+  EXPECT_NE(error.find("no comparison c7"), std::string::npos) << error;
+  EXPECT_NE(error.find("apo query --sql"), std::string::npos) << error;
+}
+
+TEST_F(ComparisonRows, AreFoundByPredicates) {
+  ProgramComparison comparison = a_finished_comparison();
+  ProgramComparison gate = a_finished_gate();
+  keep(journal, comparison);
+  keep(journal, gate);
+  const auto found = [&](const std::vector<std::string>& words) {
+    return query_commands(journal, parse_query(words)).rows.size();
+  };
+  EXPECT_EQ(found({}), 2U);
+  EXPECT_EQ(found({"verdict=accepted"}), 1U);
+  EXPECT_EQ(found({"verdict!=accepted"}), 1U);
+  EXPECT_EQ(found({"candidate~bench", "speedup>1.02"}), 2U);
+  EXPECT_EQ(found({"since=2027-01-01"}), 0U);
+  EXPECT_EQ(found({"limit=1"}), 1U);
+  EXPECT_NE(user_error([&] { found({"technique=x"}); }).find("has no 'technique'"), std::string::npos);
+  EXPECT_NE(user_error([&] { found({"sort=id"}); }).find("command_comparisons"), std::string::npos);
+}
+
+TEST_F(ComparisonRows, AVerdictThatDoesNotFollowIsFound) {
+  ProgramComparison comparison = a_finished_comparison();
+  comparison.judgement->rounds = 3;  // two count
+  keep(journal, comparison);
+  const auto findings = journal.check_invariants();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_NE(findings.front().find("a verdict on two commands has the rounds"), std::string::npos) << findings.front();
+}
+
+TEST_F(ComparisonRows, AnAcceptThatLostItsQualityBreaksAnInvariant) {
+  ProgramComparison one = a_failed_application(0);
+  one.outcome = Outcome::valid;
+  one.judgement->verdict = Verdict::accepted;
+  one.judgement->rounds = 1;
+  keep(journal, one);
+  const auto findings = journal.check_invariants();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_NE(findings.front().find("kept its quality"), std::string::npos) << findings.front();
+}
+
+}  // namespace
+}  // namespace apo
