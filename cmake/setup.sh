@@ -5,7 +5,7 @@
 apo_say() { printf 'apo: %s\n' "$*" >&2; }
 
 # Needed to build and run the program; why each is in CONTRIBUTING.md.
-APO_PACKAGES="g++ cmake ninja-build libsqlite3-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libssl-dev libbenchmark-dev libboost-context-dev libseccomp-dev libelf-dev"
+APO_PACKAGES="g++ cmake python3 ninja-build libsqlite3-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libssl-dev libbenchmark-dev libboost-context-dev libseccomp-dev libelf-dev"
 # Needed by the tests only.
 APO_TEST_PACKAGES="libgtest-dev clang-format clang-tidy git chromium python3-numpy"
 

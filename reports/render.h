@@ -46,7 +46,7 @@ std::string render_index(const std::vector<IndexEntry>& entries, Format format);
 std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format format,
                                   const std::filesystem::path& folder);
 
-// Renders a page of its own about comparisons of two commands, with their rounds, in order. Throws UserError for csv.
+// Renders a page of its own about comparisons of two commands, with their rounds, in order.
 std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format);
 
 }  // namespace apo::report

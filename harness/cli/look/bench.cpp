@@ -15,6 +15,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/profile/gpu/profile_processes.h"
 #include "harness/worker/parent/evidence.h"
 
 namespace apo {
