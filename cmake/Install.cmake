@@ -13,7 +13,8 @@ endforeach()
 # The headers keep their paths, so that #include "kernels/family.h" means the same everywhere.
 foreach(folder harness kernels journal reports)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis FILES_MATCHING PATTERN "*.h"
-          PATTERN "cli" EXCLUDE PATTERN "harness/applications" EXCLUDE PATTERN "harness/exchange" EXCLUDE PATTERN "harness/fleet" EXCLUDE)
+          PATTERN "cli" EXCLUDE PATTERN "harness/applications" EXCLUDE PATTERN "harness/exchange" EXCLUDE PATTERN "harness/fleet" EXCLUDE
+          PATTERN "mcp" EXCLUDE)
 endforeach()
 
 # What the program reads while it runs; home_folder() of harness/core/system/files.h finds it.
