@@ -1,6 +1,6 @@
 // tests/runtime/runtime_test.cpp - workers that start ahead, loaded code against what was built, and inputs drawn
 // together.
-#include "harness/runtime/worker_pool.h"
+#include "harness/runtime/runtime.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include "harness/evaluate/correctness/check_case.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
+#include "harness/runtime/worker_pool.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
