@@ -248,13 +248,13 @@ void check_identity(const Variant& variant, const BlockLine& line) {
 // Family, name and target first: the other lines are read in their light.
 void read_variant_lines(Variant& variant, const std::vector<BlockLine>& block, const std::string& path) {
   std::vector<BlockLine> lines = block;
-  const auto others = std::ranges::stable_partition(
-      lines, [](const BlockLine& line) { return line.key == "variant" || line.key == "target"; });
+  const auto others = std::stable_partition(
+      lines.begin(), lines.end(), [](const BlockLine& line) { return line.key == "variant" || line.key == "target"; });
   const std::span<const BlockKey<Variant>> keys = kKeys;
-  read_lines(variant, {lines.begin(), others.begin()}, keys);
+  read_lines(variant, {lines.begin(), others}, keys);
   const auto named = std::ranges::find(lines, "variant", &BlockLine::key);
   check_identity(variant, named != lines.end() ? *named : BlockLine{.path = path, .number = 1, .key = "", .value = ""});
-  read_lines(variant, {others.begin(), others.end()}, keys);
+  read_lines(variant, {others, lines.end()}, keys);
 }
 
 struct Read {
