@@ -4,7 +4,7 @@ by one where none is named.
 
 Each defect replaces a text that stands once in the sources of its room, wherever blanks and lines break. It is built into $BUILD
 (build/release), the tests of the room run until one fails, and if none does, those of the rooms above. Then the source is as it was, and the
-next build right again. Prints a row of the table in README.md for each. --check only says which texts are no longer there, or more than once;
+next build right again. Prints a row of number, name, file and finder for each. --check only says which texts are no longer there, or more than once;
 exit code 1 then.
 """
 import os
