@@ -2,7 +2,7 @@
 // what is no single value are added where the row is written.
 #pragma once
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/records/selftest_record.h"
 #include "journal/row.h"
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "harness/core/system/process.h"
 #include "journal/database.h"
