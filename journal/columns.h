@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/json/fields.h"
-#include "harness/core/records/comparison.h"
 #include "harness/core/records/selftest_record.h"
 #include "harness/core/words.h"
 #include "journal/encode.h"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/recording/application_profile.h"
-#include "harness/core/records/comparison.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
 #include "journal/rows.h"

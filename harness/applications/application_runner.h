@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/protocol/result.h"
 

@@ -9,7 +9,7 @@
 #include "harness/applications/expectation.h"
 #include "harness/applications/judge_application.h"
 #include "harness/applications/run_application.h"
-#include "harness/core/commands/command_metric.h"
+#include "harness/core/comparisons/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/observer.h"
-#include "harness/core/records/comparison.h"
 #include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {

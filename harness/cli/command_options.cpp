@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "harness/core/commands/command_metric.h"
+#include "harness/core/comparisons/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/preset.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/cli/command.h"
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 
 namespace CLI {
 class Option;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 
 namespace apo {
 

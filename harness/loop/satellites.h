@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 #include "harness/loop/campaign_progress.h"
 
 namespace apo {

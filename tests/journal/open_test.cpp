@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "harness/core/system/process.h"
 #include "journal/database.h"

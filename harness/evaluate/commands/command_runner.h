@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/records/records.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/commands/read_metric.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/comparison.h"
+#include "harness/core/comparisons/comparison.h"
 
 namespace apo {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/observer.h"
-#include "harness/core/records/comparison.h"
 #include "harness/core/system/device_turns.h"
 #include "harness/evaluate/judge_pair.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/core/commands/command_metric.h"
+#include "harness/core/comparisons/command_metric.h"
 #include "harness/core/system/process.h"
 #include "harness/worker/protocol/result.h"
 

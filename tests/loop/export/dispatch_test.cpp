@@ -120,14 +120,14 @@ TEST(Dispatch, WhatTheApplicationRefusedIsExportedOnlyOnRequestAndSaysSo) {
   EXPECT_EQ(labels_of(dispatch), std::vector<std::string>{kBest});
   EXPECT_TRUE(dispatch.refused.at(0).exported);
   expect_contains(statement_of(dispatch.tables[0].devices[0].rows[0]),
-                  "refused by its application in comparison a" + std::to_string(comparison));
+                  "refused by its application in comparison c" + std::to_string(comparison));
 }
 
 TEST(Dispatch, WhereTheApplicationRefusedEverythingTheErrorNamesTheComparison) {
   RefusedJournal journal;
   journal.judge_by_application(journal.first, Verdict::reverted);
   journal.judge_by_application(journal.second, Verdict::reverted);
-  expect_contains(error_of(journal, {}), "'apo show a2' tells why; --refused exports it");
+  expect_contains(error_of(journal, {}), "'apo show c2' tells why; --refused exports it");
   const Dispatch fallback = journal.load({.fallbacks = {"e88_backward/cuda_simple"}});
   EXPECT_EQ(labels_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]"});
 }

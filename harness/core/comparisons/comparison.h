@@ -1,5 +1,5 @@
-// harness/core/records/comparison.h - one judgement of two commands, or of two dispatches by an application, from what
-// was asked to its verdict.
+// harness/core/comparisons/comparison.h - one judgement of two commands, or of two dispatches by an application, from
+// what was asked to its verdict.
 #pragma once
 
 #include <cstdint>

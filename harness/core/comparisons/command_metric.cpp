@@ -1,5 +1,5 @@
-// harness/core/commands/command_metric.cpp - splits `--metric` and checks its parts before anything runs.
-#include "harness/core/commands/command_metric.h"
+// harness/core/comparisons/command_metric.cpp - splits `--metric` and checks its parts before anything runs.
+#include "harness/core/comparisons/command_metric.h"
 
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -1,4 +1,4 @@
-// harness/core/commands/command_metric.h - the number that a run of a command is judged by: `--metric` as it was
+// harness/core/comparisons/command_metric.h - the number that a run of a command is judged by: `--metric` as it was
 // written.
 #pragma once
 

@@ -1,11 +1,11 @@
-// harness/core/records/comparison.cpp - the words, sentences and tables of a comparison.
-#include "harness/core/records/comparison.h"
+// harness/core/comparisons/comparison.cpp - the words, sentences and tables of a comparison.
+#include "harness/core/comparisons/comparison.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "harness/core/commands/command_metric.h"
+#include "harness/core/comparisons/command_metric.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 
