@@ -1,4 +1,4 @@
-// journal/implementation.cpp - opens and checks a journal, and finds what a killed process left in it.
+// journal/implementation.cpp - opens and checks a journal.
 #include "journal/implementation.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
-#include "journal/columns.h"
 #include "journal/schema/schema.h"
 
 namespace apo {
@@ -195,28 +194,6 @@ std::vector<std::string> Journal::check_integrity() {
     }
   }
   return findings;
-}
-
-namespace {
-
-// Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
-constexpr const char* kUnfinished =
-    "(SELECT 1 AS place, 'experiment' AS kind, e.id, coalesce(e.campaign, 0) AS campaign,"
-    " 'experiment ' || e.id || ': ' || c.label AS what, e.started_at,"
-    " (SELECT count(*) FROM round r WHERE r.experiment = e.id) AS rounds"
-    " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM judgement)"
-    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"
-    " UNION ALL SELECT 2, 'iteration', i.id, i.campaign, 'iteration ' || i.idx || ' of campaign ' || i.campaign,"
-    " i.started_at, 0 FROM campaigns c JOIN iteration i ON i.campaign = c.id WHERE c.state = 'open'"
-    " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
-    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
-    " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
-    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
-
-}  // namespace
-
-std::vector<Unfinished> Journal::unfinished() {
-  return read_rows<Unfinished>(*self_, kUnfinished);
 }
 
 std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {

@@ -1,4 +1,4 @@
-// journal/facts/campaigns.cpp - writes and reads campaigns and iterations.
+// journal/facts/campaigns.cpp - writes and reads campaigns and iterations, and finds what a killed process left open.
 #include <fmt/format.h>
 
 #include "harness/core/error.h"
@@ -67,6 +67,28 @@ std::optional<Campaign> Journal::open_campaign(const std::string& family, const 
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {
   return read_rows<IterationRow>(*self_, "iteration WHERE campaign = ? ORDER BY id", {campaign});
+}
+
+namespace {
+
+// Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+constexpr const char* kUnfinished =
+    "(SELECT 1 AS place, 'experiment' AS kind, e.id, coalesce(e.campaign, 0) AS campaign,"
+    " 'experiment ' || e.id || ': ' || c.label AS what, e.started_at,"
+    " (SELECT count(*) FROM round r WHERE r.experiment = e.id) AS rounds"
+    " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM judgement)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"
+    " UNION ALL SELECT 2, 'iteration', i.id, i.campaign, 'iteration ' || i.idx || ' of campaign ' || i.campaign,"
+    " i.started_at, 0 FROM campaigns c JOIN iteration i ON i.campaign = c.id WHERE c.state = 'open'"
+    " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
+    " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
+    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
+
+}  // namespace
+
+std::vector<Unfinished> Journal::unfinished() {
+  return read_rows<Unfinished>(*self_, kUnfinished);
 }
 
 }  // namespace apo
