@@ -72,7 +72,7 @@ campaign() {
   for entry in "$root"/*; do
     [[ " variants reports " == *" $(basename "$entry") "* ]] || ln -s "$entry" "$home/"  # its report stays in OUT
   done
-  cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$home/variants/copy/"
+  cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$(dirname "$file")"/*.{h,cuh} "$home/variants/copy/"
   APO_HOME=$home APO_JOURNAL=$home/journal.db "$bundle/apo" run copy --baseline "$against" --workload "$workload" --cache "$cache" \
     --judge standard --iterations 1 --candidates 1 --solo-run 2s "$@"
 }
