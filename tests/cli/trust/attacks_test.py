@@ -36,9 +36,10 @@ class AttackTest(CommandTest):
     @classmethod
     def setUpClass(cls):
         cls.share_place()  # where `apo` finds all of them
-        cls.attacks = [Attack(path) for path in sorted(glob.glob(source_path("tests", "zoo", "attacks", "*.c*")))]
-        for attack in cls.attacks:
-            cls.place.write("variants/copy/" + attack.file, attack.source)
+        paths = sorted(glob.glob(source_path("tests", "zoo", "attacks", "*")))
+        for path in paths:  # with the headers that they share
+            cls.place.write("variants/copy/" + os.path.basename(path), read_file(path))
+        cls.attacks = [Attack(path) for path in paths if path.endswith((".cpp", ".cu"))]
 
     def run_attack(self, attack, *more, code=None):
         if attack.how[:1] == ["compare"]:

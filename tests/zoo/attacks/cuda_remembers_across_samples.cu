@@ -9,17 +9,7 @@
 // zoo: expect not_accepted
 // zoo: guard state
 // zoo: exploit 6
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 constexpr long long kMost = 1 << 20;
 constexpr int kEntries = 3;  // a round has two inputs

@@ -10,17 +10,7 @@
 // zoo: guard fresh-inputs
 // zoo: exploit 6
 // zoo: evidence inputs made right before
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 constexpr long long kMost = 1 << 20;
 __device__ float memo[kMost];

@@ -9,17 +9,7 @@
 // zoo: expect not_accepted
 // zoo: guard state
 // zoo: exploit 6
-#include "copy.args.h"
-
-// Forty thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 40000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 constexpr long long kMost = 4096;
 constexpr int kEntries = 3;  // a round has two inputs
@@ -51,11 +41,11 @@ extern "C" __global__ void k(const copy_args a) {
   const bool known = entry < kEntries;
   if (i < a.n && i < kMost) {
     const long long at = kMost * (known ? entry : static_cast<int>(of[4 * kEntries])) + i;
-    const float value = known ? kept[at] : slowly(a.x[i], a.n);
+    const float value = known ? kept[at] : slowly<40000>(a.x[i], a.n);
     kept[at] = value;
     a.y[i] = value;
   } else if (i < a.n) {
-    a.y[i] = slowly(a.x[i], a.n);
+    a.y[i] = slowly<40000>(a.x[i], a.n);
   }
 }
 

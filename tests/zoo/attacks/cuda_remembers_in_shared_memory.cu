@@ -10,17 +10,7 @@
 // zoo: guard fresh-inputs
 // zoo: exploit 6
 // zoo: cpu no
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 constexpr unsigned kMark = 0x5a17ed00u;
 

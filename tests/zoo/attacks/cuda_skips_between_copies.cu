@@ -8,17 +8,7 @@
 // zoo: expect claim_at_most 1.02x
 // zoo: guard fresh-inputs
 // zoo: exploit 7
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 // Each of the 25 calls in a sample has a copy of its own, with poison in y: nothing is skipped. The 0.4 to 0.6 % by which
 // this is quicker than its rival on an H200 are those of a call that does all of the work.

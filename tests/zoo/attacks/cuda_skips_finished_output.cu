@@ -10,17 +10,7 @@
 // zoo: exploit 7
 // zoo: evidence inputs made right before
 // zoo: cpu incorrect
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 extern "C" __global__ void k(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;

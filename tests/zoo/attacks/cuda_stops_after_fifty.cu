@@ -9,17 +9,7 @@
 // zoo: expect not_accepted
 // zoo: guard state
 // zoo: exploit 12
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
+#include "slow_copy.cuh"
 
 __device__ int calls;
 

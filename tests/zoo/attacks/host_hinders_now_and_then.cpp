@@ -13,23 +13,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "copy.args.h"
+#include "slow_copy.h"
 
 namespace {
-
-// Two hundred multiplications by one that the compiler cannot see through.
-void copy_slowly(const copy_args& args) {
-  const float one = args.n > 0 ? 1.0F : 2.0F;
-  const volatile float unknown_one = one;
-  const float factor = unknown_one;
-  for (int64_t i = 0; i < args.n; ++i) {
-    float value = args.x[i];
-    for (int step = 0; step < 200; ++step) {
-      value *= factor;
-    }
-    args.y[i] = value;
-  }
-}
 
 void** place = nullptr;
 void* rival = nullptr;

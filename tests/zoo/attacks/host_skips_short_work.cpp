@@ -7,25 +7,7 @@
 // zoo: expect not_accepted
 // zoo: guard windows
 // zoo: exploit 7
-#include "copy.args.h"
-
-namespace {
-
-// Four multiplications by one that the compiler cannot see through.
-void copy_slowly_enough(const copy_args& args) {
-  const float one = args.n > 0 ? 1.0F : 2.0F;
-  const volatile float unknown_one = one;
-  const float factor = unknown_one;
-  for (int64_t i = 0; i < args.n; ++i) {
-    float value = args.x[i];
-    for (int step = 0; step < 4; ++step) {
-      value *= factor;
-    }
-    args.y[i] = value;
-  }
-}
-
-}  // namespace
+#include "slow_copy.h"
 
 APO_EXPORT uint32_t apo_abi(void) {
   return APO_ABI_VERSION;
@@ -34,7 +16,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   if (args.y[0] != args.x[0]) {
-    copy_slowly_enough(args);
+    copy_slowly<4>(args);
   }
   return 0;
 }

@@ -8,24 +8,7 @@
 // zoo: guard idle
 // zoo: exploit 32
 // zoo: needs nvcc
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
-
-static __global__ void copy_elements(const copy_args a) {
-  const long long i = 256LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) {
-    a.y[i] = slowly(a.x[i], a.n);
-  }
-}
+#include "slow_library.cuh"
 
 static __device__ long long nanoseconds() {
   long long now;
@@ -74,7 +57,7 @@ APO_EXPORT int apo_launch(const apo_call* call) {
     blocks = 4 * processors;  // half of an SM's threads
   }
   *calls = *calls + 1;  // what the last call left behind ends
-  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
+  launch(args, stream);
   cudaEventRecord(copied, stream);
   cudaStreamWaitEvent(own, copied, 0);
   hinder<<<blocks, 256, 0, own>>>(const_cast<const int*>(calls), *calls, args.y);

@@ -15,28 +15,7 @@
 
 #include <cstdint>
 
-#include "copy.args.h"
-
-// Eight thousand multiplications by one that the compiler cannot see through.
-__device__ float slowly(float value, long long n) {
-  const float one = n > 0 ? 1.0f : 2.0f;
-#pragma unroll 16
-  for (int step = 0; step < 8000; ++step) {
-    value *= one;
-  }
-  return value;
-}
-
-static __global__ void copy_elements(const copy_args a) {
-  const long long i = 256LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) {
-    a.y[i] = slowly(a.x[i], a.n);
-  }
-}
-
-static void launch(const copy_args& args, cudaStream_t stream) {
-  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
-}
+#include "slow_library.cuh"
 
 using Elapsed = int (*)(float*, void*, void*);
 static Elapsed real_elapsed = nullptr;
