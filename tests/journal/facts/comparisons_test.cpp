@@ -69,6 +69,7 @@ ProgramComparison a_finished_comparison() {
   comparison.judgement = a_command_judgement();
   comparison.figures = {filled<Figure>()};
   comparison.figures[0].view = ComparisonView::rounds;
+  comparison.figures[0].kind = FigureKind::speed;
   comparison.finished_at = "2026-01-02T03:05:05Z";
   return comparison;
 }
@@ -104,7 +105,8 @@ ProgramComparison a_failed_application(std::int64_t campaign) {
   one.outcome = Outcome::not_finite;
   one.failed = FailedSide::a;
   one.figures = {filled<Figure>(), filled<Figure>()};
-  one.figures[0].view = one.figures[1].view = ComparisonView::fixed_time;
+  one.figures[0].view = ComparisonView::fixed_time;
+  one.figures[1].view = ComparisonView::fixed_steps;
   one.figures[1].kind = FigureKind::quality;
   one.figures[1].upper = std::numeric_limits<double>::infinity();
   one.figures[1].finding = QualityFinding::inconclusive;
