@@ -81,8 +81,9 @@ constexpr const char* kCopies[] = {
     " JOIN build_resource ON experiment <= 100",
     "INSERT INTO gate SELECT experiment + 100 * k, position, gate, outcome, evidence, seconds FROM copies JOIN gate"
     " ON experiment <= 100",
-    "INSERT INTO round SELECT id + 100 * k, experiment + 100 * k, NULL, NULL, stage, idx, seed + k, candidate_in_slot0,"
-    " effect, void_why, seconds, environment, at FROM copies JOIN round ON id <= 100",
+    "INSERT INTO round SELECT id + 100 * k, experiment + 100 * k, NULL, NULL, NULL, stage, idx, seed + k, "
+    "candidate_in_slot0,"
+    " effect, void_why, seconds, environment, runs, at FROM copies JOIN round ON id <= 100",
     "INSERT INTO round_workload SELECT round + 100 * k, position, workload, repetitions, effect, incumbent_p90_ns,"
     " candidate_p90_ns, incumbent_median_ns, candidate_median_ns, samples FROM copies JOIN round_workload ON round <= "
     "100",
