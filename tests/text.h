@@ -15,11 +15,11 @@ inline void expect_contains(const std::string& text, std::string_view part) {
 }
 
 // What a mistake is told and its hint, "WHAT | HINT"; "" where the operation ends well.
-template <class Operation>
+template <class Error = UserError, class Operation>
 std::string error_of(Operation operation) {
   try {
     operation();
-  } catch (const UserError& error) {
+  } catch (const Error& error) {
     return std::string(error.what()) + " | " + error.hint();
   }
   return "";

@@ -410,13 +410,9 @@ TEST_F(BuilderTest, FullDiskIsNotTheCandidatesFault) {
 TEST_F(BuilderTest, MissingCompilerNamesThePackage) {
   BuildOptions missing = options();
   missing.compiler = "no-such-compiler";
-  try {
-    Builder builder(missing);
-    FAIL() << "it was found";
-  } catch (const EnvironmentError& error) {
-    expect_contains(error.what(), "no-such-compiler");
-    expect_contains(error.hint(), "apt-get install g++");
-  }
+  const std::string error = error_of<EnvironmentError>([&] { Builder builder(missing); });
+  expect_contains(error, "no-such-compiler");
+  expect_contains(error, "apt-get install g++");
 }
 
 TEST_F(BuilderTest, HomeWithoutTheAbiAndUnwritableCacheAreTheEnvironments) {

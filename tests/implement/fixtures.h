@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/error.h"
 #include "harness/core/records/records.h"
 #include "harness/core/system/files.h"
 #include "harness/implement/variant/metadata.h"
 #include "kernels/abi.h"
+#include "tests/text.h"
 
 namespace apo::test {
 
@@ -56,21 +56,6 @@ inline DeviceFacts h200() {
   return {.name = "NVIDIA H200", .major = 9, .sms = 132, .threads_per_block = 1024, .shared_per_block = 232448};
 }
 
-inline std::string message(const UserError& error) {
-  return std::string(error.what()) + " | " + error.hint();
-}
-
-// What + hint of the UserError that `operation` throws; "" when it throws none.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const UserError& error) {
-    return message(error);
-  }
-  return "";
-}
-
 // Calls apo_launch of a shared object for family copy with four threads: its answer, and what it makes of {1, 2, 3}.
 // `scratch`: the numbers are a scratch buffer too.
 inline std::pair<int, std::vector<float>> call_copy(const std::string& object, bool scratch = false) {
@@ -90,10 +75,6 @@ inline std::pair<int, std::vector<float>> call_copy(const std::string& object, b
   const int answer = launch(&call);
   dlclose(library);
   return {answer, y};
-}
-
-inline void expect_contains(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot:    " << text;
 }
 
 }  // namespace apo::test

@@ -1,6 +1,7 @@
 // tests/journal/compact_test.cpp - a compacted journal is smaller, and says the same but for its samples.
 #include "journal/query/queries.h"
 #include "tests/journal/journal_test.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(Compact, ASecondTimeFindsNothingAndTheJournalIsWrittenOn) {
 
 TEST_F(Compact, WaitsForNobodyWhoHasItOpen) {
   const Journal other = scratch.open();
-  EXPECT_NE(user_error([&] { compact(journal); }), "");
+  EXPECT_NE(error_of([&] { compact(journal); }), "");
   EXPECT_TRUE(journal.check_integrity().empty());
 }
 

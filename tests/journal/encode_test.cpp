@@ -39,12 +39,13 @@ TEST(EncodeEnvironment, EveryWorkloadOfSeveralHasItsOwnChecks) {
   EXPECT_EQ(back.workloads[1].checks, round.workloads[1].checks);
 }
 
-TEST(EncodeEnvironment, ReadsRecordedColumns) {
+TEST(EncodeEnvironment, ReadsRecordedColumnsAndIgnoresTheNameOfAnotherProgram) {
   Round round = round_of({"b16_t512_h83_n32"});
-  decode_environment(R"({"activity_ns_candidate":41212.5,"celsius":39.0,"process_start_s":0.25,"random_layout":0.0,)"
-                     R"("second_clock":0.0,"sm_mhz_after":1980.0,"sm_mhz_before":1965.0,"start_wait_s":0.125,)"
-                     R"("steal_percent":0.0,"throttle_bits":4.0,"watts":412.0})",
-                     round);
+  decode_environment(
+      R"({"activity_ns_candidate":41212.5,"celsius":39.0,"fan_percent":30.0,"process_start_s":0.25,)"
+      R"("random_layout":0.0,"second_clock":0.0,"sm_mhz_after":1980.0,"sm_mhz_before":1965.0,"start_wait_s":0.125,)"
+      R"("steal_percent":0.0,"throttle_bits":4.0,"watts":412.0})",
+      round);
   EXPECT_EQ(round.environment, (RoundEnvironment{.steal_percent = 0,
                                                  .layout = Layout::fixed,
                                                  .process_start_s = 0.25,
@@ -56,12 +57,6 @@ TEST(EncodeEnvironment, ReadsRecordedColumns) {
                                                  .celsius = 39,
                                                  .watts = 412}));
   EXPECT_EQ(round.workloads[0].checks.activity_candidate, 41212.5);
-}
-
-TEST(EncodeEnvironment, NameOfAnotherProgramIsIgnored) {
-  Round round = round_of({"n4k"});
-  decode_environment(R"({"fan_percent":30.0,"watts":1.5})", round);
-  EXPECT_EQ(round.environment, RoundEnvironment{.watts = 1.5});
 }
 
 TEST(EncodeEnvironment, BitsThatAreNoNumberAreDamage) {

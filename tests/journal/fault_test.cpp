@@ -19,6 +19,7 @@
 #include "journal/query/queries.h"
 #include "tests/journal/fire.h"
 #include "tests/journal/samples.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -35,7 +36,7 @@ int write_until_full(const std::filesystem::path& path) {
     prepare(journal);
     std::string error;
     for (int count = 0; count < 5000 && error.empty(); ++count) {
-      error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
+      error = error_of<EnvironmentError>([&] { finished = add_quick(journal, {.setting = count}); });
     }
     if (!contains(error, "no room left") || !contains(error, path.string()) || finished == 0) {
       std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
@@ -129,7 +130,7 @@ TEST(Fault, AClockThatStepsBackChangesNoOrder) {
 template <class Action>
 std::string error_of_either_kind(Action action) {
   std::string damage;
-  const std::string mistake = user_error([&] { damage = environment_error(action); });
+  const std::string mistake = error_of([&] { damage = error_of<EnvironmentError>(action); });
   return damage.empty() ? mistake : damage;
 }
 

@@ -7,6 +7,7 @@
 
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -36,8 +37,8 @@ TEST(Fire, ReadersSeeTheFinishedRowsOfAWriterBeforeAndAfterItsKill) {
     Journal reader = scratch.open(Access::read_only);
     EXPECT_TRUE(reader.load_experiment(3).judgement);
     Journal other = scratch.open();
-    const std::string error = user_error([&] { other.take_campaign(reader.campaigns().back()); });
-    EXPECT_TRUE(contains(error, "process " + std::to_string(writer.process))) << error;
+    const std::string error = error_of([&] { other.take_campaign(reader.campaigns().back()); });
+    expect_contains(error, "process " + std::to_string(writer.process));
   }
   EXPECT_TRUE(writer.end());
   EXPECT_TRUE(scratch.open(Access::read_only).load_experiment(3).judgement);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/journal/samples.h"
+#include "tests/text.h"
 
 namespace apo::test {
 namespace {
@@ -34,7 +35,7 @@ class Nsys : public ::testing::Test {
  protected:
   void make(const std::string& sql) const { ASSERT_EQ(attack(path_, sql), ""); }
   std::string error() const {
-    return user_error([&] { read_nsys(path_); });
+    return error_of([&] { read_nsys(path_); });
   }
   TemporaryFolder folder_{"apo-nsys-test"};
   std::filesystem::path path_ = folder_.path() / "it's a report.sqlite";
@@ -73,18 +74,18 @@ TEST_F(Nsys, OlderExportsHaveOnlyShortNames) {
 
 TEST_F(Nsys, OtherDatabasesAreRefusedWithTheCommandThatMakesOne) {
   make("CREATE TABLE bookmarks (url TEXT);");
-  EXPECT_NE(error().find("no table StringIds"), std::string::npos) << error();
-  EXPECT_NE(error().find("nsys export --type sqlite"), std::string::npos) << error();
+  expect_contains(error(), "no table StringIds");
+  expect_contains(error(), "nsys export --type sqlite");
 }
 
 TEST_F(Nsys, ACaptureWithoutCudaSaysSo) {
   make(kNames);
-  EXPECT_NE(error().find("was CUDA traced"), std::string::npos) << error();
+  expect_contains(error(), "was CUDA traced");
 }
 
 TEST_F(Nsys, TablesOfAnotherShapeAreRefused) {
   make(std::string(kNames) + "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (begin INT, end INT, demangledName INT);");
-  EXPECT_NE(error().find("no such column"), std::string::npos) << error();
+  expect_contains(error(), "no such column");
 }
 
 TEST_F(Nsys, AViewIsNotTakenForATable) {
@@ -92,7 +93,7 @@ TEST_F(Nsys, AViewIsNotTakenForATable) {
        "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE r(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM "
        "r)"
        " SELECT start, start + 1 AS end, 0 AS deviceId, 1 AS demangledName FROM r;");
-  EXPECT_NE(error().find("no table of kernels"), std::string::npos) << error();
+  expect_contains(error(), "no table of kernels");
 }
 
 TEST_F(Nsys, TimesBeyondReasonAreRefusedBeforeASumOverflows) {

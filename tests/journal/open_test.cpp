@@ -10,6 +10,7 @@
 #include "journal/implementation.h"
 #include "journal/schema/schema.h"
 #include "tests/journal/samples.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -22,7 +23,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
 }
 
 std::string open_error(const std::filesystem::path& path, Access access = Access::read_write) {
-  return user_error([&] { Journal::open(path, access); });
+  return error_of([&] { Journal::open(path, access); });
 }
 
 TEST(Open, CreatesFoldersAndFile) {
@@ -56,10 +57,10 @@ TEST(Open, ATemporaryJournalIsOneFileThatOthersCanRead) {
 
 TEST(Open, ReaderNeedsAJournal) {
   Scratch scratch;
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "there is no journal"));
+  expect_contains(open_error(scratch.path, Access::read_only), "there is no journal");
   EXPECT_FALSE(std::filesystem::exists(scratch.path));
   write(scratch.path, "");
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "is empty"));
+  expect_contains(open_error(scratch.path, Access::read_only), "is empty");
 }
 
 TEST(Open, FileThatIsNotSqliteIsLeftAlone) {
@@ -67,9 +68,9 @@ TEST(Open, FileThatIsNotSqliteIsLeftAlone) {
   write(scratch.path, "my notes about kernels, longer than a header of sixteen bytes");
   for (const Access access : {Access::read_write, Access::read_only}) {
     const std::string error = open_error(scratch.path, access);
-    EXPECT_TRUE(contains(error, scratch.path.string())) << error;
-    EXPECT_TRUE(contains(error, "not an SQLite file")) << error;
-    EXPECT_TRUE(contains(error, "--journal")) << error;
+    expect_contains(error, scratch.path.string());
+    expect_contains(error, "not an SQLite file");
+    expect_contains(error, "--journal");
   }
   EXPECT_EQ(read_file(scratch.path), "my notes about kernels, longer than a header of sixteen bytes");
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
@@ -82,7 +83,7 @@ TEST(Open, AnotherProgramsDatabaseIsLeftAlone) {
     ASSERT_EQ(attack(scratch.path, mark + "CREATE TABLE bookmarks (url TEXT)"), "");
     const std::string before = read_file(scratch.path);
     for (const Access access : {Access::read_write, Access::read_only}) {
-      EXPECT_TRUE(contains(open_error(scratch.path, access), "of another program"));
+      expect_contains(open_error(scratch.path, access), "of another program");
     }
     EXPECT_EQ(read_file(scratch.path), before);
     EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
@@ -95,17 +96,17 @@ TEST(Open, NewerSchemaIsLeftAlone) {
   ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 99"), "");
   for (const Access access : {Access::read_write, Access::read_only}) {
     const std::string error = open_error(scratch.path, access);
-    EXPECT_TRUE(contains(error, "schema version 99")) << error;
-    EXPECT_TRUE(contains(error, "update apo")) << error;
+    expect_contains(error, "schema version 99");
+    expect_contains(error, "update apo");
   }
 }
 
 TEST(Open, FolderIsRefused) {
   Scratch scratch;
   for (const Access access : {Access::read_write, Access::read_only}) {
-    EXPECT_TRUE(contains(open_error(scratch.folder.path(), access), "is a folder"));
+    expect_contains(open_error(scratch.folder.path(), access), "is a folder");
   }
-  EXPECT_TRUE(contains(open_error("/dev/null"), "not a regular file"));
+  expect_contains(open_error("/dev/null"), "not a regular file");
   EXPECT_NE(open_error(""), "");
   write(scratch.path, "file");
   EXPECT_NE(open_error(scratch.path / "below"), "");
@@ -118,10 +119,10 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   first.begin_campaign(a_campaign());
   Journal second = scratch.open();
   const Campaign open = second.campaigns().at(0);
-  const std::string error = user_error([&] { second.take_campaign(open); });
-  EXPECT_TRUE(contains(error, "campaign 1 of e88_backward, class n32")) << error;
-  EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
-  EXPECT_TRUE(contains(error, "--journal")) << error;
+  const std::string error = error_of([&] { second.take_campaign(open); });
+  expect_contains(error, "campaign 1 of e88_backward, class n32");
+  expect_contains(error, "process " + std::to_string(getpid()));
+  expect_contains(error, "--journal");
   const std::int64_t alone = second.begin_experiment(an_experiment(0, 0));
   first.begin_experiment(an_experiment(1, 0));
   for (const Unfinished& one : first.unfinished()) {
@@ -132,7 +133,7 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   { const Journal moved = std::move(first); }
   Journal third = scratch.open();
   EXPECT_FALSE(third.who_works_on({.kind = Unfinished::Kind::campaign, .id = 1, .campaign = 1}));
-  EXPECT_EQ(user_error([&] { third.take_campaign(open); }), "");
+  EXPECT_EQ(error_of([&] { third.take_campaign(open); }), "");
 }
 
 TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {
@@ -145,7 +146,7 @@ TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {
     EXPECT_EQ(reader.load_experiment(id).index, 7);
     Journal::Batch batch(writer);
     const std::int64_t hidden = add_quick(writer, {});
-    EXPECT_NE(user_error([&] { reader.load_experiment(hidden); }), "");
+    EXPECT_NE(error_of([&] { reader.load_experiment(hidden); }), "");
   }
 }
 
@@ -153,7 +154,7 @@ TEST(Open, ReaderCannotWrite) {
   Scratch scratch;
   scratch.create();
   Journal reader = scratch.open(Access::read_only);
-  EXPECT_NE(user_error([&] { reader.add_variant(a_variant("third")); }), "");
+  EXPECT_NE(error_of([&] { reader.add_variant(a_variant("third")); }), "");
   EXPECT_FALSE(reader.newest_variant("e88_backward/third"));
 }
 
@@ -191,7 +192,7 @@ TEST(Open, EmptyFileLeftByAKilledCreationIsFilled) {
   scratch.create();
   std::filesystem::remove(scratch.path);
   ASSERT_EQ(attack(scratch.path, "PRAGMA journal_mode = WAL"), "");  // created, schema not written yet
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "never filled"));
+  expect_contains(open_error(scratch.path, Access::read_only), "never filled");
   EXPECT_EQ(open_error(scratch.path), "");
 }
 
@@ -202,7 +203,7 @@ TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
             "");
   const std::vector<std::string> findings = scratch.open(Access::read_only).check_integrity();
   ASSERT_EQ(findings.size(), 2u);
-  EXPECT_TRUE(contains(findings[0], "other bytes"));
+  expect_contains(findings[0], "other bytes");
 }
 
 TEST(Open, LimitOfPagesReadsAsAFullDisk) {
@@ -211,11 +212,11 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   create_or_upgrade(database);
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
-  EXPECT_TRUE(contains(environment_error([&] {
-                         database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
-                                      {std::string(64, 'a'), Value::blob(text)});
-                       }),
-                       "no room left"));
+  expect_contains(error_of<EnvironmentError>([&] {
+                    database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
+                                 {std::string(64, 'a'), Value::blob(text)});
+                  }),
+                  "no room left");
 }
 
 // A journal as the last release wrote it, with a row in every table.
@@ -237,8 +238,8 @@ TEST(Upgrade, AReaderOfTheLastReleasesJournalIsToldTheCommandAndChangesNothing) 
   create_version_19(scratch);
   const std::string before = read_file(scratch.path);
   const std::string error = open_error(scratch.path, Access::read_only);
-  EXPECT_TRUE(contains(error, "schema version 19")) << error;
-  EXPECT_TRUE(contains(error, "apo doctor --upgrade --journal " + scratch.path.string())) << error;
+  expect_contains(error, "schema version 19");
+  expect_contains(error, "apo doctor --upgrade --journal " + scratch.path.string());
   EXPECT_EQ(read_file(scratch.path), before);
 }
 
@@ -325,7 +326,7 @@ TEST(Upgrade, WhatIsOlderThanTheLastReleaseIsRefusedAndLeftAlone) {
   create_version_19(scratch);
   ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 18"), "");
   for (const Access access : {Access::read_write, Access::read_only}) {
-    EXPECT_TRUE(contains(open_error(scratch.path, access), "upgrades versions from 19 on"));
+    expect_contains(open_error(scratch.path, access), "upgrades versions from 19 on");
   }
   EXPECT_EQ(rows_of(scratch.path, "PRAGMA user_version"), std::vector<std::string>{"18"});
 }

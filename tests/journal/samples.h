@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "journal/journal.h"
 
@@ -65,24 +64,5 @@ std::string attack(const std::filesystem::path& path, const std::string& sql);
 // Runs the action as a user for whom permissions count (root's don't). Its exit code: 0 = returned true.
 int as_ordinary_user(const std::filesystem::path& owned, bool (*action)(const std::filesystem::path&),
                      const std::filesystem::path& argument);
-
-// The text and hint of the error, or "" when the action throws none.
-template <class Error, class Action>
-std::string error_text(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
-}
-template <class Action>
-std::string user_error(Action action) {
-  return error_text<UserError>(action);
-}
-template <class Action>
-std::string environment_error(Action action) {
-  return error_text<EnvironmentError>(action);
-}
 
 }  // namespace apo::test

@@ -3,29 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "harness/core/error.h"
-#include "harness/core/system/files.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
 
 namespace apo::report {
 namespace {
-
-const std::filesystem::path kApproved = std::filesystem::path(APO_SOURCE_FOLDER) / "tests" / "golden" / "reports";
-
-void expect_as_approved(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = kApproved / name;
-  const char* approve = std::getenv("APO_APPROVE");
-  if (approve != nullptr && std::string(approve) == "1") {
-    std::filesystem::create_directories(path.parent_path());
-    write_file_atomically(path, text);
-  }
-  ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
-  EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
-}
 
 Round a_round(RoundStage stage, int index, double a, double b) {
   Round round{.stage = stage, .index = index, .seed = 11, .candidate_in_slot0 = index % 2 == 1, .seconds = 1.25};
@@ -94,9 +77,9 @@ std::vector<ProgramComparison> comparisons() {
 }
 
 TEST(CommandsPage, IsAsApprovedInItsFormats) {
-  expect_as_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
-  expect_as_approved("commands/commands.html", render_commands(comparisons(), Format::html));
-  expect_as_approved("commands/commands.json", render_commands(comparisons(), Format::json));
+  fixture::expect_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
+  fixture::expect_approved("commands/commands.html", render_commands(comparisons(), Format::html));
+  fixture::expect_approved("commands/commands.json", render_commands(comparisons(), Format::json));
 }
 
 TEST(CommandsPage, WithoutComparisonsSaysSo) {

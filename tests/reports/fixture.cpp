@@ -1,8 +1,14 @@
 // tests/reports/fixture.cpp - see fixture.h.
 #include "tests/reports/fixture.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/core/system/files.h"
 
 namespace apo::report::fixture {
 namespace {
@@ -414,6 +420,16 @@ CampaignRecords hostile_campaign() {
   records.iterations[0].brief.left_out = {{candidate, nasty}};
   records.iterations[0].brief.bottlenecks = {{nasty, nasty, kNotMeasured}};
   return records;
+}
+
+void expect_approved(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(APO_SOURCE_FOLDER) / "tests" / "golden" / "reports" / name;
+  const char* approve = std::getenv("APO_APPROVE");
+  if (approve != nullptr && std::string(approve) == "1") {
+    write_file_atomically(path, text);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
+  EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
 }
 
 }  // namespace apo::report::fixture

@@ -21,4 +21,7 @@ CampaignRecords hostile_campaign();
 Experiment timed_experiment(int index, const Configuration& candidate, const Configuration& incumbent, Verdict verdict,
                             Reason reason, double effect, double half_width);
 
+// Holds a text against tests/golden/reports/NAME; APO_APPROVE=1 writes it there.
+void expect_approved(const std::string& name, const std::string& text);
+
 }  // namespace apo::report::fixture

@@ -1,7 +1,6 @@
 // tests/reports/golden_test.cpp - reports against approved files. APO_APPROVE=1 writes what the program prints now.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,22 +9,12 @@
 #include "reports/plots/plots.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
+#include "tests/text.h"
 
 namespace apo::report {
 namespace {
 
-const std::filesystem::path kGolden = std::filesystem::path(APO_SOURCE_FOLDER) / "tests" / "golden" / "reports";
-
-void expect_approved(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = kGolden / name;
-  const char* approve = std::getenv("APO_APPROVE");
-  if (approve != nullptr && std::string(approve) == "1") {
-    std::filesystem::create_directories(path.parent_path());
-    write_file_atomically(path, text);
-  }
-  ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
-  EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
-}
+using fixture::expect_approved;
 
 const PlotPaths kPlots = {
     {"trajectory", "plots/trajectory.svg"}, {"effects", "plots/effects.svg"}, {"roofline", "plots/roofline.svg"}};
@@ -246,12 +235,9 @@ TEST(WriteReport, FolderThatIsAFileIsTheUsersMistakeWithItsName) {
   const TemporaryFolder folder("apo-report");
   const auto file = folder.path() / "taken";
   write_file_atomically(file, "x");
-  try {
-    write_report(build_model(fixture::empty_campaign()), Format::markdown, file / "inside");
-    FAIL() << "no error";
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("taken"), std::string::npos);
-  }
+  expect_contains(
+      error_of([&] { write_report(build_model(fixture::empty_campaign()), Format::markdown, file / "inside"); }),
+      "taken");
 }
 
 }  // namespace

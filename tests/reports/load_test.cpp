@@ -12,6 +12,7 @@
 #include "reports/render.h"
 #include "reports/sections/sections.h"
 #include "tests/reports/fixture.h"
+#include "tests/text.h"
 
 namespace apo::report {
 namespace {
@@ -161,12 +162,7 @@ TEST_F(LoadModel, TheNewestCampaignIsThatOfARunAlsoWhereATrialCameLater) {
 TEST_F(LoadModel, UnknownCampaignIsTheUsersMistake) {
   Journal journal = Journal::open(path_, Access::read_write);
   store(journal, fixture::realistic_campaign());
-  try {
-    load_model(journal, 12);
-    FAIL() << "no error";
-  } catch (const UserError& error) {
-    EXPECT_EQ(error.hint(), "it has 1 (e88_backward n32)");
-  }
+  expect_contains(error_of([&] { load_model(journal, 12); }), " | it has 1 (e88_backward n32)");
 }
 
 TEST_F(LoadModel, JournalWithoutACampaignHasNothingToReport) {

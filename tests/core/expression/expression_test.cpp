@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "tests/implement/fixtures.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
-
-using test::error_of;
-using test::expect_contains;
 
 constexpr std::int64_t kLargest = (std::int64_t{1} << 53) - 1;
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "harness/core/error.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -42,12 +43,7 @@ ProcessRecording a_recording() {
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    decode_recording(text);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { decode_recording(text); });
 }
 
 TEST(RecordingFile, ComesBackWhole) {

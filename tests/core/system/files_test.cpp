@@ -13,6 +13,7 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/npy.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -86,12 +87,7 @@ TEST(Files, CheckingThatAFileCanBeWrittenLeavesItAsItIs) {
 TEST(Files, ReadingAFolderOrNothingNamesThePath) {
   const TemporaryFolder folder;
   for (const fs::path& path : {folder.path(), folder.path() / "absent"}) {
-    try {
-      read_file(path);
-      FAIL() << "no error for " << path;
-    } catch (const UserError& error) {
-      EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
-    }
+    expect_contains(error_of([&] { read_file(path); }), path.string());
   }
 }
 
@@ -156,12 +152,8 @@ TEST(Npy, BrokenFilesAreRefusedWithTheirName) {
         good + "x", replaced("<f8", "<c8"), replaced("False", "True "), replaced("(2,3,)", "(9,9,)"),
         replaced("(2,3,)", "(-2,3)")}) {
     write_file_atomically(path, bad);
-    try {
-      read_npy(path);
-      FAIL() << "accepted " << bad.substr(0, 60);
-    } catch (const UserError& error) {
-      EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
-    }
+    const std::string error = error_of([&] { read_npy(path); });
+    EXPECT_NE(error.find(path.string()), std::string::npos) << bad.substr(0, 60);
   }
 }
 

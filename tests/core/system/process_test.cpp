@@ -13,6 +13,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "tests/processes.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -129,12 +130,7 @@ TEST(Machine, TheHostHasAStableIdentity) {
 }
 
 TEST(Machine, AMissingCompilerNamesItsPackage) {
-  try {
-    describe_compiler("no-such-compiler");
-    FAIL();
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(error.hint().find("apt-get install"), std::string::npos);
-  }
+  expect_contains(error_of<EnvironmentError>([] { describe_compiler("no-such-compiler"); }), "apt-get install");
 }
 
 TEST(Machine, StealIsAShareOfTheTimeBetweenTwoReadings) {

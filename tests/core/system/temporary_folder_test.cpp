@@ -16,6 +16,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "tests/processes.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -162,13 +163,9 @@ TEST(TemporaryFolder, LinksInAnAbandonedOneAreRemovedAndTheirTargetsAreNot) {
 TEST(TemporaryFolder, APlaceThatIsNotThereIsNamed) {
   const OwnPlace place;
   OwnPlace::set(place.path() / "absent");
-  try {
-    const TemporaryFolder folder;
-    FAIL() << "made " << folder.path();
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string(error.what()).find((place.path() / "absent").string()), std::string::npos) << error.what();
-    EXPECT_NE(error.hint().find("TMPDIR"), std::string::npos);
-  }
+  const std::string error = error_of<EnvironmentError>([] { const TemporaryFolder folder; });
+  expect_contains(error, (place.path() / "absent").string());
+  expect_contains(error.substr(error.find(" | ")), "TMPDIR");
 }
 
 }  // namespace

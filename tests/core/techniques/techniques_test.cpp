@@ -12,6 +12,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -26,12 +27,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 std::string mistake(const std::string& text) {
-  try {
-    parse_techniques(text, "t.json");
-    return "";
-  } catch (const UserError& error) {
-    return std::string(error.what()) + "|" + error.hint();
-  }
+  return error_of([&] { parse_techniques(text, "t.json"); });
 }
 
 TEST(Catalogue, IsReadAsItIsWritten) {
@@ -49,7 +45,7 @@ TEST(Catalogue, AMistakeIsNamedWithItsTechnique) {
       {"3", "t.json: entry 2 is no object"},
       {"{}", "t.json: entry 2 has no 'name'"},
       {R"({"name": "b"})", "t.json: 'b' has no 'target'"},
-      {entry("b", R"(, "excludez": [])"), "has a key 'excludez'|did you mean 'excludes'"},
+      {entry("b", R"(, "excludez": [])"), "has a key 'excludez' | did you mean 'excludes'"},
       {entry("b", R"(, "excludes": "a")"), "excludes is no list"},
       {entry("b", R"(, "excludes": ["aa"])"), "excludes 'aa', which is no technique"},
       {entry("b", R"(, "excludes": ["b"])"), "excludes itself"},
@@ -63,7 +59,7 @@ TEST(Catalogue, AMistakeIsNamedWithItsTechnique) {
       {b("\"cost\": 1", "\"cost\": 9"), "has a cost"},
       {b("\"cost\": 1", "\"cost\": 1.5"), "cost is no whole number"},
       {b(R"("attacks": [])", R"("attacks": ["idle-coers"])"),
-       "t.json: 'b' attacks 'idle-coers', which is no bottleneck|did you mean 'idle-cores'"},
+       "t.json: 'b' attacks 'idle-coers', which is no bottleneck | did you mean 'idle-cores'"},
       {b("2.0", "0.5"), "has an invalid band"},
       {b("derived: by hand", ""), "has no source"},
   };
@@ -83,7 +79,7 @@ TEST(Catalogue, ATechniqueThatIsBuiltOnItselfIsAMistake) {
   };
   EXPECT_EQ(mistake("[" + on("a", "b") + "," + entry("b") + "]"), "");
   EXPECT_EQ(mistake("[" + entry("x") + "," + on("a", "b") + "," + on("b", "c") + "," + on("c", "a") + "]"),
-            "t.json: 'a' builds on itself: a, b, c, a|");
+            "t.json: 'a' builds on itself: a, b, c, a | ");
   EXPECT_NE(mistake("[" + on("a", "b") + "," + on("b", "c") + "," + on("c", "b") + "]").find("'b' builds on itself"),
             std::string::npos);
 }

@@ -14,9 +14,6 @@
 namespace apo {
 namespace {
 
-using test::error_of;
-using test::expect_contains;
-
 std::string symbol(std::string_view name) {
   return "number(" + std::string(name) + ")";
 }

@@ -5,7 +5,9 @@
 
 #include "harness/core/json/records_json.h"
 #include "journal/query/queries.h"
+#include "tests/core/json/round_trip.h"
 #include "tests/journal/journal_test.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -39,22 +41,12 @@ Round a_command_round(RoundStage stage, int index, bool b_first) {
 }
 
 Judgement a_command_judgement() {
-  return {.verdict = Verdict::accepted,
-          .reason = Reason::faster,
-          .sentence = "1.03x faster.",
-          .effect = 0.03,
-          .lower = 0.01,
-          .upper = std::numeric_limits<double>::infinity(),
-          .confidence = 0.98,
-          .rounds = 2,
-          .processes = 12,
-          .samples = 12,
-          .seconds = 9.5,
-          .search_effect = 0.04,
-          .alpha = 0.01,
-          .minimum_detectable = 0.012,
-          .preset = "strict",
-          .rule_version = "r"};
+  Judgement judgement = a_judgement(Verdict::accepted, 0.03);
+  judgement.upper = std::numeric_limits<double>::infinity();
+  judgement.rounds = 2;
+  judgement.incumbent_ns = judgement.candidate_ns = judgement.minimum_claim = 0;  // commands have none
+  judgement.cache_policy.reset();
+  return judgement;
 }
 
 // Written as it is measured: the id.
@@ -75,16 +67,9 @@ ProgramComparison a_finished_comparison() {
   comparison.rounds = {a_command_round(RoundStage::sentinel, 0, false), a_command_round(RoundStage::search, 0, true),
                        a_command_round(RoundStage::confirm, 0, false)};
   comparison.judgement = a_command_judgement();
-  comparison.figures = {{.view = ComparisonView::rounds,
-                         .metric = "gbench:copy/8",
-                         .unit = "s",
-                         .value_a = 1.25,
-                         .value_b = 1.0 / 3,
-                         .change = 1.03,
-                         .lower = 1.01,
-                         .upper = 1.05,
-                         .confidence = 0.98,
-                         .count = 2}};
+  comparison.figures = {filled<Figure>()};
+  comparison.figures[0].view = ComparisonView::rounds;
+  comparison.figures[0].kind = FigureKind::speed;
   comparison.finished_at = "2026-01-02T03:05:05Z";
   return comparison;
 }
@@ -111,36 +96,23 @@ ProgramComparison a_failed_application(std::int64_t campaign) {
                         .machine = "cpu-1",
                         .started_at = "2026-01-02T03:04:05Z",
                         .finished_at = "2026-01-02T03:05:05Z"};
-  one.runs = {{.pair = 0,
-               .side = Side::b,
-               .seed = -7,
-               .start_up_s = 1.0 / 3,
-               .steps = 4,
-               .seconds = 2,
-               .wall_s = 3,
-               .values = {{"step", 0.5}, {"loss", 1e-300}}},
-              {.view = ComparisonView::fixed_time,
-               .pair = 0,
-               .seed = -7,
-               .outcome = Outcome::not_finite,
-               .evidence = "'loss' is nan",
-               .wall_s = 1}};
+  one.runs = {filled<ApplicationRun>(),
+              {.seed = -7, .outcome = Outcome::not_finite, .evidence = "'loss' is nan", .wall_s = 1}};
+  one.runs[0].view = ComparisonView::fixed_time;
+  one.runs[0].outcome = Outcome::valid;
+  one.runs[0].evidence = "";
+  one.runs[0].values = {{"step", 0.5}, {"loss", 1e-300}};
   one.outcome = Outcome::not_finite;
   one.failed = FailedSide::a;
-  one.figures = {{.metric = "step", .unit = "s", .value_a = 2, .value_b = 1, .change = 1.5, .lower = 0, .upper = 2},
-                 {.kind = FigureKind::quality,
-                  .metric = "loss",
-                  .value_a = 1,
-                  .value_b = 2,
-                  .change = 1,
-                  .lower = 0.5,
-                  .upper = std::numeric_limits<double>::infinity(),
-                  .count = 3,
-                  .margin = 0.01,
-                  .needed = 5,
-                  .finding = QualityFinding::inconclusive}};
+  one.figures = {filled<Figure>(), filled<Figure>()};
+  one.figures[0].view = ComparisonView::fixed_time;
+  one.figures[1].view = ComparisonView::fixed_steps;
+  one.figures[1].kind = FigureKind::quality;
+  one.figures[1].upper = std::numeric_limits<double>::infinity();
+  one.figures[1].finding = QualityFinding::inconclusive;
   one.judgement = Judgement{.reason = Reason::interrupted, .sentence = kAwkward, .seconds = 9, .rule_version = "r"};
-  one.expectation = Expectation{.share = 0.4, .kernel = "b over a", .speedup = 1.1, .agrees = true};
+  one.expectation = filled<Expectation>();
+  one.expectation->profile = 0;  // none that the journal has
   return one;
 }
 
@@ -194,9 +166,9 @@ TEST_F(ComparisonRows, TakeNothingAfterTheVerdict) {
 }
 
 TEST_F(ComparisonRows, AMissingNumberIsAMistakeThatNamesTheList) {
-  const std::string error = user_error([&] { journal.load_comparison(7); });
-  EXPECT_NE(error.find("no comparison c7"), std::string::npos) << error;
-  EXPECT_NE(error.find("apo query --sql"), std::string::npos) << error;
+  const std::string error = error_of([&] { journal.load_comparison(7); });
+  expect_contains(error, "no comparison c7");
+  expect_contains(error, "apo query --sql");
 }
 
 TEST_F(ComparisonRows, AreFoundByPredicates) {
@@ -213,8 +185,8 @@ TEST_F(ComparisonRows, AreFoundByPredicates) {
   EXPECT_EQ(found({"candidate~bench", "speedup>1.02"}), 2U);
   EXPECT_EQ(found({"since=2027-01-01"}), 0U);
   EXPECT_EQ(found({"limit=1"}), 1U);
-  EXPECT_NE(user_error([&] { found({"technique=x"}); }).find("has no 'technique'"), std::string::npos);
-  EXPECT_NE(user_error([&] { found({"sort=id"}); }).find("command_comparisons"), std::string::npos);
+  expect_contains(error_of([&] { found({"technique=x"}); }), "has no 'technique'");
+  expect_contains(error_of([&] { found({"sort=id"}); }), "command_comparisons");
 }
 
 TEST_F(ComparisonRows, AVerdictThatDoesNotFollowIsFound) {
@@ -223,7 +195,7 @@ TEST_F(ComparisonRows, AVerdictThatDoesNotFollowIsFound) {
   keep(journal, comparison);
   const auto findings = journal.check_invariants();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(findings.front().find("a verdict on two commands has the rounds"), std::string::npos) << findings.front();
+  expect_contains(findings.front(), "a verdict on two commands has the rounds");
 }
 
 TEST_F(ComparisonRows, AnAcceptThatLostItsQualityBreaksAnInvariant) {
@@ -234,7 +206,7 @@ TEST_F(ComparisonRows, AnAcceptThatLostItsQualityBreaksAnInvariant) {
   keep(journal, one);
   const auto findings = journal.check_invariants();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(findings.front().find("kept its quality"), std::string::npos) << findings.front();
+  expect_contains(findings.front(), "kept its quality");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
 #include "tests/journal/journal_test.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -177,7 +178,7 @@ TEST_F(Order, BatchIsAllOrNothing) {
     add_quick(journal, {});
     EXPECT_THROW(journal.add_gate(999, {}), std::logic_error);
   }
-  EXPECT_NE(user_error([&] { journal.load_experiment(1); }), "");
+  EXPECT_NE(error_of([&] { journal.load_experiment(1); }), "");
   Journal::Batch batch(journal);
   add_quick(journal, {});
   EXPECT_THROW(journal.finish_campaign(999, 0), std::logic_error);

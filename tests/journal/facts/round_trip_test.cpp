@@ -1,4 +1,6 @@
 // tests/journal/facts/round_trip_test.cpp - every record comes back as it was written.
+#include "tests/core/json/round_trip.h"
+
 #include <cmath>
 #include <limits>
 
@@ -9,6 +11,16 @@
 #include "tests/journal/journal_test.h"
 
 namespace apo {
+
+APO_FIELDS(ClockCoupling, missing, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper, cycle_effect,
+           clock_effect, clock_lower, clock_upper, coupled)
+APO_FIELDS(Certification, id, campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds, claimed_effect,
+           alarm, seconds, at, clock)
+APO_FIELDS(SentinelRow, id, campaign, machine, configuration, effect, lower, upper, confidence, sd, p_value, rounds,
+           alarm, preset, cache_policy, rule_version, seconds, at)
+APO_FIELDS(Profile, configuration, workload, rung, missing, metrics, roofs, floor_ns, floor_roof, time_ns,
+           floor_fraction, conditions, stalls, lines, counts)
+
 namespace {
 
 using namespace apo::test;
@@ -119,21 +131,17 @@ TEST_F(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   EXPECT_EQ(journal.campaign(id), ended);
 }
 
-TEST_F(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
-  const Variant variant = a_variant("register_owned");
-  journal.add_variant(variant);
-  journal.add_variant(variant);
-  EXPECT_EQ(journal.variant(variant.source_hash), variant);
-  EXPECT_EQ(journal.variants("e88_backward").size(), 1u);
+TEST_F(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSourceAndHeaders) {
+  Variant headed = a_variant_with_headers();
+  for (const Variant& variant : {a_variant("register_owned"), headed}) {
+    journal.add_variant(variant);
+    journal.add_variant(variant);
+  }
+  EXPECT_EQ(journal.variant(a_variant("register_owned").source_hash), a_variant("register_owned"));
+  headed.headers[0].path = "";  // where it was read is not kept
+  EXPECT_EQ(journal.variant(headed.source_hash), headed);
+  EXPECT_EQ(journal.variants("e88_backward").size(), 2u);
   EXPECT_TRUE(journal.variants("copy").empty());
-}
-
-TEST_F(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
-  Variant variant = a_variant_with_headers();
-  journal.add_variant(variant);
-  journal.add_variant(variant);
-  variant.headers[0].path = "";  // where it was read is not kept
-  EXPECT_EQ(journal.variant(variant.source_hash), variant);
   EXPECT_TRUE(journal.check_invariants().empty());
 }
 
@@ -191,19 +199,11 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_TRUE(journal.roofs("cpu-2").empty());
   EXPECT_TRUE(journal.roofs("cpu-1", "another driver").empty());
 
-  Profile profile{.configuration = {"e88_backward/simple", {{"K", 4}}},
-                  .workload = "b16",
-                  .rung = "timers",
-                  .missing = kAwkward,
-                  .metrics = {{"time", 1.5e6, "ns", 1.4e6, 1.6e6, 40}, {"gflops", kNaN, "Gflop/s", {}, {}, 1}},
-                  .roofs = roofs,
-                  .floor_ns = 1e5 / 3,
-                  .floor_roof = "copy",
-                  .time_ns = 1.5e6,
-                  .floor_fraction = 0.1,
-                  .conditions = kAwkward,
-                  .stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}},
-                  .lines = {{"variant.cu", 7, kAwkward}}};
+  auto profile = filled<Profile>();
+  profile.metrics[1].value = kNaN;
+  profile.roofs = roofs;
+  profile.stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}};
+  profile.counts.clear();  // not kept
   journal.add_profile(profile, {.machine = "cpu-1", .iteration = iteration});
   Profile back = journal.profiles_of_iteration(iteration).at(0);
   EXPECT_TRUE(std::isnan(back.metrics.at(1).value));
@@ -445,29 +445,9 @@ std::vector<Round> rounds_of(Journal& journal, const std::string& owner) {
 
 TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const std::int64_t campaign = begin(journal);
-  const Certification certification{.campaign = campaign,
-                                    .incumbent = {"e88_backward/padded_cache", {{"K", 2}}},
-                                    .baseline = {"e88_backward/simple", {}},
-                                    .cache_policy = CachePolicy::cold,
-                                    .effect = 0.1 + 0.2,
-                                    .lower = 0.29,
-                                    .upper = 0.31,
-                                    .rounds = 38,
-                                    .claimed_effect = 0.33,
-                                    .alarm = true,
-                                    .seconds = 12.5,
-                                    .at = "2026-03-04T05:06:07Z",
-                                    .clock = ClockCoupling{.blocks = 6,
-                                                           .solo_run_s = 2,
-                                                           .confidence = 0.96875,
-                                                           .time_effect = 0.1 + 0.2,
-                                                           .time_lower = 0.2,
-                                                           .time_upper = 0.4,
-                                                           .cycle_effect = 0.31,
-                                                           .clock_effect = -0.01,
-                                                           .clock_lower = -0.02,
-                                                           .clock_upper = -0.005,
-                                                           .coupled = true}};
+  auto certification = filled<Certification>();
+  certification.campaign = campaign;
+  certification.clock->missing = "";
   const std::vector<SoloRun> solo_runs = {
       {.workload = "w1", .candidate = true, .seconds = 1.9, .calls = 2e9, .mhz = 1972.5, .readings = 40},
       {.workload = "w2", .candidate = false, .seconds = 0.1 + 0.2, .calls = 3, .mhz = 345, .readings = 1}};
@@ -492,20 +472,9 @@ TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   journal.add_certification(unread);
   EXPECT_FALSE(journal.certifications(campaign).back().clock);
 
-  SentinelRow sentinel{.machine = "cpu-1",
-                       .configuration = {"e88_backward/simple", {}},
-                       .effect = -0.0001,
-                       .lower = -0.001,
-                       .upper = 0.001,
-                       .confidence = 0.98,
-                       .sd = 0.0045,
-                       .p_value = 0.4,
-                       .rounds = 14,
-                       .preset = "standard",
-                       .cache_policy = CachePolicy::warm,
-                       .rule_version = "judge-1",
-                       .seconds = 2.3,
-                       .at = "2026-03-04T05:06:08Z"};
+  auto sentinel = filled<SentinelRow>();
+  sentinel.campaign = 0;
+  sentinel.machine = "cpu-1";
   sentinel.id = journal.add_sentinel(sentinel, {a_round(0, 9)});
   EXPECT_EQ(journal.sentinels(0).back(), sentinel);
   EXPECT_EQ(journal.sentinels(0).size(), 1u);

@@ -4,31 +4,27 @@
 
 #include "journal/database.h"
 #include "journal/query/queries.h"
+#include "tests/core/json/round_trip.h"
 #include "tests/journal/journal_test.h"
 
 namespace apo {
+
+APO_FIELDS(SamplePlan, calls, blocks, several_cpus)
+APO_FIELDS(SelftestComparison, kind, incumbent, candidate, workload, truth, random_layout, verdict, reason, effect,
+           lower, upper, rounds, processes, seconds, effects, sentence, samples)
+APO_FIELDS(SelftestKernel, configuration, workload, preset, call_ns, round_s, kernel_s, start_s, rounds_per_process,
+           round_sd, sample_sd, block_sd, within_sd, layout_sd, process_sd, resolves_1s, resolves_10s, resolves_60s,
+           smallest_claim)
+
 namespace {
 
 using namespace apo::test;
 
-SelftestComparison a_comparison() {
-  return {.kind = SelftestKind::power,
-          .incumbent = {"spin/chain", {{"EXTRA", 10}}},
-          .candidate = {"spin/chain", {{"EXTRA", 0}}},
-          .workload = "s5k",
-          .truth = 0.00995,
-          .random_layout = false,
-          .verdict = Verdict::accepted,
-          .reason = Reason::faster,
-          .effect = 0.0101,
-          .lower = 0.009,
-          .upper = 0.012,
-          .rounds = 14,
-          .processes = 28,
-          .seconds = 3.5,
-          .effects = {0.01, -0.0, 1.0 / 3},
-          .sentence = "all calls together took longer",
-          .samples = {.calls = 2, .blocks = 20, .several_cpus = true}};
+SelftestComparison a_selftest_comparison() {
+  auto comparison = filled<SelftestComparison>();
+  comparison.verdict = Verdict::accepted;
+  comparison.effects.push_back(-0.0);
+  return comparison;
 }
 
 Selftest a_selftest(Journal& journal, const Machine& machine) {
@@ -38,14 +34,7 @@ Selftest a_selftest(Journal& journal, const Machine& machine) {
   selftest.id = journal.begin_selftest(selftest);
   selftest.seconds = 60;
   selftest.smallest_claim = 0.004;
-  selftest.kernels.push_back({.configuration = {"spin/chain", {{"EXTRA", 0}}},
-                              .workload = "s5k",
-                              .preset = "precise",
-                              .call_ns = 1e4,
-                              .rounds_per_process = 3,
-                              .round_sd = 0.001,
-                              .resolves_10s = 0.002,
-                              .smallest_claim = 0.0009});
+  selftest.kernels = {filled<SelftestKernel>(), {.configuration = {"spin/chain", {{"EXTRA", 0}}}}};
   return selftest;
 }
 
@@ -54,19 +43,19 @@ using SelftestRows = JournalTest;
 TEST_F(SelftestRows, ComeBackAsTheyWereWritten) {
   const Machine machine = a_machine();
   const Selftest written = a_selftest(journal, machine);
-  journal.add_selftest_comparison(written.id, a_comparison());
+  journal.add_selftest_comparison(written.id, a_selftest_comparison());
   journal.finish_selftest(written);
   auto read = journal.latest_selftest(machine);
   ASSERT_TRUE(read);
   EXPECT_NE(std::exchange(read->started_at, ""), "");
   EXPECT_NE(std::exchange(read->ended_at, ""), "");
   EXPECT_EQ(read, written);
-  EXPECT_EQ(journal.selftest_comparisons(written.id), std::vector<SelftestComparison>{a_comparison()});
+  EXPECT_EQ(journal.selftest_comparisons(written.id), std::vector<SelftestComparison>{a_selftest_comparison()});
 }
 
 TEST_F(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   const Selftest written = a_selftest(journal, a_machine());
-  journal.add_selftest_comparison(written.id, a_comparison());
+  journal.add_selftest_comparison(written.id, a_selftest_comparison());
   Database(scratch.path, Access::read_write)
       .execute(
           "DROP TRIGGER selftest_comparison_no_UPDATE; UPDATE selftest_comparison SET sentence = '', calls = NULL,"
@@ -92,7 +81,7 @@ TEST_F(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest
 TEST_F(SelftestRows, TotalsCountInterruptedOnesToo) {
   for (int i = 0; i < 2; ++i) {
     const Selftest selftest = a_selftest(journal, a_machine());
-    journal.add_selftest_comparison(selftest.id, a_comparison());
+    journal.add_selftest_comparison(selftest.id, a_selftest_comparison());
   }
   const Table totals = run_sql(scratch.path, "SELECT comparisons, accepted, truth FROM selftest_totals");
   ASSERT_EQ(totals.rows.size(), 1u);

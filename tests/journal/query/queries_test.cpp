@@ -8,6 +8,7 @@
 
 #include "harness/core/hash.h"
 #include "tests/journal/samples.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -211,41 +212,41 @@ TEST_F(Queries, BlanksRoundTheOperatorMeanNothing) {
   EXPECT_EQ(sorted({"speedup > 1"}), sorted({"speedup>1"}));
   EXPECT_FALSE(sorted({"speedup > 1"}).empty());
   EXPECT_EQ(sorted({"technique = " + std::string(kAwkward)}), Ids{4});
-  EXPECT_TRUE(contains(user_error([] { parse_query({" = x"}); }), "is not a predicate"));
+  expect_contains(error_of([] { parse_query({" = x"}); }), "is not a predicate");
 }
 
 TEST_F(Queries, MistakesSayWhatIsWrongAndWhatIsMeant) {
-  const auto error = [](const std::string& word) { return user_error([&] { parse_query({word}); }); };
-  EXPECT_TRUE(contains(error("verdct=accepted"), "unknown key 'verdct'"));
-  EXPECT_TRUE(contains(error("verdct=accepted"), "did you mean 'verdict'?"));
-  EXPECT_TRUE(contains(error("verdict=acepted"), "did you mean 'accepted'?"));
-  EXPECT_TRUE(contains(error("outcome=wrong"), "known: valid, refused"));
-  EXPECT_TRUE(contains(error("speedup<fast"), "'fast' in 'speedup<fast' is not a number"));
-  EXPECT_TRUE(contains(error("speedup<nan"), "not a number"));
-  EXPECT_TRUE(contains(error("speedup<1.1x"), "not a number"));
-  EXPECT_TRUE(contains(error("rounds=1.5"), "not a whole number"));
-  EXPECT_TRUE(contains(error("id=99999999999999999999"), "not a whole number"));
-  EXPECT_TRUE(contains(error("family<x"), "use =, != or ~"));
-  EXPECT_TRUE(contains(error("verdict~acc"), "use = or !="));
-  EXPECT_TRUE(contains(error("speedup~1"), "does not apply"));
-  EXPECT_TRUE(contains(error("since>2026-01-01"), "write since=2026-01-01"));
+  const auto error = [](const std::string& word) { return error_of([&] { parse_query({word}); }); };
+  expect_contains(error("verdct=accepted"), "unknown key 'verdct'");
+  expect_contains(error("verdct=accepted"), "did you mean 'verdict'?");
+  expect_contains(error("verdict=acepted"), "did you mean 'accepted'?");
+  expect_contains(error("outcome=wrong"), "known: valid, refused");
+  expect_contains(error("speedup<fast"), "'fast' in 'speedup<fast' is not a number");
+  expect_contains(error("speedup<nan"), "not a number");
+  expect_contains(error("speedup<1.1x"), "not a number");
+  expect_contains(error("rounds=1.5"), "not a whole number");
+  expect_contains(error("id=99999999999999999999"), "not a whole number");
+  expect_contains(error("family<x"), "use =, != or ~");
+  expect_contains(error("verdict~acc"), "use = or !=");
+  expect_contains(error("speedup~1"), "does not apply");
+  expect_contains(error("since>2026-01-01"), "write since=2026-01-01");
   for (const char* date : {"yesterday", "2026-13-01", "2026-02-29", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z"}) {
     EXPECT_TRUE(contains(error("since=" + std::string(date)), "is not a date")) << date;
   }
-  EXPECT_TRUE(contains(error("since=2026-01-01,2026-02-01"), "several values"));
-  EXPECT_TRUE(contains(error("speedup<1,2"), "several values"));
-  EXPECT_TRUE(contains(error("e88_backward"), "is not a predicate"));
-  EXPECT_TRUE(contains(error("=x"), "is not a predicate"));
-  EXPECT_TRUE(contains(error("speedup!1"), "is not a predicate"));
-  EXPECT_TRUE(contains(error("family="), "names no value"));
-  EXPECT_TRUE(contains(error("family=a,,b"), "names no value"));
-  EXPECT_TRUE(contains(error("metric:=1"), "unknown key"));
-  EXPECT_TRUE(contains(error("sort=sped"), "unknown column 'sped'"));
-  EXPECT_TRUE(contains(error("sort=id;DROP"), "unknown column"));
-  EXPECT_TRUE(contains(error("columns=id,(SELECT 1)"), "unknown column"));
-  EXPECT_TRUE(contains(error("columns=since"), "unknown column"));
-  EXPECT_TRUE(contains(error("limit=-1"), "is no limit"));
-  EXPECT_TRUE(contains(error("limit>5"), "write limit=5"));
+  expect_contains(error("since=2026-01-01,2026-02-01"), "several values");
+  expect_contains(error("speedup<1,2"), "several values");
+  expect_contains(error("e88_backward"), "is not a predicate");
+  expect_contains(error("=x"), "is not a predicate");
+  expect_contains(error("speedup!1"), "is not a predicate");
+  expect_contains(error("family="), "names no value");
+  expect_contains(error("family=a,,b"), "names no value");
+  expect_contains(error("metric:=1"), "unknown key");
+  expect_contains(error("sort=sped"), "unknown column 'sped'");
+  expect_contains(error("sort=id;DROP"), "unknown column");
+  expect_contains(error("columns=id,(SELECT 1)"), "unknown column");
+  expect_contains(error("columns=since"), "unknown column");
+  expect_contains(error("limit=-1"), "is no limit");
+  expect_contains(error("limit>5"), "write limit=5");
 }
 
 // ---------------------------------------------------------------- SQL
@@ -253,7 +254,7 @@ TEST_F(Queries, MistakesSayWhatIsWrongAndWhatIsMeant) {
 class Sql : public Queries {
  protected:
   std::string error(const std::string& sql, const SqlLimits& limits = {}) {
-    return user_error([&] { run_sql(scratch.path, sql, limits); });
+    return error_of([&] { run_sql(scratch.path, sql, limits); });
   }
 };
 
@@ -282,7 +283,7 @@ TEST_F(Sql, WhateverWritesIsRefused) {
         std::string("CREATE TEMP TABLE t (a)"), std::string("SELECT load_extension('x')")}) {
     EXPECT_NE(error(sql), "") << sql;
   }
-  EXPECT_TRUE(contains(error("DROP TABLE experiment"), "may do more than read"));
+  expect_contains(error("DROP TABLE experiment"), "may do more than read");
   EXPECT_FALSE(std::filesystem::exists(other));
   EXPECT_EQ(ids({}).size(), 6u);
 }
@@ -295,24 +296,24 @@ TEST_F(Sql, DescribesTablesAndReadsJson) {
 }
 
 TEST_F(Sql, OneStatementOnly) {
-  EXPECT_TRUE(contains(error("SELECT 1; SELECT 2"), "more than one"));
-  EXPECT_TRUE(contains(error("SELECT 1; DROP TABLE experiment"), "may do more than read"));
-  EXPECT_TRUE(contains(error(""), "there is no SQL"));
-  EXPECT_TRUE(contains(error(" ; -- nothing\n"), "there is no SQL"));
-  EXPECT_TRUE(contains(error(std::string("SELECT 1\0 DROP", 14)), "zero byte"));
+  expect_contains(error("SELECT 1; SELECT 2"), "more than one");
+  expect_contains(error("SELECT 1; DROP TABLE experiment"), "may do more than read");
+  expect_contains(error(""), "there is no SQL");
+  expect_contains(error(" ; -- nothing\n"), "there is no SQL");
+  expect_contains(error(std::string("SELECT 1\0 DROP", 14)), "zero byte");
 }
 
 TEST_F(Sql, MistakesAreExplained) {
-  EXPECT_TRUE(contains(error("SELEC 1"), "syntax error"));
-  EXPECT_TRUE(contains(error("SELECT nonsense FROM experiments"), "no such column: nonsense"));
+  expect_contains(error("SELEC 1"), "syntax error");
+  expect_contains(error("SELECT nonsense FROM experiments"), "no such column: nonsense");
   EXPECT_TRUE(
-      contains(user_error([&] { run_sql(scratch.folder.path() / "none.db", "SELECT 1"); }), "there is no journal"));
+      contains(error_of([&] { run_sql(scratch.folder.path() / "none.db", "SELECT 1"); }), "there is no journal"));
 }
 
 TEST_F(Sql, EndlessAndHugeAnswersAreStopped) {
   const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT ";
-  EXPECT_TRUE(contains(error(endless + "count(*) FROM n", {.seconds = 0.1}), "took too long"));
-  EXPECT_TRUE(contains(error("SELECT length(randomblob(1000000000))"), "too large"));
+  expect_contains(error(endless + "count(*) FROM n", {.seconds = 0.1}), "took too long");
+  expect_contains(error("SELECT length(randomblob(1000000000))"), "too large");
   const Table cut = run_sql(scratch.path, endless + "i FROM n", {.rows = 10});
   EXPECT_EQ(cut.rows.size(), 10u);
   EXPECT_TRUE(cut.more);

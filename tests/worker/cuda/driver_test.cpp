@@ -6,6 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/text.h"
 #include "tests/worker/declarations.h"
 
 #if __has_include(<cuda.h>)
@@ -23,13 +24,9 @@ TEST(CudaWorker, WithoutADriverSaysWhatIsMissing) {
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr) {
     GTEST_SKIP() << "this machine has a CUDA driver";
   }
-  try {
-    const Worker worker(cuda_options());
-    FAIL() << "a worker started without a driver";
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string(error.what()).find("the CUDA driver does not load"), std::string::npos) << error.what();
-    EXPECT_NE(error.hint().find("apo doctor"), std::string::npos) << error.hint();
-  }
+  const std::string error = error_of<EnvironmentError>([] { const Worker worker(cuda_options()); });
+  expect_contains(error, "the CUDA driver does not load");
+  expect_contains(error, "apo doctor");
 }
 
 TEST(CudaWorker, AGpuThatIsNotThereIsNamed) {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -234,13 +235,8 @@ TEST(SharedTensors, NothingOfAnEarlierCallIsLeftInMemoryThatIsUsedAgain) {
 
 TEST(SharedTensors, MoreMemoryThanTheMachineHasIsRefusedWithBothSizes) {
   MemoryFile memory;
-  try {
-    memory.reserve(std::int64_t{1} << 50);
-    FAIL();
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string(error.what()).find("1024.00 TiB of shared memory, and this machine has"), std::string::npos)
-        << error.what();
-  }
+  expect_contains(error_of<EnvironmentError>([&] { memory.reserve(std::int64_t{1} << 50); }),
+                  "1024.00 TiB of shared memory, and this machine has");
 }
 
 TEST(SharedTensors, ASharedInputThatRepeatsIsComparedBlockByBlock) {
