@@ -10,8 +10,6 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/export/refusal.h"
-#include "harness/loop/export/region.h"
 #include "harness/loop/workspace/incumbents.h"
 
 namespace apo {

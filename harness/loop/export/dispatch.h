@@ -9,6 +9,7 @@
 #include "harness/core/records/device_facts.h"
 #include "harness/core/records/records.h"
 #include "harness/implement/variant/catalogue.h"
+#include "harness/loop/export/refusal.h"
 #include "journal/journal.h"
 #include "kernels/family.h"
 
@@ -27,13 +28,6 @@ struct DispatchEvidence {
   Machine machine;                     // in the state it was in
   Build build;
   std::vector<Certification> certifications;  // of this configuration against its campaign's baseline, without alarm
-};
-
-// The application of the campaign that accepted a configuration judged the campaign's incumbent, and refused it.
-struct Refusal {
-  std::int64_t comparison = 0;
-  std::int64_t campaign = 0;
-  Reason reason = Reason::interrupted;
 };
 
 // A row serves the sizes for which `region` and the variant's apo:requires hold and every launch fits the device.
@@ -104,5 +98,21 @@ struct DispatchRequest {
 
 // Throws UserError when nothing was accepted and there is no fallback, with the command that changes that.
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request);
+
+// ---- the sizes that a row serves (dispatch_region.cpp)
+
+struct Region {
+  std::string expression;  // "" when nothing says which sizes were meant
+  bool unchecked = false;  // goes beyond the sizes that were verified
+};
+
+// Returns the sizes of the class, up to those that were verified unless `unchecked`; of a class that the family does
+// not list the workloads themselves.
+Region region_of(const Family& family, const std::string& workload_class, const std::vector<std::string>& workloads,
+                 bool unchecked);
+
+// Takes from each row the sizes that a later one serves and was measured nearer to, so that the first row which serves
+// a size is the one with the nearest workload. The rows are the measured ones of one class.
+void leave_sizes_to_nearer_rows(const Family& family, std::vector<DispatchRow>& rows);
 
 }  // namespace apo

@@ -6,10 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "harness/loop/export/dispatch.h"
 #include "journal/journal.h"
 
 namespace apo {
+
+// The application of the campaign that accepted a configuration judged the campaign's incumbent, and refused it.
+struct Refusal {
+  std::int64_t comparison = 0;
+  std::int64_t campaign = 0;
+  Reason reason = Reason::interrupted;
+};
 
 // Refusals by campaign. The newest verdict of a campaign counts.
 using Refusals = std::map<std::int64_t, Refusal>;

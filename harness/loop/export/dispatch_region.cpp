@@ -1,12 +1,11 @@
-// harness/loop/export/region.cpp - writes what was verified and what is nearest as integer expressions over the axes.
-#include "harness/loop/export/region.h"
-
+// harness/loop/export/dispatch_region.cpp - the sizes that a row of a dispatch table serves.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
 #include "harness/core/text.h"
+#include "harness/loop/export/dispatch.h"
 #include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
