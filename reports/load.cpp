@@ -48,7 +48,7 @@ std::vector<ProgramComparison> comparisons_of(Journal& journal, const Campaign& 
   std::erase_if(all, [&](const ProgramComparison& one) {
     return one.campaign != campaign.id && (one.campaign != 0 || one.machine != campaign.machine);
   });
-  std::ranges::stable_partition(all, [](const ProgramComparison& one) { return one.campaign != 0; });
+  std::stable_partition(all.begin(), all.end(), [](const ProgramComparison& one) { return one.campaign != 0; });
   return all;
 }
 

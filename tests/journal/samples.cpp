@@ -58,7 +58,7 @@ Build a_build(const std::string& key) {
           .code_hash = sha256(key + "code"),
           .flags = {"-O3", "-DNAME=\"a b\"", kAwkward},
           .toolchain = {"/usr/bin/g++", "g++ 12.2.0"},
-          .log = std::string("warning: \0 \xff\xfe unused", 21),
+          .log = std::string("warning: \0 \xff\xfe unused", 20),
           .seconds = 1.0 / 3,
           .from_cache = true,
           .resources = {{"registers", 168}, {"spills", 0}, {"text_bytes", 1LL << 40}}};
