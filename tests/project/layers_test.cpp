@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1653},
-    {"harness/cli", 7969},
+    {"harness/cli", 7975},
     {"harness/core", 8784},
     {"harness/evaluate", 9603},
     {"harness/exchange", 2577},

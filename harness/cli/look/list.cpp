@@ -130,14 +130,20 @@ std::string workloads_text(const Family& family) {
   return format_table(rows);
 }
 
+// What tells variants apart; `apo show` has the whole block.
 std::string variants_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
   std::string text;
   for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
+    std::vector<std::string> head;
     std::vector<std::vector<std::string>> rows;
     for (const VariantField& field : metadata_fields(*variant)) {
-      rows.push_back({"      " + field.name, field.value});
+      if (field.name == "target" || field.name == "techniques") {
+        head.push_back(field.value);
+      } else if (field.name != "requires" && field.name != "scratch" && field.name != "launch") {
+        rows.push_back({"      " + field.name, field.value});
+      }
     }
-    text += "  " + paint(variant->name, "bold") + "\n" + format_table(rows);
+    text += "  " + paint(variant->name, "bold") + "  " + join(head, "  ") + "\n" + format_table(rows);
     if (const auto found = incumbents.find(variant->id()); found != incumbents.end()) {
       for (const std::string& line : found->second) {
         text += "      " + paint("* " + line, "green") + "\n";
