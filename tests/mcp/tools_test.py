@@ -189,7 +189,7 @@ class Resources(unittest.TestCase):
 
 class Shapes(unittest.TestCase):
     def test_an_overview_names_workloads_and_counts_variants(self):
-        document = {"format": 2, "variants": [], "families": [{
+        document = {"format": 3, "variants": [], "families": [{
             "name": "copy", "summary": "y = x", "axes": [1], "workloads": [{"name": "n4k", "axes": {}}],
             "variants": [{"id": "copy/a"}, {"id": "copy/b"}]}]}
         families = [{"name": "copy", "summary": "y = x", "workloads": ["n4k"], "variants": 2}]

@@ -14,7 +14,7 @@
 namespace apo {
 
 // The number of incompatible changes of these documents: a key that was removed or renamed, or changed its meaning.
-inline constexpr int kRecordsFormat = 2;
+inline constexpr int kRecordsFormat = 3;
 
 // ---- what is tried
 nlohmann::ordered_json to_document(const Configuration& configuration);

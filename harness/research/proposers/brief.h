@@ -32,7 +32,7 @@ struct BriefRequest {
 
 nlohmann::ordered_json to_document(const Idea& idea);
 
-// {"format": 2, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header",
+// {"format": 3, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header",
 // "sources", "profile", "bottlenecks", "ranked", "left_out", "ideas", "tried", "lessons", "rules", "request"}; one
 // document. docs/agents.md describes the keys; what repeats a record has the names of its fields.
 std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inputs, const BriefSubject& subject,
