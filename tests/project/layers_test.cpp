@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5182},
     {"kernels", 4236},
     {"reports", 4448},
-    {"tests", 53746},
+    {"tests", 53747},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -261,8 +261,9 @@ class ProfileAndExplain(CommandTest):
             return [roof["value"] for roof in document["roofs"] if roof["name"] == "fp32_fma"][0]
 
         def measured():
-            table = self.apo("query", "--csv", "--sql", "SELECT value FROM roof WHERE name = 'fp32_fma' ORDER BY id").out
-            return [float(value) for value in table.split()[1:]]
+            table = self.apo("query", "--csv", "--sql", "SELECT value FROM roof WHERE name = 'fp32_fma' ORDER BY id")
+            return [float(value) for value in table.out.split()[1:]]
+
         first = fma()
         self.assertGreater(first, 0)
         self.assertEqual(fma(), first)
