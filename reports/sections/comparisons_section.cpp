@@ -17,7 +17,7 @@ Line verdict_line(const ProgramComparison& comparison) {
   if (!comparison.judgement || comparison.gate) {
     return {strong(verdict_text(comparison))};
   }
-  return {verdict_word(comparison.judgement->verdict), plain(" (" + reason_word(comparison) + ")")};
+  return {verdict_word(comparison.judgement->verdict), " (" + reason_word(comparison) + ")"};
 }
 
 Table table_of(const TextRows& rows) {
@@ -25,7 +25,7 @@ Table table_of(const TextRows& rows) {
   for (std::size_t row = 1; row < rows.size(); ++row) {
     std::vector<Line>& cells = table.rows.emplace_back();
     for (const std::string& cell : rows[row]) {
-      cells.push_back({plain(cell)});
+      cells.push_back(cell);
     }
   }
   return table;
@@ -35,46 +35,46 @@ void write_overview(const std::vector<ProgramComparison>& comparisons, Writer& w
   Table table{{"", "A", "B", "by", "A -> B", "verdict"}, {}};
   for (const ProgramComparison& one : comparisons) {
     const bool commands = one.kind == ComparisonKind::commands;
-    table.rows.push_back({{plain(name_of(one))},
+    table.rows.push_back({name_of(one),
                           {code(one.a)},
                           {code(one.b)},
-                          {commands ? code(one.commands.metric) : plain("an application")},
-                          {plain(one.figures.empty() ? kNotMeasuredText : figure_text(one.figures.front()))},
+                          commands ? code(one.commands.metric) : Span("an application"),
+                          one.figures.empty() ? kNotMeasuredText : figure_text(one.figures.front()),
                           verdict_line(one)});
   }
   writer.table(table);
 }
 
 void write_one(const ProgramComparison& comparison, Writer& writer) {
-  writer.heading(3, {plain(name_of(comparison) + ", " + comparison.started_at)});
+  writer.heading(3, name_of(comparison) + ", " + comparison.started_at);
   std::vector<Line> asked;
   for (const std::vector<std::string>& row : asked_rows(comparison)) {
-    asked.push_back({plain(row[0] + ": "), code(row[1])});
+    asked.push_back({row[0] + ": ", code(row[1])});
   }
   writer.list(asked);
   Line line = verdict_line(comparison);
   if (comparison.judgement) {
-    line.push_back(plain(": " + comparison.judgement->sentence));
+    line.push_back(": " + comparison.judgement->sentence);
   }
   writer.paragraph(line);
   if (const Table figures = table_of(figure_rows(comparison)); !figures.rows.empty()) {
     writer.table(figures);
   }
   if (const std::string note = note_text(comparison); !note.empty() && comparison.judgement) {
-    writer.paragraph({plain(note)});
+    writer.paragraph(note);
   }
   if (const Table runs = table_of(run_rows(comparison)); !runs.rows.empty()) {
-    write_folded({plain("Runs: fresh processes, in order")}, runs, writer);
+    write_folded("Runs: fresh processes, in order", runs, writer);
   }
 }
 
 }  // namespace
 
 void write_comparisons(const std::vector<ProgramComparison>& comparisons, Writer& writer) {
-  writer.paragraph({plain(
+  writer.paragraph(
       "Judged by fresh runs of both, in drawn order. Nothing is known of the correctness of commands but what the "
       "named check says; the quality of an application is paired by seed, and its interval is that of two "
-      "one-sided tests.")});
+      "one-sided tests.");
   write_overview(comparisons, writer);
   for (const ProgramComparison& comparison : comparisons) {
     write_one(comparison, writer);

@@ -151,7 +151,7 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_experiments(model, writer);
   write_certification(model, writer);
   if (!model.comparisons.empty()) {
-    writer.heading(2, {plain("Comparisons")});
+    writer.heading(2, "Comparisons");
     write_comparisons(model.comparisons, writer);
   }
   write_profile(model, writer);

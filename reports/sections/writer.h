@@ -40,9 +40,6 @@ struct Line : std::vector<Span> {
   requires std::constructible_from<Span, const T&> Line(const T& one) : vector{Span(one)} {}
 };
 
-inline Span plain(const std::string& text) {
-  return text;
-}
 inline Span code(const std::string& text) {
   return {text, Style::code};
 }

@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1653},
-    {"harness/cli", 7975},
+    {"harness/cli", 7952},
     {"harness/core", 8784},
     {"harness/evaluate", 9603},
     {"harness/exchange", 2577},
@@ -213,7 +213,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/worker", 10115},
     {"journal", 5182},
     {"kernels", 4236},
-    {"reports", 4448},
+    {"reports", 4445},
     {"tests", 53747},
 };
 

@@ -66,11 +66,8 @@ int compare_two_commands(const CompareOptions& options, const Globals& globals) 
   const InterruptNote note = note_of_comparison(journal.has_value(), globals);
   const ProgramComparison comparison =
       compare_commands(workspace, journal ? &*journal : nullptr, std::move(asked), target, observer);
-  if (globals.json) {
-    print_json(to_document(comparison));
-  } else {
-    print(comparison.b + " against " + comparison.a + "\n" + comparison_text(comparison));
-  }
+  print_answer(globals, to_document(comparison),
+               comparison.b + " against " + comparison.a + "\n" + comparison_text(comparison));
   return comparison.judgement->reason == Reason::gate_failed ? kGateFailed : kDone;
 }
 

@@ -51,11 +51,7 @@ int compare_by_application(const DispatchComparisonOptions& options, const Globa
   ConsoleObserver observer(globals);
   const InterruptNote note("the journal keeps the runs that had ended", "compare anew with", globals.words);
   const ProgramComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
-  if (globals.json) {
-    print_json(to_document_with_runs(comparison));
-  } else {
-    print(comparison_text(comparison));
-  }
+  print_answer(globals, to_document_with_runs(comparison), comparison_text(comparison));
   return refuses(comparison) ? kGateFailed : kDone;
 }
 

@@ -110,13 +110,9 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
                                             .preset = comparison.judgement->preset,
                                             .rule = command_gate_rule(comparison),
                                             .result = regression_result(comparison)}};
-  if (globals.json) {
-    auto document = gate_document(gated, margin);
-    document["commands"] = to_document(comparison);
-    print_json(document);
-  } else {
-    print(gate_text(gated) + comparison_text(comparison));
-  }
+  auto document = gate_document(gated, margin);
+  document["commands"] = to_document(comparison);
+  print_answer(globals, document, gate_text(gated) + comparison_text(comparison));
   write_junit(options, gated);
   return exit_code(*comparison.gate);
 }
@@ -139,11 +135,7 @@ int gate(const GateOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const std::vector<GatedVariant> gated = run_gate(workspace, request, observer);
-  if (globals.json) {
-    print_json(gate_document(gated, margin));
-  } else {
-    print(gate_text(gated));
-  }
+  print_answer(globals, gate_document(gated, margin), gate_text(gated));
   write_junit(options, gated);
   return exit_code(overall(gated));
 }

@@ -93,11 +93,7 @@ Journal open_existing(const Workspace& workspace) {
 
 template <class Replayed>
 int shown(const Replayed& replay, const Json& document, const Globals& globals) {
-  if (globals.json) {
-    print_json(document);
-  } else {
-    print(replay_text(replay));
-  }
+  print_answer(globals, document, replay_text(replay));
   return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
@@ -198,11 +194,7 @@ int all(const Globals& globals) {
       table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
     }
   }
-  if (globals.json) {
-    print_json(table.document());
-  } else {
-    print(table.text());
-  }
+  print_answer(globals, table.document(), table.text());
   return table.exit_code();
 }
 
