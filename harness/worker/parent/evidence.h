@@ -14,6 +14,10 @@
 
 namespace apo {
 
+inline constexpr const char* kLostGpuHint =
+    "'nvidia-smi' and the kernel's log ('dmesg', Xid) say why. Nothing was decided about the candidate: when 'apo "
+    "doctor' finds the GPU again, the same command goes on";
+
 inline constexpr std::size_t kOutputTail = 2048;
 
 // Reduces text to printable ASCII: line ends become " / ", runs of blanks one blank, the rest '?'. Keeps at most the

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -93,8 +94,12 @@ void Worker::await_start() {
   if (!hello_) {
     return;
   }
+  static std::atomic<bool> cuda_has_worked = false;
   const auto reply = await(*hello_);
   hello_.reset();
+  if (!reply && reply.failure().outcome == Outcome::refused && cuda_has_worked) {
+    throw DeviceLost("target cuda does not work here any more: " + reply.failure().evidence, kLostGpuHint);
+  }
   if (!reply && reply.failure().outcome == Outcome::refused) {
     throw EnvironmentError(
         "target cuda does not work here: " + reply.failure().evidence,
@@ -106,6 +111,7 @@ void Worker::await_start() {
                            "' does not start: " + reply.failure().evidence);
   }
   device_ = reply->device;
+  cuda_has_worked = cuda_has_worked || options_.target == Target::cuda;
   // By its own stamp: who starts a worker ahead asks for the answer much later.
   start_seconds_ = 1e-9 * static_cast<double>(status_->ready_ns.load() - started_ns_);
   if (options_.watch_modules && options_.target == Target::cuda && options_.watcher.empty()) {
