@@ -121,8 +121,9 @@ ProgramComparison asked_by(const ProgramComparison& original) {
     if (asked.kind == ComparisonKind::application) {
       *dispatch = (fs::path(original.folder) / *dispatch).string();
       if (!fs::exists(*dispatch)) {
-        throw UserError(fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
-                        "write it again with 'apo export --dispatch', or judge others with 'apo compare --application'");
+        throw UserError(
+            fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
+            "write it again with 'apo export --dispatch', or judge others with 'apo compare --application'");
       }
     }
   }

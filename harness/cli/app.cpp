@@ -315,6 +315,12 @@ CLI::Option* add_layout(CLI::App& app, std::string& word) {
                         "random (a new layout of code and buffers in every round) or fixed (default: random)");
 }
 
+void exclude(CLI::Option* option, const std::vector<CLI::Option*>& others) {
+  for (CLI::Option* const other : others) {
+    option->excludes(other);
+  }
+}
+
 int run_app(int argc, char** argv) {
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write past the limit on files (ulimit -f) then says so, as one to a full disk does

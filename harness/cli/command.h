@@ -10,7 +10,7 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace apo {
 
@@ -40,6 +40,9 @@ double checked_duration(const std::string& option, const std::string& text);
 
 // The option --layout of commands that compare, and its word (checked_layout).
 CLI::Option* add_layout(CLI::App& app, std::string& word);
+
+// Refuses `option` together with any of `others`.
+void exclude(CLI::Option* option, const std::vector<CLI::Option*>& others);
 
 // Runs after parsing; returns an ExitCode.
 using Action = std::function<int()>;

@@ -1,7 +1,7 @@
 """arguments.py - holds the arguments of a tool against its schema, and turns them into the words of a command.
 
-Every value is checked before it becomes a word, and none becomes an option: it stands behind "--name=" or "name=", or begins
-with no dash.
+Every value is checked before it becomes a word, and none becomes an option: it stands behind "--name=" or "name=", or
+begins with no dash.
 """
 from __future__ import annotations
 

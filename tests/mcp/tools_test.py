@@ -32,7 +32,7 @@ class Tools(unittest.TestCase):
                 self.assertEqual(not tool.command, tool.name in ("wait", "cancel"))
                 if not tool.command:
                     continue
-                used = {part.removeprefix("--") for part in (*tool.words, *tool.with_file)}
+                used = {part.removeprefix("--").removesuffix("=") for part in (*tool.words, *tool.with_file)}
                 if tool.candidate is not None:
                     used |= {"path", "source", "variant"} & set(tool.arguments)
                 self.assertEqual(used, set(tool.arguments), "every argument is a word of the command")

@@ -160,9 +160,7 @@ Action define_register(CLI::App& app, Globals& globals) {
       app.add_option("--retire", *retired,
                      "retire this registered variant FAMILY/NAME, or family with its variants; the journal keeps its "
                      "results");
-  for (CLI::Option* other : {file, family, no_verify, no_executor}) {
-    retire_option->excludes(other);
-  }
+  exclude(retire_option, {file, family, no_verify, no_executor});
   return [request, unverified, unexecuted, retired, &globals] {
     if (!retired->empty()) {
       return retire(*retired, globals);

@@ -157,9 +157,7 @@ void add_application_options(CLI::App& app, CompareOptions& options, const std::
   auto* file = app.add_option("--application", options.application,
                               "judge two dispatches by the application of this campaign file, or of another file with "
                               "the key \"application\": its speed and its quality");
-  for (CLI::Option* const other : others) {
-    file->excludes(other);
-  }
+  exclude(file, others);
   const std::vector<CLI::Option*> mine = {
       file,
       app.add_option("--pairs", options.pairs,

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 #include "harness/cli/console.h"
@@ -24,50 +23,37 @@
 namespace apo {
 namespace {
 
-struct Name {
-  std::string_view key;
-  std::string_view where;  // what shows the names
-  std::set<std::string> known;
-};
+using Names = std::map<std::string, std::set<std::string>>;  // by the key of a query
 
-// The names that the program or the journal has: a variant may be gone and its lessons still here.
-std::vector<Name> known_names(const Workspace& workspace, Journal& journal) {
-  std::set<std::string> names;
-  std::set<std::string> techniques;
-  std::set<std::string> variants;
+// What the program or the journal has: a variant may be gone and its lessons still here.
+Names known_names(const Workspace& workspace, Journal& journal) {
+  Names names;
   for (const Family& family : families()) {
-    names.insert(family.name);
+    names["family"].insert(family.name);
     for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
-      variants.insert(variant->id());
-      techniques.insert(variant->techniques.begin(), variant->techniques.end());
+      names["variant"].insert(variant->id());
+      names["technique"].insert(variant->techniques.begin(), variant->techniques.end());
     }
   }
   for (const Lesson& lesson : journal.lessons()) {
-    names.insert(lesson.family);
-    variants.insert(lesson.configuration.variant);
-    techniques.insert(lesson.techniques.begin(), lesson.techniques.end());
+    names["family"].insert(lesson.family);
+    names["variant"].insert(lesson.configuration.variant);
+    names["technique"].insert(lesson.techniques.begin(), lesson.techniques.end());
   }
-  return {{"family", "'apo list' shows all families", names},
-          {"technique",
-           "'apo list FAMILY' shows those of its variants; all are in the catalogue: "
-           "docs/research.md#the-catalogue",
-           techniques},
-          {"variant", "'apo list FAMILY' shows all variants of a family", variants}};
+  return names;
 }
 
 // Throws UserError for a family, technique or variant that nobody knows.
-void check_names(const Query& query, const std::vector<Name>& names) {
+void check_names(const Query& query, const Names& names) {
   for (const Predicate& predicate : query.where) {
-    const auto name = std::ranges::find(names, predicate.key, &Name::key);
-    if (name == names.end() || predicate.operation != Operator::equal) {
-      continue;
-    }
+    const auto known = names.find(predicate.key);
     for (const Cell& value : predicate.values) {
-      const std::string& given = std::get<std::string>(value);
-      if (!name->known.contains(given)) {
-        throw UserError(
-            fmt::format("unknown {} '{}'", name->key, given),
-            fmt::format("{}\n{}", did_you_mean(given, {name->known.begin(), name->known.end()}), name->where));
+      const auto* given = std::get_if<std::string>(&value);
+      if (known != names.end() && predicate.operation == Operator::equal && !known->second.contains(*given)) {
+        throw UserError(fmt::format("unknown {} '{}'", predicate.key, *given),
+                        did_you_mean(*given, {known->second.begin(), known->second.end()}) +
+                            "\n'apo list' shows all families, 'apo list FAMILY' its variants and their techniques; "
+                            "docs/research.md#the-catalogue has all techniques");
       }
     }
   }

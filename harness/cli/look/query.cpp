@@ -263,14 +263,12 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
   auto* lessons =
       app.add_flag("--lessons", options->lessons, "print what the experiments taught, and whether it still holds");
-  for (CLI::Option* other :
-       {app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead"),
-        app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments"),
-        app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments"),
-        app.add_option("--columns", options->columns, "columns to show, separated by commas"),
-        app.add_flag("--csv", options->csv, "print CSV (RFC 4180)")}) {
-    lessons->excludes(other);
-  }
+  exclude(lessons,
+          {app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead"),
+           app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments"),
+           app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments"),
+           app.add_option("--columns", options->columns, "columns to show, separated by commas"),
+           app.add_flag("--csv", options->csv, "print CSV (RFC 4180)")});
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
   app.add_option("--limit", options->limit,
                  "print at most this many rows, 0 for all (default: 50; with --lessons all)");

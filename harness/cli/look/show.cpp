@@ -377,17 +377,14 @@ Action define_show(CLI::App& app, Globals& globals) {
                  "number of an experiment, c and the number of a comparison of commands or by an application, or a "
                  "variant FAMILY/NAME")
       ->required();
-  const std::vector<CLI::Option*> more = {
-      app.add_flag("--samples", options->samples, "print every timed sample of the experiment"),
-      app.add_flag("--source", options->source, "print the source"),
-      app.add_flag("--log", options->log, "print the compiler's log")};
+  auto* samples = app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
+  auto* source = app.add_flag("--source", options->source, "print the source");
+  auto* log = app.add_flag("--log", options->log, "print the compiler's log");
   auto* diff = app.add_option("--diff", options->diff,
                               "print what the variant (or a configuration of it) changes in this other one")
                    ->expected(0, 1)
                    ->default_str(kParent);
-  for (CLI::Option* one : more) {
-    diff->excludes(one);
-  }
+  exclude(diff, {samples, source, log});
   return [options, &globals] { return show(*options, globals); };
 }
 

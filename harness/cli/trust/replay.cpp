@@ -210,9 +210,8 @@ Action define_replay(CLI::App& app, Globals& globals) {
                      "application");
   auto* all_of_them = app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")
                           ->excludes(number);
-  auto* confirm = app.add_option("--confirm", *confirmed, "repeat only the confirmation of this accepted experiment")
-                      ->excludes(number)
-                      ->excludes(all_of_them);
+  auto* confirm = app.add_option("--confirm", *confirmed, "repeat only the confirmation of this accepted experiment");
+  exclude(confirm, {number, all_of_them});
   app.footer(kRule);
   return [what, every, confirmed, number, confirm, &globals] {
     if (confirm->count() > 0) {

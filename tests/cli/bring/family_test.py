@@ -1,4 +1,4 @@
-# tests/cli/bring/family_test.py - own operations, from `apo new` to a registered variant, of every dtype; `apo new --agents`.
+# tests/cli/bring/family_test.py - own operations, from `apo new` to a registered variant, of every dtype; what agents need.
 import json
 import os
 

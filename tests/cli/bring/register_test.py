@@ -93,7 +93,7 @@ class Register(RegisterTest):
         self.register("mine.cpp", variant("mine"), "--no-verify")
         self.register("child.cpp", "// apo:variant copy/child\n// apo:parent mine\n" + BARE, "--no-verify")
         self.said(self.apo("register", "--retire", "copy/mine", code=1).err, "copy/mine is the apo:parent of copy/child",
-                  "unregister these first")
+                  "retire these first")
         self.assertTrue(self.lists("copy/mine"))
         self.apo("register", "--retire", "copy/child")
         self.apo("register", "--retire", "copy/mine")

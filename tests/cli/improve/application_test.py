@@ -1,5 +1,5 @@
-# tests/cli/improve/application_test.py - `apo compare --application` on a program that trains with an exported dispatch,
-# with kernels that are slow, wrong, or misbehave; and a campaign that ends with it.
+# tests/cli/improve/application_test.py - `apo compare --application` on a program that trains with an exported
+# dispatch, with kernels that are slow, wrong, or misbehave; and a campaign that ends with it.
 import hashlib
 import json
 import os
