@@ -175,7 +175,7 @@ class Replays(CommandTest):
         self.mistake(["replay", "--confirm", "1"], "update apo")
 
     def test_a_mistyped_journal_is_not_created(self):
-        for line in ("replay 1", "confirm 1", "replay --all"):
+        for line in ("replay 1", "replay --confirm 1", "replay --all"):
             self.said(self.place.apo(*line.split(), "--journal", "jornal.db", code=1).err, "there is no journal")
         self.assertFalse(self.place.exists("jornal.db"))
 
