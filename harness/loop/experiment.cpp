@@ -58,11 +58,7 @@ AheadSteps steps_for(const CampaignFrame& frame, const CampaignProgress& state, 
       }
     }
   };
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    steps.check = [paths = frame.workspace.paths(), variant](const std::stop_token& stop) {
-      return executor_gates(paths, variant, stop);
-    };
-  }
+  steps.check = executor_check(frame.workspace, variant);
   return steps;
 }
 
@@ -180,11 +176,10 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
       return judged_before(frame, candidate, incumbent);
     };
   }
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead,
-                         candidate = experiment.candidate](const std::stop_token& stop) {
+  if (const BackgroundGates::Run check = executor_check(frame.workspace, variant)) {
+    plan.check_on_cpu = [check, ahead, candidate = experiment.candidate](const std::stop_token& stop) {
       const auto known = ahead != nullptr ? ahead->take(candidate, stop) : std::nullopt;
-      return known ? *known : executor_gates(paths, variant, stop);
+      return known ? *known : check(stop);
     };
   }
 }
