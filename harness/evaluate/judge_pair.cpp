@@ -175,6 +175,12 @@ Judgement regression_judgement(const GateState& state, const GateRule& rule, con
   return judgement;
 }
 
+JudgePreset recorded_preset(const Judgement& judgement) {
+  JudgePreset preset = judgement.preset.empty() ? standard_preset() : any_preset_named(judgement.preset);
+  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
+  return preset;
+}
+
 PairOutcome judge_pair(const JudgedPair& pair) {
   PairOutcome outcome;
   std::optional<Failure> failure;

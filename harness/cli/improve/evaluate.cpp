@@ -219,7 +219,8 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
 // The verdict in words, with a colon where the evidence is a sentence.
 std::string verdict_line(const CandidateAnswer& answer) {
   const auto words = [](std::string_view word) { return replace_all(std::string(word), "_", " "); };
-  if (!answer.gates.empty() && is_lasting(answer.gates.back().outcome)) {
+  if (answer.verdict == CandidateVerdict::wrong && !answer.gates.empty() &&
+      answer.gates.back().outcome != Outcome::valid) {
     return words(to_string(answer.gates.back().outcome)) + ": " + answer.gates.back().evidence;
   }
   if (answer.verdict == CandidateVerdict::incumbent) {

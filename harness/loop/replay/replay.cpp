@@ -14,6 +14,7 @@
 #include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge_pair.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
@@ -165,15 +166,6 @@ Variant stored_variant(Journal& journal, const Configuration& configuration, con
 bool has_gate(const Experiment& experiment, const std::string& name) {
   return std::any_of(experiment.gates.begin(), experiment.gates.end(),
                      [&](const GateResult& gate) { return gate.gate == name; });
-}
-
-JudgePreset recorded_preset(const Judgement& judgement) {
-  if (judgement.preset.empty()) {
-    return standard_preset();  // it never came to timing
-  }
-  JudgePreset preset = any_preset_named(judgement.preset);
-  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
-  return preset;
 }
 
 CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) {
