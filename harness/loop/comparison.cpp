@@ -106,6 +106,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   if (request.keep) {
     experiment.id = journal->begin_experiment(experiment);
     evaluate_in(*journal, runtime, experiment, plan, observer);
+    journal->finish_experiment(experiment);
   } else {
     evaluate(runtime, experiment, plan, observer);
   }

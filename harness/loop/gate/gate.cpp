@@ -106,14 +106,15 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
   return pair;
 }
 
-// Why no answer would mean anything: identical code seemed to differ by more than the margin here. "" otherwise.
-std::string refused_by_selftest(const Workspace& workspace, const GatedPair& gated, const std::string& family,
-                                double margin) {
+// Throws EnvironmentError where no answer would mean anything: identical code seemed to differ by more than the margin
+// here.
+void check_resolution(const Workspace& workspace, const GatedPair& gated, const std::string& family, double margin) {
   std::optional<Journal> journal = existing_journal(workspace);
   const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, workspace.machine(), family, gated.workloads);
-  return floor.smallest <= margin ? ""
-                                  : "the margin of " + format_percent(margin) +
-                                        " is smaller than what this machine resolves: " + floor.sentence;
+  if (floor.smallest > margin) {
+    throw EnvironmentError("the margin of " + format_percent(margin) +
+                           " is smaller than what this machine resolves: " + floor.sentence);
+  }
 }
 
 // The stored variant is the incumbent of an experiment that no journal keeps.
@@ -121,30 +122,29 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   workspace.use(pair.current->target);
   const Family& family = workspace.family(pair.stored->variant.family);
   const Runtime runtime = workspace.runtime(family, {{pair.baseline.variant, pair.stored->variant}});
-  EvaluatePlan plan{.workloads = pair.workloads,
-                    .preset = first_preset(request.judge_preset),
-                    .cache = request.cache_policy,
-                    .seed = secret_seed(),
-                    .sanitize = false,
-                    .rounds = {.layout = request.layout}};
+  const EvaluatePlan plan{.workloads = pair.workloads,
+                          .preset = first_preset(request.judge_preset),
+                          .cache = request.cache_policy,
+                          .seed = secret_seed(),
+                          .sanitize = false,
+                          .rounds = {.layout = request.layout}};
   if (const std::string why = unsupported(runtime, pair.baseline, plan.workloads); !why.empty()) {
     throw EnvironmentError(why);
   }
   Experiment experiment{
       .family = family.name, .workloads = gated.workloads, .candidate = pair.candidate, .incumbent = pair.baseline};
-  const Evaluation evaluation{runtime, experiment, plan, observer};
-  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
-  std::string& sentence = gated.outcome.judgement.sentence;
-  if (!ready) {
+  const EvaluateHooks hooks{.before_timing = [&](EvaluatePlan& timed) {
+    check_resolution(workspace, gated, family.name, request.margin);
+    choose_judge(timed, request.judge_preset, runtime, pair.baseline, observer);
+    timed.regression = {.margin = request.margin, .looks = timed.preset.looks};
+  }};
+  if (auto outcome = evaluate(runtime, experiment, plan, observer, hooks)) {
+    gated.outcome = *std::move(outcome);
+  } else {
+    const GateResult& last = experiment.gates.back();
     const bool same_code = experiment.outcome == Outcome::no_change;
     gated.outcome.gate = same_code ? GateVerdict::passed : GateVerdict::failed;
-    sentence = same_code ? experiment.gates.back().evidence : failed_at(experiment.gates.back());
-  } else if (sentence = refused_by_selftest(workspace, gated, family.name, request.margin); !sentence.empty()) {
-    return;
-  } else {
-    choose_judge(plan, request.judge_preset, runtime, pair.baseline, observer);
-    plan.regression = {.margin = request.margin, .looks = plan.preset.looks};
-    gated.outcome = run_timing(evaluation, std::move(*ready));
+    gated.outcome.judgement.sentence = same_code ? last.evidence : failed_at(last);
   }
   gated.outcome.judgement.seconds = experiment.judgement->seconds;
   gated.gates = std::move(experiment.gates);

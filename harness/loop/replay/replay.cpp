@@ -255,6 +255,7 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
                            original.candidate.label(), original.incumbent.label()));
   replay.again.incumbent = rebuilt.incumbent;
   evaluate_in(journal, rebuilt.runtime, replay.again, plan, observer);
+  journal.finish_experiment(replay.again);
   replay.again.incumbent = original.incumbent;
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));
