@@ -166,10 +166,7 @@ std::string failed_at(const GateResult& last) {
 }
 
 Judgement not_timed(const GateResult& last) {
-  return {.verdict = Verdict::reverted,
-          .reason = Reason::gate_failed,
-          .sentence = "Not timed: " + failed_at(last),
-          .rule_version = std::string(kRuleVersion)};
+  return untimed("Not timed: " + failed_at(last));
 }
 
 std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, EvaluatePlan plan,

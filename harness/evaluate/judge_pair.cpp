@@ -156,6 +156,13 @@ void blame(const JudgedPair& pair, const Failure& failure, PairOutcome& outcome)
 
 }  // namespace
 
+Judgement untimed(const std::string& sentence) {
+  return {.verdict = Verdict::reverted,
+          .reason = Reason::gate_failed,
+          .sentence = sentence,
+          .rule_version = std::string(kRuleVersion)};
+}
+
 Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
                                const std::vector<Round>& rounds) {
   Judgement judgement{.lower = -std::numeric_limits<double>::infinity(),

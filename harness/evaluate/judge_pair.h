@@ -40,6 +40,8 @@ struct PairOutcome {
 
 PairOutcome judge_pair(const JudgedPair& pair);
 
+// The judgement of a candidate that failed before anything was timed.
+Judgement untimed(const std::string& sentence);
 // The judgement of a regression in this state, after these rounds.
 Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
                                const std::vector<Round>& rounds);

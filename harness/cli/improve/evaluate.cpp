@@ -260,8 +260,8 @@ int try_files(const EvaluateOptions& options, const Globals& globals) {
     }
   }
   std::string incumbents;
-  for (const TrialSummary& summary : judge.finish()) {
-    incumbents += "incumbent: " + summary.incumbent.label() + "\n";
+  for (const Configuration& incumbent : judge.finish()) {
+    incumbents += "incumbent: " + incumbent.label() + "\n";
   }
   print_answer(globals, {{"family", options.choice.family}, {"verdicts", documents}}, incumbents);
   return any_wrong ? kGateFailed : judged_all ? kDone : kEnvironmentTrouble;

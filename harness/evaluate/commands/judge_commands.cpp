@@ -168,13 +168,6 @@ void note_figure(ProgramComparison& comparison) {
   }
 }
 
-Judgement untimed(const std::string& sentence) {
-  return {.verdict = Verdict::reverted,
-          .reason = Reason::gate_failed,
-          .sentence = sentence,
-          .rule_version = std::string(kRuleVersion)};
-}
-
 void fail_b(ProgramComparison& comparison, const Failure& failure, const std::string& sentence) {
   comparison.outcome = failure.outcome;
   comparison.judgement = untimed(sentence);

@@ -252,13 +252,13 @@ Trial& CandidateJudge::trial_for(Target target) {
                    .first->second;
 }
 
-std::vector<TrialSummary> CandidateJudge::finish() {
-  std::vector<TrialSummary> summaries;
+std::vector<Configuration> CandidateJudge::finish() {
+  std::vector<Configuration> incumbents;
   for (auto& [target, trial] : trials_) {
     workspace_.use(target);
-    summaries.push_back(trial.finish());
+    incumbents.push_back(trial.finish());
   }
-  return summaries;
+  return incumbents;
 }
 
 GivenCandidate file_of_source(const std::string& source, const std::string& extension,
@@ -321,12 +321,11 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
   }
 }
 
-TrialSummary Trial::finish() {
-  TrialSummary summary{.campaign = frame_.campaign, .incumbent = state_.incumbent, .certifications = {}};
-  certify_incumbent(frame_, state_, summary.certifications);
-  summary.incumbent = state_.incumbent;
+Configuration Trial::finish() {
+  std::vector<Certification> said;
+  certify_incumbent(frame_, state_, said);
   journal_.finish_campaign(frame_.campaign, frame_.policy.seed, "");
-  return summary;
+  return state_.incumbent;
 }
 
 Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {

@@ -26,12 +26,6 @@ struct TrialChoice {
   std::string judge;  // a preset, or "quick"
 };
 
-struct TrialSummary {
-  std::int64_t campaign = 0;
-  Configuration incumbent;  // at the end
-  std::vector<Certification> certifications;
-};
-
 // Judges each variant against the incumbent of this machine, else against the family's baseline; an accepted one is the
 // incumbent from then on. The journal gets the rows of a campaign with one candidate an iteration. One that is not
 // finished is marked as abandoned by the next command.
@@ -52,8 +46,8 @@ class Trial {
   // Judges a configuration of the workspace's catalogue that is not the incumbent. `judge` names a preset in place of
   // the policy's. Throws EnvironmentError when this machine cannot judge.
   Experiment judge(const Configuration& configuration, const std::string& judge = "");
-  // Certifies what was accepted, and ends the campaign.
-  TrialSummary finish();
+  // Certifies what was accepted, ends the campaign, and returns the incumbent that stands.
+  Configuration finish();
 
  private:
   Journal journal_;
@@ -94,8 +88,8 @@ class CandidateJudge {
   // Answers for an invalid variant and for a missing capability of this machine too. Throws UserError only for a
   // mistake outside the candidate.
   CandidateAnswer answer(const GivenCandidate& given);
-  // Certifies what was accepted, and ends the campaigns.
-  std::vector<TrialSummary> finish();
+  // Certifies what was accepted, and ends the campaigns; returns the incumbent of each.
+  std::vector<Configuration> finish();
 
  private:
   struct Judged {  // a variant of the catalogue, or one that is about to join it
