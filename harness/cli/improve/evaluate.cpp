@@ -281,7 +281,8 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
   app.add_option("candidate", options->candidates,
                  "the candidate: a source file, - for one on standard input, or a known variant with settings, "
                  "FAMILY/NAME[SETTING=VALUE]")
-      ->expected(1);
+      ->expected(1)
+      ->allow_extra_args(false);
   app.add_option("--family", options->choice.family,
                  "the operation that it computes; 'apo list' shows them (default: that of its apo:variant line)");
   app.add_option("--workload", options->choice.workloads, "workload to judge on (default: the first for the target)")

@@ -118,9 +118,6 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
   ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::gate, options.judge, options.layout);
   asked.margin = std::log1p(margin);
   const std::optional<Target> target = asked_target(options.commands.target);
-  if (!options.junit.empty()) {
-    check_writable(options.junit);
-  }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
@@ -143,9 +140,6 @@ int gate(const GateOptions& options, const Globals& globals) {
                       .cache_policy = checked_cache_policy(options.cache),
                       .judge_preset = options.judge,
                       .layout = checked_layout(options.layout)};
-  if (!options.junit.empty()) {
-    check_writable(options.junit);
-  }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const std::vector<GatedPair> gated = run_gate(workspace, request, observer);
@@ -183,6 +177,9 @@ Action define_gate(CLI::App& app, Globals& globals) {
       "Two commands: --command-a (the baseline), --command-b and --metric, in place of --baseline; their runs are not\n"
       "confined, and nothing is known of their correctness but what --correct says.");
   return [options, &globals] {
+    if (!options->junit.empty()) {
+      check_writable(options->junit);
+    }
     if (options->commands.given()) {
       return gate_two_commands(*options, globals);
     }
