@@ -44,7 +44,7 @@ Json document_of(const CandidateAnswer& answer) {
   return document;
 }
 
-void print_answer(const CandidateAnswer& answer) {
+void print_registration(const CandidateAnswer& answer) {
   print(gates_text(answer.gates));
   if (answer.verdict == CandidateVerdict::wrong) {
     const GateResult& last = answer.gates.back();
@@ -77,7 +77,7 @@ int add(RegistrationRequest request, const Globals& globals) {
   if (globals.json) {
     print_json(document_of(answer));
   } else {
-    print_answer(answer);
+    print_registration(answer);
   }
   return answer.verdict == CandidateVerdict::wrong ? kGateFailed : kDone;
 }
