@@ -246,9 +246,11 @@ CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& r
     const std::string before = baseline == nullptr ? "" : baseline->id();
     keep_variant(registered, workspace.paths(), variant, answer);
     answer.verdict = CandidateVerdict::registered;
-    answer.feedback = notes_on(variant, request.checks.verify);
-    answer.feedback.push_back(new_baseline(workspace.paths(), variant, before));
-    std::erase(answer.feedback, "");
+    if (!answer.path.empty()) {
+      answer.feedback = notes_on(variant, request.checks.verify);
+      answer.feedback.push_back(new_baseline(workspace.paths(), variant, before));
+      std::erase(answer.feedback, "");
+    }
   }
   name_users_file(answer, variant.path, request.file);
   return answer;
