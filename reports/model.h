@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "journal/journal.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/workers.h"
 
 namespace apo::report {
 

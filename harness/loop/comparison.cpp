@@ -13,6 +13,8 @@
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -88,8 +90,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   const Machine& machine = workspace.machine();
   std::optional<Journal> journal = opened_journal(workspace, request.keep, observer);
   if (request.keep) {
-    journal->add_variant(incumbent);
-    journal->add_variant(candidate);
+    add_variant(*journal, incumbent);
+    add_variant(*journal, candidate);
   }
   if (journal) {
     say_known_incorrect(*journal, incumbent, request.incumbent, observer);
@@ -113,7 +115,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .started_at = utc_now(),
                         .machine = machine.id};
   if (request.keep) {
-    experiment.id = journal->begin_experiment(experiment);
+    experiment.id = begin_experiment(*journal, experiment);
     evaluate_in(*journal, runtime, experiment, plan, observer);
   } else {
     evaluate(runtime, experiment, plan, observer);

@@ -4,6 +4,8 @@
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 
@@ -59,10 +61,10 @@ std::map<std::string, double> floors_of(const Family& family, const std::vector<
 EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment) {
   return {.on_build =
               [&journal, experiment](const Build& build, bool candidate) {
-                journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
+                add_build(journal, experiment, candidate ? BuildRole::candidate : BuildRole::incumbent, build);
               },
-          .on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); },
-          .on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); }};
+          .on_gate = [&journal, experiment](const GateResult& gate) { add_gate(journal, experiment, gate); },
+          .on_round = [&journal, experiment](const Round& round) { add_round(journal, experiment, round); }};
 }
 
 void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
@@ -70,10 +72,10 @@ void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experimen
   try {
     evaluate(runtime, experiment, plan, observer, journal_hooks(journal, experiment.id));
   } catch (const std::exception& error) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
+    mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
     throw;
   }
-  journal.finish_experiment(experiment);
+  finish_experiment(journal, experiment);
 }
 
 }  // namespace apo

@@ -1,4 +1,6 @@
 // harness/cli/look/lessons.cpp - `apo lessons`: what past experiments taught, and under which precondition.
+#include "journal/facts/research/lessons.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,9 @@
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/prediction/evidence.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/machines.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -62,7 +67,7 @@ void check_names(const LessonOptions& options, Workspace& workspace, Journal& jo
   if (known(options.family, names) && known(options.technique, techniques) && known(options.variant, variants)) {
     return;  // without reading every lesson there is
   }
-  for (const Lesson& lesson : journal.lessons()) {
+  for (const Lesson& lesson : lessons_of(journal)) {
     names.insert(lesson.family);
     variants.insert(lesson.configuration.variant);
     techniques.insert(lesson.techniques.begin(), lesson.techniques.end());
@@ -101,7 +106,7 @@ class CurrentIncumbents {
     const auto [known, added] = known_.try_emplace({lesson.family, lesson.workload_class, lesson.machine});
     const Family* family = find_family(lesson.family);
     if (added) {
-      const auto of_class = journal_.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+      const auto of_class = find_incumbent(journal_, lesson.family, lesson.workload_class, lesson.machine);
       if (of_class) {
         known->second =
             family == nullptr ? ClassIncumbents{*of_class, {}} : class_incumbents(journal_, *family, *of_class);
@@ -110,7 +115,7 @@ class CurrentIncumbents {
     if (!known->second || known->second->differing.empty() || lesson.experiment == 0) {
       return known->second ? std::optional(known->second->of_class) : std::nullopt;
     }
-    const Experiment experiment = journal_.load_experiment(lesson.experiment, Detail::summary);
+    const Experiment experiment = load_experiment(journal_, lesson.experiment, Detail::summary);
     return nearest_incumbent(*family, *known->second, experiment.workloads).incumbent;
   }
 
@@ -168,7 +173,7 @@ std::string condition_of(const Lesson& lesson) {
 }
 
 std::string place_of(const Lesson& lesson, Journal& journal) {
-  const std::optional<Machine> machine = journal.machine(lesson.machine);
+  const std::optional<Machine> machine = find_machine(journal, lesson.machine);
   return fmt::format("{}, class {}, on {}", lesson.family, lesson.workload_class,
                      machine ? machine->model : lesson.machine);
 }
@@ -206,7 +211,8 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
   check_names(options, workspace, journal);
-  const std::vector<Lesson> found = journal.lessons(
+  const std::vector<Lesson> found = lessons_of(
+      journal,
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
   CurrentIncumbents incumbents(journal);

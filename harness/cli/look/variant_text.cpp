@@ -7,6 +7,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -87,7 +88,7 @@ std::string describe_variant(const Variant& variant) {
 Variant known_variant(Workspace& workspace, const std::string& id) {
   if (workspace.catalogue().find(id) == nullptr && !is_absent(workspace.paths().journal)) {
     Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-    if (const auto remembered = journal.newest_variant(id)) {
+    if (const auto remembered = newest_variant(journal, id)) {
       return *remembered;
     }
   }

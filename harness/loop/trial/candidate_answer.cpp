@@ -8,6 +8,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/trial/candidate_judge.h"
+#include "journal/facts/research/lessons.h"
 
 namespace apo {
 namespace {
@@ -27,7 +28,7 @@ void add_floor(CandidateAnswer& answer, double floor_ns) {
 void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
   std::size_t told = 0;
   for (const std::string& technique : variant.techniques) {
-    const std::vector<Lesson> lessons = journal.lessons({.family = variant.family, .technique = technique});
+    const std::vector<Lesson> lessons = lessons_of(journal, {.family = variant.family, .technique = technique});
     for (auto lesson = lessons.rbegin(); lesson != lessons.rend() && told < kLessons; ++lesson) {
       if (lesson->configuration.variant != variant.id()) {
         answer.feedback.push_back(fmt::format("known of {}: {}", technique, lesson->text));

@@ -24,6 +24,8 @@
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/research/diagnosis/rules.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 namespace {
@@ -279,7 +281,8 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
   if (state_.since_sentinel >= kSentinelEveryCandidates) {
     state_.machine_checked = false;
   }
-  const std::int64_t iteration = journal_.begin_iteration(
+  const std::int64_t iteration = begin_iteration(
+      journal_,
       {.campaign = frame_.campaign, .index = ++iterations_, .incumbent = state_.incumbent, .started_at = utc_now()});
   const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
   const Variant& variant = frame_.workspace.catalogue().get(configuration.variant);
@@ -292,10 +295,10 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
                             .origin = Origin::registered};
   try {
     Experiment experiment = run_experiment(frame_, state_, iteration, candidate, judge);
-    journal_.finish_iteration(iteration);
+    finish_iteration(journal_, iteration);
     return experiment;
   } catch (const std::exception& error) {
-    journal_.mark_abandoned({.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
+    mark_abandoned(journal_, {.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
     throw;
   }
 }
@@ -304,7 +307,7 @@ TrialSummary Trial::finish() {
   TrialSummary summary{.campaign = frame_.campaign, .incumbent = state_.incumbent, .certifications = {}};
   certify_incumbent(frame_, state_, summary.certifications);
   summary.incumbent = state_.incumbent;
-  journal_.finish_campaign(frame_.campaign, frame_.policy.seed, "");
+  finish_campaign(journal_, frame_.campaign, frame_.policy.seed, "");
   return summary;
 }
 

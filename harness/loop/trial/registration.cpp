@@ -20,6 +20,7 @@
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -205,9 +206,9 @@ std::vector<GateResult> check_variant(Workspace& workspace, const Variant& varia
 KeptVariant keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant) {
   // The journal first: when that cannot be written, the catalogue stays as it was.
   Journal journal = Journal::open(paths.journal, Access::read_write);
-  journal.add_variant(variant);
+  add_variant(journal, variant);
   const std::string path = path_of_registered(registered, paths, variant);
-  return {.path = path, .version = journal.variant_version(variant)};
+  return {.path = path, .version = variant_version(journal, variant)};
 }
 
 void name_users_file(std::vector<GateResult>& gates, const std::string& path, const std::string& file) {

@@ -9,9 +9,10 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for this text of the variant; "" where
 // none did.
