@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/records/records.h"
 #include "journal/facts/applications.h"
 #include "journal/facts/checks.h"

@@ -15,6 +15,7 @@
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/unfinished.h"
 #include "journal/facts/variants.h"
+#include "journal/journal.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 

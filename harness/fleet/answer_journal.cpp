@@ -12,6 +12,7 @@
 #include "journal/facts/profiles.h"
 #include "journal/facts/replays.h"
 #include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {

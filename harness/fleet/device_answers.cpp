@@ -17,6 +17,7 @@
 #include "journal/facts/replays.h"
 #include "journal/facts/variants.h"
 #include "journal/facts/workers.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {

@@ -17,6 +17,7 @@
 #include "journal/facts/checks.h"
 #include "journal/facts/machines.h"
 #include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {

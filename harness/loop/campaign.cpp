@@ -23,6 +23,7 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/unfinished.h"
 #include "journal/facts/workers.h"
+#include "journal/journal.h"
 #include "reports/load.h"
 #include "reports/render.h"
 

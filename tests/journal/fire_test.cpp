@@ -42,7 +42,8 @@ TEST(Fire, ReadersSeeTheFinishedRowsOfAWriterBeforeAndAfterItsKill) {
     expect_contains(error, "process " + std::to_string(writer.process));
   }
   EXPECT_TRUE(writer.end());
-  EXPECT_TRUE(scratch.open(Access::read_only).load_experiment(3).judgement);
+  Journal after = scratch.open(Access::read_only);
+  EXPECT_TRUE(load_experiment(after, 3).judgement);
   Journal next = scratch.open();
   for (const Unfinished& open : all_unfinished(next)) {
     mark_abandoned(next, open, "killed");

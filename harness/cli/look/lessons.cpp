@@ -24,6 +24,7 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/incumbents.h"
 #include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -93,9 +94,8 @@ class CurrentIncumbents {
     const auto [known, added] =
         profiles_.try_emplace({lesson.incumbent.label(), lesson.incumbent_source_hash, workload, lesson.machine});
     if (added && !workload.empty()) {
-      known->second = journal_
-                          .newest_profile(lesson.incumbent, workload,
-                                          {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
+      known->second = newest_profile(journal_, lesson.incumbent, workload,
+                                     {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
                           .value_or(Profile());
     }
     return known->second;

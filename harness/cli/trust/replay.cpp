@@ -19,6 +19,7 @@
 #include "harness/core/text.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/replays.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {

@@ -15,6 +15,7 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/machines.h"
 #include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 
