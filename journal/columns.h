@@ -7,8 +7,8 @@
 // A name may also be an expression, "(SELECT ...)" without a comma or "table.column". That is read and never written,
 // like the column id, which SQLite draws.
 //
-// insert_row(journal, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in another
-// form. read_rows<Metric>(journal, "metric WHERE profile = ?", {id}) gives the records back.
+// insert_row(journal, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in
+// another form. read_rows<Metric>(journal, "metric WHERE profile = ?", {id}) gives the records back.
 #pragma once
 
 #include <algorithm>
@@ -81,8 +81,7 @@ inline bool is_written(std::string_view column) {
 }
 
 template <class Record>
-std::int64_t insert_row(Journal& journal, std::string_view table, const Record& record,
-                        Columns columns = {}) {
+std::int64_t insert_row(Journal& journal, std::string_view table, const Record& record, Columns columns = {}) {
   std::deque<std::string> texts;
   const std::size_t given = columns.size();
   visit_columns(record, [&](std::string_view name, const auto& member) {
@@ -97,8 +96,7 @@ std::int64_t insert_row(Journal& journal, std::string_view table, const Record& 
 
 // In their order, from position 0; each with the columns of their owner.
 template <class Record>
-void insert_rows(Journal& journal, std::string_view table, const std::vector<Record>& records,
-                 const Columns& owner) {
+void insert_rows(Journal& journal, std::string_view table, const std::vector<Record>& records, const Columns& owner) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     Columns columns = owner;
     columns.emplace_back("position", static_cast<std::int64_t>(i));
@@ -147,8 +145,7 @@ void read_row(Journal& journal, Statement& row, Record& record) {
 
 // `from` is a literal of ours: "metric WHERE profile = ? ORDER BY position".
 template <class Record>
-std::vector<Record> read_rows(Journal& journal, std::string_view from,
-                              const std::vector<Value>& values = {}) {
+std::vector<Record> read_rows(Journal& journal, std::string_view from, const std::vector<Value>& values = {}) {
   std::vector<Record> records;
   static const std::string columns = "SELECT " + columns_of<Record>() + " FROM ";
   Statement rows = database_of(journal).query(columns + std::string(from), values);

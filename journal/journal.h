@@ -4,15 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "harness/core/records/experiment.h"
+#include "harness/core/records/judgement.h"
 
 namespace apo {
 
