@@ -23,6 +23,7 @@
 #include "harness/implement/variant/catalogue.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/replays.h"
+#include "journal/journal.h"
 #include "tests/shipped_families.h"
 
 namespace apo::testing {
