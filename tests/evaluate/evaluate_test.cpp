@@ -157,14 +157,16 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     const char* gate;
     Outcome outcome;
     const char* evidence;
-  } cases[] = {{"large_only", "metadata", Outcome::refused, "n4k"},
-               {"does_not_compile", "build", Outcome::build_failed, "error"},
-               {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
-               // A result that is kept for an address is wrong once other inputs stand there.
-               {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
-               // A repeated call has to write its output again.
-               {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
-               {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"}};
+  } cases[] = {
+      {"large_only", "metadata", Outcome::refused, "n4k"},
+      {"does_not_compile", "build", Outcome::build_failed, "error"},
+      {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
+      // A result that is kept for an address is wrong once other inputs stand there.
+      {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
+      // A repeated call has to write its output again.
+      {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
+      {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"},
+      {"threads_share_a_count", "sanitizers", Outcome::incorrect, "ThreadSanitizer: n1001 (typical): data race"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.candidate);
     const Experiment experiment = evaluate_candidate(std::string("copy/") + one.candidate);
