@@ -103,8 +103,12 @@ void Order::acquire(unsigned thread, unsigned other, Stamp released) {
   const unsigned warp = thread / kWarp;
   const unsigned from = other / kWarp;
   if (warp == from) {
-    Stamp& known_lane = use_lanes(warp).known[thread % kWarp][other % kWarp];
-    known_lane = std::max(known_lane, released);
+    auto& lanes = use_lanes(warp).known;
+    auto& own = lanes[thread % kWarp];
+    for (unsigned third = 0; third < kWarp; ++third) {
+      own[third] = std::max(own[third], lanes[other % kWarp][third]);
+    }
+    own[other % kWarp] = std::max(own[other % kWarp], released);
     return;
   }
   for (unsigned third = 0; third < warps_; ++third) {

@@ -3,7 +3,6 @@
 // apo:axis      n 2..1000000
 // apo:input     x f32[n] normal
 // apo:output    y f32[n]
-// apo:unit      n
 // apo:workload  n5k   production n=5000
 // apo:workload  n777  ragged     n=777
 // apo:workload  n130  small      n=130

@@ -5,7 +5,6 @@
 // apo:requires  runs <= n
 // apo:input     x f32[n] normal
 // apo:output    y f32[runs]
-// apo:unit      runs
 // apo:workload  n40k_r37 production n=40000 runs=37
 // apo:workload  n1001_r7 ragged     n=1001 runs=7
 // apo:workload  n64_r3   small      n=64 runs=3
