@@ -16,6 +16,8 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
@@ -174,6 +176,13 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     expect_contains(experiment.gates.back().evidence + experiment.candidate_build.log, one.evidence);
     EXPECT_EQ(rounds_seen, 0);
   }
+}
+
+TEST_F(EvaluateTest, ThreadsThatWaitForEachOtherPassThreadSanitizer) {
+  const GateResult gate = sanitizer_gate(copy.runtime(), {.variant = "copy/honest_threads", .settings = {}},
+                                         correctness_plan(copy.family(), {"n4k"}, 1), 1);
+  EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
+  expect_contains(gate.evidence, "ThreadSanitizer silent on n1001");
 }
 
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {

@@ -32,6 +32,7 @@ constexpr std::string_view kForeign[] = {"APO_CPU",
                                          "__tsan",
                                          "__ubsan",
                                          "apo_cpu",
+                                         "raw_string_literal",
                                          "source_location"};
 // Names that are macros for one of them only, or of another value: no condition may ask for them.
 constexpr std::string_view kUnlike[] = {"CUDA_VERSION", "CUDART_VERSION", "blockDim", "blockIdx",  "gridDim",
@@ -39,7 +40,7 @@ constexpr std::string_view kUnlike[] = {"CUDA_VERSION", "CUDART_VERSION", "block
 constexpr std::string_view kAlike[] = {"__CUDA_ARCH__", "__CUDACC__", "__cplusplus"};
 
 // Stands for a literal whose end is not looked for.
-constexpr const char* kRawLiteral = "raw_string_literal";
+constexpr const char* kRawLiteral = " raw_string_literal";
 
 // A quote behind a number separates its digits.
 bool ends_in_number(std::string_view line) {
@@ -100,7 +101,7 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 bool is_foreign(std::string_view word) {
-  return word.ends_with(kRawLiteral) ||
+  return std::ranges::find(kAlike, word) == std::end(kAlike) &&
          std::ranges::any_of(kForeign, [&](std::string_view begin) { return word.starts_with(begin); });
 }
 

@@ -88,7 +88,7 @@ std::string first_frame(const std::string& report) {
 // ": write of size 4 in variant.cpp:15, previous read of size 4 in variant.cpp:15" of ThreadSanitizer's report.
 std::string two_accesses(const std::string& report) {
   static const Pattern kEach(R"(\n  ((?:Previous )?(?:[Aa]tomic )?(?:[Rr]ead|[Ww]rite) of size \d+) [^\n]*\n)"
-                             R"((?:    #\d+ (?:[^\n]*?(?:[^\s/]*/)*([^\s/]+:\d+))?[^\n]*\n)?)");
+                             R"((?:    #\d+ (?:[^\n]*?(?:[^\s/]*/)*([^\s/:]+:\d+))?[^\n]*\n)?)");
   std::string sentence;
   for (const PatternMatch& access : kEach.all(report)) {
     std::string what = access[1];
