@@ -17,7 +17,6 @@
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
-#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
