@@ -2,8 +2,8 @@
 // apo:target   host
 // apo:idea     Own sums of the threads are added before all threads have ended.
 #include <algorithm>
-#include <cstdint>
 #include <array>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -20,7 +20,8 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
     });
   }
   for (int t = 0; t < kThreads; ++t) {
-    for (int64_t s = 0; s < runs; ++s) y[s] += sums[static_cast<std::size_t>(t * runs + s)];
+    for (int64_t s = 0; s < runs; ++s)
+      y[s] += sums[static_cast<std::size_t>(t * runs + s)];
     all[static_cast<std::size_t>(t)].join();
   }
 }

@@ -15,10 +15,14 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
   for (int t = 0; t < kThreads; ++t) {
     all.emplace_back([&, t] {
       float* own = sums.data() + t * runs;
-      for (int64_t i = n * t / kThreads; i < n * (t + 1) / kThreads; ++i) own[i * runs / n] += x[i];
-      if (++finished < kThreads) return;
-      for (int64_t k = 0; k < kThreads * runs; ++k) y[k % runs] += sums[static_cast<std::size_t>(k)];
+      for (int64_t i = n * t / kThreads; i < n * (t + 1) / kThreads; ++i)
+        own[i * runs / n] += x[i];
+      if (++finished < kThreads)
+        return;
+      for (int64_t k = 0; k < kThreads * runs; ++k)
+        y[k % runs] += sums[static_cast<std::size_t>(k)];
     });
   }
-  for (std::thread& one : all) one.join();
+  for (std::thread& one : all)
+    one.join();
 }

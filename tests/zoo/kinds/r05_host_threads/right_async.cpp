@@ -7,7 +7,8 @@
 void runs(const float* x, float* y, int64_t n, int64_t runs) {
   const auto sum = [=](int64_t from, int64_t to) {
     float all = 0;
-    for (int64_t i = from; i < to; ++i) all += x[i];
+    for (int64_t i = from; i < to; ++i)
+      all += x[i];
     return all;
   };
   for (int64_t s = 0; s < runs; ++s) {

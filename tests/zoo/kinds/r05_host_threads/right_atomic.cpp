@@ -2,8 +2,8 @@
 // apo:target   host
 // apo:idea     Additions are atomic.
 #include <algorithm>
-#include <cstdint>
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -18,5 +18,6 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
       }
     });
   }
-  for (std::thread& one : all) one.join();
+  for (std::thread& one : all)
+    one.join();
 }

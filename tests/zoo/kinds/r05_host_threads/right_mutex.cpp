@@ -20,5 +20,6 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
       }
     });
   }
-  for (std::thread& one : all) one.join();
+  for (std::thread& one : all)
+    one.join();
 }

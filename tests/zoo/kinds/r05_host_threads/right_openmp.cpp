@@ -7,6 +7,7 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
 #pragma omp parallel for
   for (int64_t s = 0; s < runs; ++s) {
     y[s] = 0;
-    for (int64_t i = (s * n + runs - 1) / runs; i < ((s + 1) * n + runs - 1) / runs; ++i) y[s] += x[i];
+    for (int64_t i = (s * n + runs - 1) / runs; i < ((s + 1) * n + runs - 1) / runs; ++i)
+      y[s] += x[i];
   }
 }

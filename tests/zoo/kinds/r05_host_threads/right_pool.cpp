@@ -13,7 +13,8 @@ namespace {
 class Pool {
  public:
   Pool() {
-    for (int t = 0; t < kThreads; ++t) threads_.emplace_back([this, t] { serve(t); });
+    for (int t = 0; t < kThreads; ++t)
+      threads_.emplace_back([this, t] { serve(t); });
   }
   ~Pool() {
     {
@@ -21,7 +22,8 @@ class Pool {
       end_ = true;
     }
     wake_.notify_all();
-    for (std::thread& one : threads_) one.join();
+    for (std::thread& one : threads_)
+      one.join();
   }
   void run(const std::function<void(int)>& work) {
     std::unique_lock lock(mutex_);
@@ -38,12 +40,14 @@ class Pool {
     int seen = 0;
     for (std::unique_lock lock(mutex_);;) {
       wake_.wait(lock, [&] { return end_ || round_ != seen; });
-      if (end_) return;
+      if (end_)
+        return;
       seen = round_;
       lock.unlock();
       (*work_)(t);
       lock.lock();
-      if (--left_ == 0) done_.notify_one();
+      if (--left_ == 0)
+        done_.notify_one();
     }
   }
 
@@ -62,7 +66,8 @@ void runs(const float* x, float* y, int64_t n, int64_t runs) {
   pool.run([=](int t) {
     for (int64_t s = runs * t / Pool::kThreads; s < runs * (t + 1) / Pool::kThreads; ++s) {
       y[s] = 0;
-      for (int64_t i = (s * n + runs - 1) / runs; i < ((s + 1) * n + runs - 1) / runs; ++i) y[s] += x[i];
+      for (int64_t i = (s * n + runs - 1) / runs; i < ((s + 1) * n + runs - 1) / runs; ++i)
+        y[s] += x[i];
     }
   });
 }
