@@ -149,6 +149,13 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
   return prepared;
 }
 
+// Whether a failure may come from a call that the confinement refused.
+bool may_be_refused(const CheckResult& result, const WorkerOptions& options) {
+  return (result.outcome == Outcome::refused || result.outcome == Outcome::faulted ||
+          result.outcome == Outcome::incorrect) &&
+         options.target == Target::host && !options.executor && options.preload.empty();
+}
+
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
   options.layout_seed = derive_seed(seed, "environment");
   return options;
@@ -211,8 +218,16 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
     return failed(*failure, one.workload);
   }
   const std::vector<CheckedPointer> inputs = case_inputs(runtime, one, seed);
-  Worker worker(case_worker(options, seed));
-  CheckResult result = check_in(worker, runtime, configuration, build, one, inputs, seed, steps);
+  std::optional<Worker> worker(std::in_place, case_worker(options, seed));
+  CheckResult result = check_in(*worker, runtime, configuration, build, one, inputs, seed, steps);
+  if (may_be_refused(result, options)) {
+    WorkerOptions again = case_worker(options, seed);
+    again.name_refused = true;
+    worker.emplace(again);
+    check_in(*worker, runtime, configuration, build, one, inputs, seed, steps);
+    const std::string call = worker->refused_call();
+    result.evidence += call.empty() ? "" : "; it had called " + call + ", which is refused";
+  }
   result.seconds = steps.seconds();
   return result;
 }
