@@ -237,7 +237,7 @@ TEST(Worker, HasNoDescriptorOfOurs) {
   const int ours = dup(0);  // without close-on-exec
   Bench bench(object);
   close(ours);
-  EXPECT_EQ(bench.told(), 4.0f) << "stdin, stdout, stderr and the connection";
+  EXPECT_EQ(bench.told(), 5.0f) << "stdin, stdout, stderr, the connection and the account of its own memory";
 }
 
 TEST(Worker, PaddingMovesTheStackWithTheSeed) {
