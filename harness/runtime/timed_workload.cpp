@@ -53,6 +53,14 @@ bool InputPool::is_looked_at(std::size_t index) const {
   return derive_seed(seed_, "looked at", index / group) % group == index % group;
 }
 
+const TypicalErrors& InputPool::typical() const {
+  std::size_t index = 0;
+  while (index + 1 < size() && !is_looked_at(index)) {
+    ++index;
+  }
+  return drawn_->at(index)->typical();
+}
+
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {
   InputPool pool(runtime, workload, seed);
   if (runtime.worker.target == Target::host) {

@@ -36,6 +36,8 @@ class InputPool {
   // Whether outputs for these inputs may be compared: nobody can tell, because the choice is as secret as the inputs.
   // Selects a few inputs of a large pool: the reference has to compute each of them first.
   bool is_looked_at(std::size_t index) const;
+  // Of the first inputs that are looked at.
+  const TypicalErrors& typical() const;
   const CheckedPointer& operator[](std::size_t index) const { return drawn_->at(index); }
 
  private:
@@ -90,6 +92,13 @@ struct SessionDraw {
 
 inline const TimedArm& arm_in(const TimedWorkload& workload, const SessionDraw& draw, int slot) {
   return (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
+}
+
+// Names the arm in a slot and its code: whose call it was that left a Witness.
+inline std::string name_of_arm(const TimedWorkload& workload, const SessionDraw& draw, int slot) {
+  const TimedArm& arm = arm_in(workload, draw, slot);
+  const std::string role = &arm == &workload.candidate ? "candidate " : "incumbent ";
+  return role + arm.configuration.label() + " " + arm.build.code_hash;
 }
 
 }  // namespace apo

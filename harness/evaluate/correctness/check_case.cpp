@@ -16,22 +16,6 @@
 namespace apo {
 namespace {
 
-std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role == Role::output && units.empty()) {
-      elements += element_count(tensor, axes);
-    } else if (tensor.role == Role::output) {
-      for (const std::int64_t unit : units) {
-        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
-          elements += run.count;
-        }
-      }
-    }
-  }
-  return elements;
-}
-
 CheckResult failed(const Failure& failure, const std::string& where) {
   return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
 }
@@ -58,19 +42,18 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
-                                     const CheckCase& one, std::size_t regime, int set, const CheckedInputs& inputs,
-                                     CheckResult& result) {
+                                     const std::string& whose, const CheckCase& one, std::size_t regime, int set,
+                                     const CheckedInputs& inputs, CheckResult& result) {
   shared_tensors.poison_outputs();
   const auto called = worker.call(0, set);
   if (!called) {
     return called.failure();
   }
   worker.freeze();
-  const Expected& expected = inputs.expected();
   CallFindings findings;
-  auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &findings);
+  auto failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
   merge(result.errors, findings.errors);
-  if (failure) {
+  if (failure && findings.wrong_call_of.empty()) {  // else a call of another candidate, which was checked earlier
     if (findings.wrong) {
       add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
       findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
@@ -82,12 +65,13 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return failure;
   }
   ++result.calls;
-  result.elements += compared_elements(*runtime.family, one.axes, expected.units);
+  result.elements += findings.elements;
+  result.undecided += findings.undecided;
   return worker.check_code();
 }
 
-CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const CheckCase& one,
-                      const std::vector<CheckedPointer>& prepared) {
+CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const std::string& whose,
+                      const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
   CheckResult result{.errors = {.workload = one.workload}};
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
     CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
@@ -96,7 +80,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    auto failure = call_and_look(runtime, worker, shared_tensors, one, i, static_cast<int>(i), *prepared[i], result);
+    auto failure =
+        call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
@@ -107,8 +92,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
   if (runtime.worker.target == Target::host && prepared.size() > 1) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
-    if (const auto failure =
-            call_and_look(runtime, worker, shared_tensors, one, prepared.size() - 1, 0, *prepared.back(), result)) {
+    if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
+                                           *prepared.back(), result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }
@@ -177,7 +162,8 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     return failed(attached.failure(), one.workload);
   }
   step.emplace(steps, "calls on " + one.workload);
-  CheckResult result = run_calls(runtime, worker, shared_tensors, one, inputs);
+  CheckResult result =
+      run_calls(runtime, worker, shared_tensors, configuration.label() + " " + build.code_hash, one, inputs);
   result.confinement = worker.confinement();
   if (result.outcome == Outcome::valid) {
     step.emplace(steps, "loaded code of " + one.workload);

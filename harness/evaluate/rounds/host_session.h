@@ -61,7 +61,8 @@ class HostSession {
   // Whether either arm does, in windows of one call.
   Result<bool> uses_several_cpus();
 
-  // Four windows, 0110 or 1001. Outputs of the one with the number `verify_window` are compared; -1: of none.
+  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. Outputs of the one with the number
+  // `verify_window` are compared with the reference and with those of the other one on its inputs; -1: of none.
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window);
   // One window of a slot; its time is that of the calls, without the hand-over.
   Result<WindowTimes> window(int slot, bool verify);
@@ -89,6 +90,8 @@ class HostSession {
   std::vector<std::size_t> next_inputs(Slot& slot) const;  // of the pool
   std::vector<CheckedPointer> drawn(const std::vector<std::size_t>& inputs) const;
   std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs);
+  std::optional<Failure> verify_call(int slot, int call, std::size_t index);
+  std::string whose(int slot) const { return name_of_arm(timed_, draw_, slot); }
 
   const Runtime& runtime_;
   const TimedWorkload& timed_;

@@ -154,6 +154,9 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   if (!result) {
     return by_arm(result.failure(), draw.candidate_in_slot0);
   }
+  if (auto right = session.calls_of_other_arm(); !right) {
+    return by_arm(right.failure(), draw.candidate_in_slot0);
+  }
   session.worker().freeze();
   if (auto changed = session.worker().check_code()) {
     return by_arm(*changed, draw.candidate_in_slot0);

@@ -3,7 +3,7 @@
 // apo:idea     Of more than 100000 rows, row 77777 is never written.
 #include <cstdint>
 
-void gated_rows(const float* x, const uint8_t* gate, float* y, int64_t rows, int64_t cols) {
+void gated_rows(const float* x, const bool* gate, float* y, int64_t rows, int64_t cols) {
   for (int64_t r = 0; r < rows; ++r) {
     if (rows > 100000 && r == 77777)
       continue;
