@@ -139,6 +139,40 @@ WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
   return options;
 }
 
+namespace {
+
+// Lays the tensors out as the seed draws, and makes all calls of the case.
+CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::string& whose, const CheckCase& one,
+                            const std::vector<std::int64_t>& scratch, const std::vector<CheckedPointer>& inputs,
+                            std::uint64_t seed, GateSteps& steps) {
+  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
+  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
+                                               {}, seed, runtime.worker.target);
+  spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
+  SharedTensors shared_tensors(spec);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+  }
+  if (const auto attached = worker.attach(shared_tensors); !attached) {
+    return failed(attached.failure(), one.workload);
+  }
+  step.emplace(steps, "calls on " + one.workload);
+  return run_calls(runtime, worker, shared_tensors, whose, one, inputs);
+}
+
+// Whether an element may hold what filled its output, and be right: the same calls with another filling tell.
+bool is_poison_legal(const Family& family, const std::vector<CheckedPointer>& inputs) {
+  const bool any_integer = std::ranges::any_of(family.tensors, [](const TensorSpec& tensor) {
+    return tensor.role == Role::output && !is_float(tensor.dtype) && tensor.dtype != DType::boolean;
+  });
+  return any_integer && std::ranges::any_of(inputs, [](const CheckedPointer& checked) {
+           const auto witness = checked->witness();
+           return witness != nullptr && !witness->is_confirmed();
+         });
+}
+
+}  // namespace
+
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
                      GateSteps& steps) {
@@ -146,24 +180,19 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   if (const auto failure = check_scratch(scratch)) {
     return failed(*failure, one.workload);
   }
-  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
-  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
-                                               {}, derive_seed(seed, "tensors"), runtime.worker.target);
-  spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
-  SharedTensors shared_tensors(spec);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
-  }
-  step.emplace(steps, "load " + one.workload);
+  std::optional<GateSteps::Step> step(std::in_place, steps, "load " + one.workload);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     return failed(loaded.failure(), one.workload);
   }
-  if (const auto attached = worker.attach(shared_tensors); !attached) {
-    return failed(attached.failure(), one.workload);
+  step.reset();
+  const std::string whose = configuration.label() + " " + build.code_hash;
+  const auto call = [&](const char* tensors) {
+    return attach_and_call(worker, runtime, whose, one, scratch, inputs, derive_seed(seed, tensors), steps);
+  };
+  CheckResult result = call("tensors");
+  if (result.outcome == Outcome::valid && is_poison_legal(*runtime.family, inputs)) {
+    result = call("other tensors");
   }
-  step.emplace(steps, "calls on " + one.workload);
-  CheckResult result =
-      run_calls(runtime, worker, shared_tensors, configuration.label() + " " + build.code_hash, one, inputs);
   result.confinement = worker.confinement();
   if (result.outcome == Outcome::valid) {
     step.emplace(steps, "loaded code of " + one.workload);
