@@ -53,7 +53,14 @@ CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, decoded(), checked_units(family_, inputs.axes, inputs.seed), threads_, true);
+    const InputSet values = decoded();
+    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed);
+    try {
+      expected_ = expect(family_, values, units, threads_, true);
+    } catch (const UserError& error) {
+      spdlog::debug("not the whole reference: {}", error.what());
+      expected_ = expect(family_, values, units, threads_);  // a unit without a value must not end the check of others
+    }
     if (!expected_.whole.empty()) {
       set_witness(std::make_shared<Witness>(kWholeReference, std::move(expected_.whole)));
     }
@@ -68,7 +75,7 @@ const TypicalErrors& CheckedInputs::typical() const {
 
 // The same units are in doubt again and again: those whose errors are larger than typical.
 std::shared_ptr<const Expected> CheckedInputs::expected_of(const std::vector<std::int64_t>& units) const {
-  constexpr std::size_t kMostKept = 256;
+  constexpr std::size_t kMostKept = 1024;
   const std::lock_guard lock(deciding_);
   const std::vector<std::int64_t> known = decided_ != nullptr ? decided_->units : std::vector<std::int64_t>();
   if (!std::ranges::includes(known, units)) {

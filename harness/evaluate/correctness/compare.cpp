@@ -15,6 +15,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
@@ -151,12 +152,17 @@ OutputViews views_of(const TensorBytes& outputs) {
   return views;
 }
 
-// The furthest apart, ascending.
-std::vector<std::int64_t> units_to_decide(const std::vector<DoubtfulUnit>& doubtful) {
-  constexpr std::size_t kMost = 32;
+// The furthest apart, ascending: 2^20 elements, but 32 units at least and 512 at most.
+std::vector<std::int64_t> units_to_decide(const Family& family, const Axes& axes,
+                                          const std::vector<DoubtfulUnit>& doubtful) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 20;
+  constexpr std::int64_t kFewest = 32;
+  constexpr std::int64_t kMost = 512;
+  const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / family.unit_count(axes));
+  const std::int64_t most = std::clamp(kElements / of_unit, kFewest, kMost);
   std::vector<std::int64_t> units;
-  for (std::size_t i = 0; i < std::min(doubtful.size(), kMost); ++i) {
-    units.push_back(doubtful[i].unit);
+  for (std::int64_t i = 0; i < std::min(std::ssize(doubtful), most); ++i) {
+    units.push_back(doubtful[static_cast<std::size_t>(i)].unit);
   }
   std::ranges::sort(units);
   return units;
@@ -194,6 +200,7 @@ std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std:
 std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Family& family, const CheckedInputs& inputs,
                                 const std::string& whose, const TypicalErrors& typical, int threads,
                                 CallFindings& findings) {
+  constexpr std::int64_t kPartOfMemory = 16;  // that the tensors of a call may have, for its outputs to be kept
   const Axes& axes = inputs.inputs.axes;
   const std::shared_ptr<Witness> witness = inputs.witness();
   const OutputViews outputs = view_outputs(shared_tensors, family);
@@ -203,7 +210,7 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
         doubtful_units(family, axes, typical, outputs, witness != nullptr ? &witness->outputs : nullptr, threads);
   }
   if (!doubtful.empty() && guard_is_on(Guard::reference)) {
-    const std::vector<std::int64_t> units = units_to_decide(doubtful);
+    const std::vector<std::int64_t> units = units_to_decide(family, axes, doubtful);
     const std::shared_ptr<const Expected> decided = inputs.expected_of(units);
     if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings)) {
       return wrong;
@@ -219,7 +226,9 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
     findings.undecided += std::ssize(doubtful) - std::ssize(units);
   }
   if (witness == nullptr) {
-    inputs.set_witness(std::make_shared<Witness>(whose, read_outputs(shared_tensors, family)));
+    if (tensor_bytes(family, axes) <= physical_memory_bytes() / kPartOfMemory) {
+      inputs.set_witness(std::make_shared<Witness>(whose, read_outputs(shared_tensors, family)));
+    }
     return std::nullopt;
   }
   findings.elements = output_elements(family, axes);

@@ -48,6 +48,11 @@ bool is_any_unwritten(const OutputView& actual, std::size_t begin, std::size_t e
   return any;
 }
 
+// Also infinities and NaN, where a contract has them.
+bool is_same(double x, double w) {
+  return x == w || (std::isnan(x) && std::isnan(w));
+}
+
 // False where all differ so little that no bound of their units can be exceeded: with a scale s and a rounding r, an
 // element's is r + element_sigmas * s, and its part of the rms statistic at most |x - w| / 2 / max(s, r / sqrt(3)).
 template <DType kDType>
@@ -66,7 +71,7 @@ bool is_any_far(const Output& output, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const double x = from_bits(kDType, bits_at<kDType>(actual, i));
     const double w = from_bits(kDType, bits_at<kDType>(output.witness, i));
-    any |= !(std::fabs(x - w) <= std::max(relative * std::fabs(w), smallest));  // this form also catches NaN
+    any |= !is_same(x, w) && !(std::fabs(x - w) <= std::max(relative * std::fabs(w), smallest));  // also NaN beside w
   }
   return any;
 }
@@ -122,8 +127,13 @@ double unwritten_doubt(const Output& output, const std::vector<ElementRun>& runs
 
 // How far the unit is beyond its bounds; at most 1: within.
 double distance(const Output& output, const std::vector<ElementRun>& runs) {
-  const std::vector<double> witness = gathered(*output.tensor, output.witness, runs);
+  std::vector<double> witness = gathered(*output.tensor, output.witness, runs);
   std::vector<double> middle = gathered(*output.tensor, output.actual.bytes, runs);
+  for (std::size_t i = 0; i < witness.size(); ++i) {
+    if (!std::isfinite(witness[i]) && is_same(middle[i], witness[i])) {
+      middle[i] = witness[i] = 0;
+    }
+  }
   std::vector<double> scales = error_scales(output.tolerance, witness);  // the magnitudes
   for (std::size_t i = 0; i < witness.size(); ++i) {
     middle[i] = witness[i] + (middle[i] - witness[i]) / 2;

@@ -104,14 +104,15 @@ TEST_F(EveryElement, MayDifferByTheRoundingOfBothCalls) {
   forget_reference();
   EXPECT_FALSE(call("one"));
   const TensorBytes witness = inputs.witness()->outputs;
-  const auto doubtful = [&] {
-    return doubtful_units(family, workload.axes, inputs.typical(), {{"y", std::as_bytes(std::span(y))}}, &witness, 1);
+  const auto doubtful = [&](const TypicalErrors& typical) {
+    return doubtful_units(family, workload.axes, typical, {{"y", std::as_bytes(std::span(y))}}, &witness, 1);
   };
   std::ranges::transform(y, y.begin(), [](float value) { return std::nextafter(value, 100.0F); });
-  EXPECT_TRUE(doubtful().empty());
+  EXPECT_TRUE(doubtful(inputs.typical()).empty());
   at(20, 5) += 1;
   at(30, 5) += 2;
-  const std::vector<DoubtfulUnit> found = doubtful();
+  EXPECT_EQ(doubtful(inputs.typical()).size(), 2U);
+  const std::vector<DoubtfulUnit> found = doubtful({{"y", {.relative = 1e-3, .smallest = 1e-3}}});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].unit, 30) << "the one with most doubt";
   EXPECT_EQ(found[1].unit, 20);
