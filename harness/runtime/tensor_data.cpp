@@ -248,6 +248,8 @@ TypicalError typical_error(const Family& family, const Axes& axes, const std::st
     begin += count;
   }
   typical.relative = median_of(relative);
+  // Where most elements are exact, those that the reference leaves undecided say nothing of the others.
+  typical.smallest = typical.relative > 0 ? typical.smallest : 0;
   return typical;
 }
 

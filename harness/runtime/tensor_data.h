@@ -58,7 +58,7 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
 // How large the errors of legal implementations are (scale_i of struct Tolerance), where the reference does not say it.
 struct TypicalError {
   double relative = 0;  // to the larger of |value| and the RMS of its group: the median of the drawn elements
-  double smallest = 0;  // of the drawn elements that have any
+  double smallest = 0;  // of the drawn elements that have any; 0 where most have none
 };
 
 // The outputs of a correct call for some units of the work (empty = all of them). Each output holds only the elements
