@@ -266,7 +266,7 @@ TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expec
 }
 
 bool is_cheap(const Family& family, const Axes& axes) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 23;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
   constexpr double kMostOperations = 0x1p27;
   constexpr double kOfSpecialFunction = 10;  // operations
   if (element_count(family, axes) > kMostElements) {

@@ -78,7 +78,7 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;
 TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected);
 
-// Whether the reference computes all units in a fraction of a second: at most 2^27 operations, and 2^23 elements in all
+// Whether the reference computes all units in a fraction of a second: at most 2^27 operations, and 2^22 elements in all
 // tensors together.
 bool is_cheap(const Family& family, const Axes& axes);
 
