@@ -3,9 +3,9 @@
 
     python3 experiments/check_times.py [--target host] [--runs 5] PROGRAM [PROGRAM]
 
-Prints a row of a markdown table for each of ROWS and program: medians in seconds, and of the second program how many times
-the first's they are. A comparison is one of a variant with itself, timed as if it were another (--same-code). Its journal lies in
-a temporary folder; builds are in the cache after the first run, which is left out.
+Prints a row of a markdown table for each of ROWS and program: medians in seconds, and of the second program how many
+times the first's they are. A comparison is one of a variant with itself, timed as if it were another (--same-code). Its
+journal lies in a temporary folder; builds are in the cache after the first run, which is left out.
 """
 import argparse
 import os
@@ -21,8 +21,8 @@ HOME = pathlib.Path(__file__).resolve().parent.parent
 ROWS = {  # variant, workload
     "host": [("copy/simple", "n1m"), ("row_softmax/simple", "r256_c4096"), ("rms_norm/simple", ""),
              ("e88_forward/simple", "b2_t64_h4_n32")],
-    "cuda": [("copy/cuda_vector4", "n1m"), ("copy/cuda_vector4", "n64m"), ("e88_backward/cuda_best", "b16_t512_h83_n32"),
-             ("e88_backward/cuda_best", "b1_t16384_h83_n32")],
+    "cuda": [("copy/cuda_vector4", "n1m"), ("copy/cuda_vector4", "n64m"),
+             ("e88_backward/cuda_best", "b16_t512_h83_n32"), ("e88_backward/cuda_best", "b1_t16384_h83_n32")],
 }
 
 
