@@ -46,6 +46,8 @@ struct Runtime {
   std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
   // Returns "" when the configuration supports these axes, else the reason (from its apo:requires).
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
+  // Returns the grids of its launches on these axes. Empty where nothing is launched by lines.
+  std::function<Grids(const Configuration&, const Axes&)> grids;
   // Returns the bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
   std::function<std::vector<SourceFile>(const Configuration&)> sources;  // the variant's file and its headers

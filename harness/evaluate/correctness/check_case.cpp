@@ -133,6 +133,14 @@ std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, cons
   return compare_loaded(*images, read_file(build.object_path), runtime.code_of);
 }
 
+// Loads the build, or sets its launches for the sizes of another case.
+Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
+  if (loaded == Loaded::no) {
+    return load_build(worker, 0, build);
+  }
+  return build.plan.launches.empty() ? Result<Done>(Done{}) : worker.relaunch(0, build.plan);
+}
+
 }  // namespace
 
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
@@ -156,7 +164,7 @@ WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
 
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
-                     GateSteps& steps) {
+                     GateSteps& steps, Loaded loaded) {
   const std::vector<std::int64_t> scratch = runtime.scratch(configuration, one.axes);
   if (const auto failure = check_scratch(scratch)) {
     return failed(*failure, one.workload);
@@ -170,8 +178,8 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
   }
   step.emplace(steps, "load " + one.workload);
-  if (const auto loaded = load_build(worker, 0, build); !loaded) {
-    return failed(loaded.failure(), one.workload);
+  if (const auto ready = load_for(worker, build, loaded); !ready) {
+    return failed(ready.failure(), one.workload);
   }
   if (const auto attached = worker.attach(shared_tensors); !attached) {
     return failed(attached.failure(), one.workload);

@@ -14,6 +14,7 @@
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/profile/host/perf_counters.h"
@@ -253,6 +254,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.unsupported = [&family, device, find](const Configuration& configuration, const Axes& axes) {
     std::string why;
     return supports(find(configuration.variant), family, axes, configuration.settings, &why, device) ? "" : why;
+  };
+  runtime.grids = [device, find](const Configuration& configuration, const Axes& axes) {
+    return grids_of_call(find(configuration.variant), axes, configuration.settings, device);
   };
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);

@@ -8,7 +8,7 @@
 // apo:input     q f32[H,T,D] normal
 // apo:input     k f32[G,T,D] normal
 // apo:output    y f32[H,T,D]
-// apo:unit      H
+// apo:unit      T
 // apo:workload  h8_g2_t64_d32 production H=8 G=2 T=64 D=32
 // apo:workload  h12_g3_t5_d7  ragged     H=12 G=3 T=5 D=7
 // apo:workload  h4_g1_t2_d4   small      H=4 G=1 T=2 D=4
