@@ -114,7 +114,7 @@ class ReferencesAhead {
 // The cases that one process serves, in this order, by their numbers in the plan.
 using Chain = std::vector<std::int64_t>;
 
-bool is_small(const Family& family, const CheckCase& one) {
+bool is_small_case(const Family& family, const CheckCase& one) {
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
   return element_count(family, one.axes) <= kMost;
 }
@@ -128,7 +128,7 @@ std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>&
   std::vector<Chain> chains;
   for (const std::int64_t index : supported) {
     const CheckCase& one = plan[static_cast<std::size_t>(index)];
-    if (!is_small(family, one)) {
+    if (!is_small_case(family, one)) {
       chains.push_back({index});
       continue;
     }
@@ -204,7 +204,7 @@ class CaseChecks {
     std::vector<std::pair<CheckCase, std::uint64_t>> cases;
     for (std::size_t place = 0; place < supported_.size(); ++place) {
       for (const Chain& chain : chains_) {
-        if (place < chain.size() && is_small(*runtime_.family, one(chain[place]))) {
+        if (place < chain.size() && is_small_case(*runtime_.family, one(chain[place]))) {
           cases.emplace_back(one(chain[place]), seed_of(chain[place]));
         }
       }

@@ -29,7 +29,7 @@ namespace {
 enum class Place : std::uint8_t { least, inside, beyond };
 
 // An axis that no build knows, and its values in workloads that are not extreme.
-struct Range {
+struct AxisRange {
   const AxisSpec* axis;
   std::int64_t listed;  // the largest
   std::uint64_t turn;   // of the forms
@@ -50,7 +50,7 @@ struct Range {
 };
 
 // Two axes, by their number, and a place of each.
-using Pair = std::tuple<std::size_t, Place, std::size_t, Place>;
+using TwoPlaces = std::tuple<std::size_t, Place, std::size_t, Place>;
 
 bool is_prime(std::int64_t value) {
   for (std::int64_t i = 2; i * i <= value; ++i) {
@@ -133,11 +133,11 @@ class CoveringShapes {
     list_pairs();
     const std::size_t tries = 3 * most;
     for (std::size_t i = 0; i < tries && shapes.size() < most && !pairs_.empty(); ++i) {
-      const Pair wanted = *std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(random_.below(pairs_.size())));
+      const TwoPlaces wanted = *std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(random_.below(pairs_.size())));
       std::optional<Axes> shape = draw_with(wanted);
       pairs_.erase(wanted);  // also where nothing legal has it
       if (shape && !is_listed(*shape) && std::ranges::find(shapes, *shape) == shapes.end()) {
-        std::erase_if(pairs_, [&](const Pair& pair) { return has(*shape, pair); });
+        std::erase_if(pairs_, [&](const TwoPlaces& pair) { return has(*shape, pair); });
         shapes.push_back(std::move(*shape));
       }
     }
@@ -153,7 +153,7 @@ class CoveringShapes {
     };
     known_ = (*std::ranges::max_element(bases_, smaller))->axes;
     known_operations_ = std::max(1.0, checked_operations(family_, known_));
-    for (const Range& range : ranges_) {
+    for (const AxisRange& range : ranges_) {
       Axes doubled = known_;
       std::int64_t& value = doubled.at(range.axis->name);
       value = std::max<std::int64_t>(1, 2 * value);
@@ -197,14 +197,14 @@ class CoveringShapes {
     }
   }
 
-  bool has(const Axes& axes, const Pair& pair) const {
+  bool has(const Axes& axes, const TwoPlaces& pair) const {
     const auto& [a, of_a, b, of_b] = pair;
     return ranges_[a].place_of(axes.at(ranges_[a].axis->name)) == of_a &&
            ranges_[b].place_of(axes.at(ranges_[b].axis->name)) == of_b;
   }
 
   // The places of all axes: those of the pair, and of the others such that many pairs are covered at once.
-  std::vector<Place> places_with(const Pair& pair) {
+  std::vector<Place> places_with(const TwoPlaces& pair) {
     std::vector<std::optional<Place>> places(ranges_.size());
     places[std::get<0>(pair)] = std::get<1>(pair);
     places[std::get<2>(pair)] = std::get<3>(pair);
@@ -223,8 +223,8 @@ class CoveringShapes {
         std::size_t covered = 0;
         for (std::size_t other = 0; other < places.size(); ++other) {
           if (other != i && places[other]) {
-            covered += pairs_.contains(i < other ? Pair{i, place, other, *places[other]}
-                                                 : Pair{other, *places[other], i, place});
+            covered += pairs_.contains(i < other ? TwoPlaces{i, place, other, *places[other]}
+                                                 : TwoPlaces{other, *places[other], i, place});
           }
         }
         return covered;
@@ -237,7 +237,7 @@ class CoveringShapes {
     return all;
   }
 
-  std::optional<Axes> draw_with(const Pair& pair) {
+  std::optional<Axes> draw_with(const TwoPlaces& pair) {
     const std::vector<Place> places = places_with(pair);
     const Axes& base = bases_[random_.below(bases_.size())]->axes;
     Axes axes = base;
@@ -257,7 +257,7 @@ class CoveringShapes {
     return repair(axes) ? std::optional(axes) : std::nullopt;
   }
 
-  std::int64_t draw_in(Range& range, Place place) {
+  std::int64_t draw_in(AxisRange& range, Place place) {
     constexpr std::int64_t kFew = 16;
     const AxisSpec& axis = *range.axis;
     switch (place) {
@@ -275,9 +275,9 @@ class CoveringShapes {
   // Halves the axis that is the farthest from its minimum until the shape is affordable, those inside first.
   void shrink(Axes& axes) {
     while (!is_affordable(axes)) {
-      Range* largest = nullptr;
+      AxisRange* largest = nullptr;
       double most = 0;
-      for (Range& range : ranges_) {
+      for (AxisRange& range : ranges_) {
         const std::int64_t value = axes.at(range.axis->name);
         const double room = static_cast<double>(value) / static_cast<double>(range.axis->min + 1);
         const double first = range.place_of(value) == Place::inside ? 1e6 : 1;
@@ -326,12 +326,12 @@ class CoveringShapes {
     if (is_good(axes)) {
       return true;
     }
-    std::vector<const Range*> order;
-    for (const Range& range : ranges_) {
+    std::vector<const AxisRange*> order;
+    for (const AxisRange& range : ranges_) {
       order.push_back(&range);
     }
     shuffle(order, random_);
-    for (const Range* range : order) {
+    for (const AxisRange* range : order) {
       std::vector<std::int64_t> values = nearby(axes, *range->axis);
       shuffle(values, random_);
       for (const std::int64_t value : values) {
@@ -363,9 +363,9 @@ class CoveringShapes {
   const ShapeBudget& budget_;
   const std::function<bool(const Axes&)>& takes_;
   Random random_;
-  std::vector<Range> ranges_;
+  std::vector<AxisRange> ranges_;
   std::vector<const Workload*> bases_;
-  std::set<Pair> pairs_;  // that no shape has yet
+  std::set<TwoPlaces> pairs_;  // that no shape has yet
   Axes known_;
   double known_operations_ = 1;
   std::vector<double> powers_;  // of each range
