@@ -164,6 +164,8 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
                {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
                // A repeated call has to write its output again.
                {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
+               // One process calls it with several sizes.
+               {"keeps_first_size", "correctness", Outcome::incorrect, "in a process of its own it is right"},
                {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.candidate);
@@ -353,8 +355,8 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   const Family& family = *find_family("e88_backward");
   const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
   EXPECT_EQ(plan.front().regimes, family.regimes);
-  EXPECT_EQ(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 2 + 3 + 1)
-      << "two smaller ones, and B, T and H as long as fits";
+  EXPECT_GE(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 9 + 3 + 1)
+      << "nine for the pairs of B, T and H, and each of them as long as fits";
   const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
   const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
   EXPECT_GE(longest, 511);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <future>
@@ -119,35 +120,39 @@ bool is_small_case(const Family& family, const CheckCase& one) {
   return element_count(family, one.axes) <= kMost;
 }
 
-// Small cases of one build share a process, two where there are enough of them: a program calls one kernel with many
-// sizes. A large case has a process of its own.
+// Small cases of one build share a process, or two: a program calls one kernel with many sizes. In the first one listed
+// workloads come first, the smallest at the begin; the second takes half of the others and begins with the largest. So
+// what is kept of the first sizes is once too small and once too large. A large case has a process of its own.
 std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>& plan,
-                             const std::vector<std::int64_t>& supported, std::uint64_t seed) {
-  constexpr std::size_t kEnough = 4;
-  std::map<std::vector<std::int64_t>, Chain> by_build;
+                             const std::vector<std::int64_t>& supported) {
+  const auto of = [&](std::int64_t index) -> const CheckCase& { return plan[static_cast<std::size_t>(index)]; };
+  const auto elements = [&](std::int64_t index) { return element_count(family, of(index).axes); };
+  std::map<std::vector<std::int64_t>, std::array<Chain, 2>> by_build;
   std::vector<Chain> chains;
   for (const std::int64_t index : supported) {
-    const CheckCase& one = plan[static_cast<std::size_t>(index)];
-    if (!is_small_case(family, one)) {
+    if (!is_small_case(family, of(index))) {
       chains.push_back({index});
       continue;
     }
     std::vector<std::int64_t> known_to_build;
     for (const AxisSpec& axis : family.axes) {
       if (axis.specialised) {
-        known_to_build.push_back(one.axes.at(axis.name));
+        known_to_build.push_back(of(index).axes.at(axis.name));
       }
     }
-    by_build[known_to_build].push_back(index);
+    auto& [first, second] = by_build[known_to_build];
+    const bool listed = find_workload(family, of(index).workload) != nullptr;
+    (listed || first.size() < second.size() ? first : second).push_back(index);
   }
-  Random random(derive_seed(seed, "chains"));
-  for (auto& [build, all] : by_build) {
-    shuffle(all, random);
-    const auto half = all.begin() + (all.size() >= kEnough ? std::ssize(all) / 2 : std::ssize(all));
-    chains.emplace_back(all.begin(), half);
-    if (half != all.end()) {
-      chains.emplace_back(half, all.end());
+  for (auto& [build, both] : by_build) {
+    auto& [first, second] = both;
+    if (!first.empty()) {
+      std::rotate(first.begin(), std::ranges::min_element(first, {}, elements), first.end());
     }
+    if (!second.empty()) {
+      std::rotate(second.begin(), std::ranges::max_element(second, {}, elements), second.end());
+    }
+    std::ranges::copy_if(both, std::back_inserter(chains), [](const Chain& chain) { return !chain.empty(); });
   }
   return chains;
 }
@@ -177,7 +182,7 @@ class CaseChecks {
         supported_.push_back(i);
       }
     }
-    chains_ = chains_of(*runtime_.family, plan_, supported_, seed_);
+    chains_ = chains_of(*runtime_.family, plan_, supported_);
     const bool cuda = runtime_.worker.target == Target::cuda;
     workers_.emplace(runtime_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(chains_))) : 0, seed_,
                      *runtime_.worker_pool);

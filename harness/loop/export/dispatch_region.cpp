@@ -28,22 +28,46 @@ std::string exact_sizes(const Family& family, const std::vector<std::string>& wo
   return join(sizes, " || ");
 }
 
-// "B <= 16 && T <= 512": no axis beyond what was verified, which is every small and ragged workload and what was
-// measured.
-std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
-  std::vector<std::string> terms;
-  for (const AxisSpec& axis : family.axes) {
-    std::int64_t most = axis.min;
-    for (const Workload& workload : family.workloads) {
-      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
-        most = std::max(most, workload.axes.at(axis.name));
-      }
-    }
-    if (most < axis.max) {
-      terms.push_back(fmt::format("{} <= {}", axis.name, most));
+// What was verified: every small and ragged workload, and what was measured.
+std::vector<const Workload*> verified_workloads(const Family& family, const std::vector<std::string>& measured) {
+  std::vector<const Workload*> verified;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
+      verified.push_back(&workload);
     }
   }
-  return join(terms, " && ");
+  return verified;
+}
+
+// "B <= 16 && T <= 512", or "(B <= 16 && T <= 512 || B <= 1 && T <= 16384)": no axis is larger than in one and the same
+// shape that was verified. Nothing is said of an axis that was verified to its end.
+std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
+  const std::vector<const Workload*> verified = verified_workloads(family, measured);
+  std::vector<std::string> limited;
+  for (const AxisSpec& axis : family.axes) {
+    if (std::ranges::none_of(verified, [&](const Workload* one) { return one->axes.at(axis.name) >= axis.max; })) {
+      limited.push_back(axis.name);
+    }
+  }
+  const auto is_within = [&](const Axes& axes, const Axes& other) {
+    return std::ranges::all_of(limited, [&](const std::string& axis) { return axes.at(axis) <= other.at(axis); });
+  };
+  std::vector<Axes> largest;
+  for (const Workload* one : verified) {
+    if (std::ranges::none_of(largest, [&](const Axes& other) { return is_within(one->axes, other); })) {
+      std::erase_if(largest, [&](const Axes& other) { return is_within(other, one->axes); });
+      largest.push_back(one->axes);
+    }
+  }
+  std::vector<std::string> shapes;
+  for (const Axes& axes : largest) {
+    std::vector<std::string> terms;
+    for (const std::string& axis : limited) {
+      terms.push_back(fmt::format("{} <= {}", axis, axes.at(axis)));
+    }
+    shapes.push_back(join(terms, " && "));
+  }
+  return shapes.size() > 1 ? "(" + join(shapes, " || ") + ")" : join(shapes, "");
 }
 
 // None where nothing says which sizes are of the class.
