@@ -16,6 +16,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
@@ -349,6 +350,22 @@ TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
   } catch (const EnvironmentError& error) {
     expect_contains(error.what(), "timed call");
   }
+}
+
+// A copy repeats its 4096 elements of a unit; what lies behind them is compared where units are drawn.
+TEST_F(EvaluateTest, ALargeCaseRepeatsItsInputsAndIsCheckedAsAnyOther) {
+  constexpr std::int64_t kLarge = 1 << 20;
+  const auto large = large_case(copy.runtime(), {"copy/once", {}}, 5, kLarge);
+  ASSERT_TRUE(large);
+  EXPECT_GT(large->axes.at("n"), kLarge);
+  EXPECT_EQ(large->repeated_axis, "n");
+  const GateResult right = correctness_gate(copy.runtime(), {"copy/once", {}}, {*large}, 5);
+  EXPECT_EQ(right.outcome, Outcome::valid) << right.evidence;
+  EXPECT_EQ(right.checked.largest, large->axes);
+  EXPECT_EQ(right.checked.elements, 2 * large->axes.at("n"));
+  Runtime small = copy.runtime();
+  small.unsupported = [](const Configuration&, const Axes& axes) { return axes.at("n") > kLarge / 8 ? "large" : ""; };
+  EXPECT_FALSE(large_case(small, {"copy/once", {}}, 5, kLarge)) << "not even in bytes";
 }
 
 TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {

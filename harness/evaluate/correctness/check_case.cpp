@@ -144,7 +144,8 @@ Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
 }  // namespace
 
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
-  Workload workload{.name = one.workload, .axes = one.axes};
+  Workload workload{
+      .name = one.workload, .axes = one.axes, .repeated_axis = one.repeated_axis, .distinct = one.distinct};
   const Workload* known = find_workload(*runtime.family, one.workload);
   if (known != nullptr && known->axes == one.axes) {
     workload = *known;

@@ -65,7 +65,9 @@ struct CheckCase {
   std::string workload;
   Axes axes;
   std::vector<std::string> regimes;
-  std::uint64_t seed = 0;  // of its inputs; 0: from the seed of the check
+  std::uint64_t seed = 0;          // of its inputs; 0: from the seed of the check
+  std::string repeated_axis = {};  // as of a Workload, whose name it does not have
+  std::int64_t distinct = 0;
 };
 
 struct CheckResult {

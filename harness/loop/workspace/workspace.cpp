@@ -247,6 +247,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     constexpr std::chrono::seconds kPatience{30};  // the slowest of our variants takes 2 s for a call on two busy cores
     runtime.worker.deadline = kPatience;
   }
+  runtime.device_bytes = machine_.target == Target::cuda ? device_->memory_bytes : 0;
   const Symbols device = device_symbols();
   runtime.build = [this, &family, find](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, find(configuration.variant), configuration, axes, sanitize);
