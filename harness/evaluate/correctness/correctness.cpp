@@ -336,7 +336,7 @@ class CaseChecks {
       if (check_in(alone, runtime_, configuration_, build, as, inputs, seed_of(index), steps_).outcome ==
           Outcome::valid) {
         result.evidence +=
-            "; in a process of its own it is right: something of an earlier call with other sizes is still in use";
+            "; in a process of its own it is right: something is kept from earlier calls, with other sizes";
       }
     }
     server.loaded = build.object_path;

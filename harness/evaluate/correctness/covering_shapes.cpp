@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -122,6 +123,7 @@ class CoveringShapes {
         bases_.push_back(&workload);
       }
     }
+    std::ranges::sort(bases_, {}, [&](const Workload* workload) { return element_count(family, workload->axes); });
   }
 
   std::vector<Axes> draw(std::size_t most) {
@@ -145,21 +147,18 @@ class CoveringShapes {
   }
 
  private:
-  // How the operations of a check grow with each axis: as a power, which a doubling tells. Counting takes as long as
-  // computing, so that shapes themselves are not counted.
+  // How the operations of a check grow with each axis: as a power, which a doubling of the largest workload tells.
+  // Counting takes as long as computing, so that shapes themselves are not counted.
   void learn_operations() {
-    const auto smaller = [&](const Workload* a, const Workload* b) {
-      return element_count(family_, a->axes) < element_count(family_, b->axes);
-    };
-    known_ = (*std::ranges::max_element(bases_, smaller))->axes;
-    known_operations_ = std::max(1.0, checked_operations(family_, known_));
+    const Axes& largest = bases_.back()->axes;
+    const double known = std::max(1.0, checked_operations(family_, largest));
     for (const AxisRange& range : ranges_) {
-      Axes doubled = known_;
+      Axes doubled = largest;
       std::int64_t& value = doubled.at(range.axis->name);
       value = std::max<std::int64_t>(1, 2 * value);
       const double operations = value <= range.axis->max ? checked_operations(family_, doubled) : 0;
       // Where doubled sizes are not legal: as fast as anything known grows.
-      powers_.push_back(operations > 0 ? std::max(0.0, std::log2(operations / known_operations_)) : 2);
+      powers_.push_back(operations > 0 ? std::max(0.0, std::log2(operations / known)) : 2);
     }
   }
 
@@ -209,9 +208,7 @@ class CoveringShapes {
     places[std::get<0>(pair)] = std::get<1>(pair);
     places[std::get<2>(pair)] = std::get<3>(pair);
     std::vector<std::size_t> order(ranges_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
-    }
+    std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle(order, random_);
     for (const std::size_t i : order) {
       if (places[i]) {
@@ -239,22 +236,24 @@ class CoveringShapes {
 
   std::optional<Axes> draw_with(const TwoPlaces& pair) {
     const std::vector<Place> places = places_with(pair);
-    const Axes& base = bases_[random_.below(bases_.size())]->axes;
-    Axes axes = base;
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
+    std::vector<std::size_t> all(ranges_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    // Any workload, then the one that costs least; first all axes change, then two: most contracts take that.
+    for (const Workload* base : {bases_[random_.below(bases_.size())], bases_.front()}) {
+      known_ = base->axes;
+      known_operations_ = std::max(1.0, checked_operations(family_, known_));
+      for (const std::vector<std::size_t>& changed : {all, {std::get<0>(pair), std::get<2>(pair)}}) {
+        Axes axes = base->axes;
+        for (const std::size_t i : changed) {
+          axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
+        }
+        shrink(axes);
+        if (repair(axes)) {
+          return axes;
+        }
+      }
     }
-    shrink(axes);
-    if (repair(axes)) {
-      return axes;
-    }
-    // Most contracts take a workload in which two axes change.
-    axes = base;
-    for (const std::size_t i : {std::get<0>(pair), std::get<2>(pair)}) {
-      axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
-    }
-    shrink(axes);
-    return repair(axes) ? std::optional(axes) : std::nullopt;
+    return std::nullopt;
   }
 
   std::int64_t draw_in(AxisRange& range, Place place) {
@@ -364,9 +363,9 @@ class CoveringShapes {
   const std::function<bool(const Axes&)>& takes_;
   Random random_;
   std::vector<AxisRange> ranges_;
-  std::vector<const Workload*> bases_;
-  std::set<TwoPlaces> pairs_;  // that no shape has yet
-  Axes known_;
+  std::vector<const Workload*> bases_;  // small ones, the smallest first
+  std::set<TwoPlaces> pairs_;           // that no shape has yet
+  Axes known_;                          // the workload that changes, and its operations
   double known_operations_ = 1;
   std::vector<double> powers_;  // of each range
 };

@@ -79,6 +79,13 @@ class Sizes {
       const std::int64_t too_large =
           first_where(least, axis.max, [&](std::int64_t wanted) { return taken_near(wanted) < 0; });
       largest = std::max(least, taken_near(too_large - 1));
+      constexpr std::int64_t kNear = 257;
+      largest = first_where(largest, std::min(axis.max, largest + kNear),
+                            [&](std::int64_t wanted) {
+                              value = wanted;
+                              return !takes(axes);
+                            }) -
+                1;
     }
     value = largest;
     return axes;
@@ -159,7 +166,7 @@ std::vector<ClippedGrid> clipped_grids(const Runtime& runtime, const Configurati
       return sizes.grids(axes).blocks;
     };
     const double most = blocks_at(largest);
-    if (blocks_at(least) == most) {
+    if (!sizes.grids(axes).refused.empty() || blocks_at(least) == most) {
       continue;
     }
     const std::int64_t last = first_where(least, largest, [&](std::int64_t at) { return blocks_at(at) == most; });
