@@ -105,11 +105,11 @@ bool has_other_shapes(const Family& family) {
   return !family.legal.empty() && guard_is_on(Guard::shapes);
 }
 
-// Returns a case in a regime drawn at random.
+// Returns a case in the typical regime, one in three in a drawn one: in some regimes few mistakes show.
 CheckCase held_out_case(const Family& family, const Axes& axes, Random& random) {
-  return {.workload = name_of(family, axes),
-          .axes = axes,
-          .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
+  constexpr std::uint64_t kOneIn = 3;
+  const std::size_t regime = random.below(kOneIn) == 0 ? random.below(regimes_in_use(family)) : 0;
+  return {.workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[regime]}};
 }
 
 // Shapes of no workload: those that cover all axes, and those that are long.
@@ -221,10 +221,10 @@ std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configurat
       correctness_plan(family, campaign_workloads, seed, shared_seed, supports(runtime, configuration),
                        runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
   if (has_other_shapes(family)) {
-    Random random(derive_seed(seed, "clipped"));
     for (const ClippedGrid& grid : clipped_grids(runtime, configuration, kMostElements, seed)) {
       if (grid.shape) {
-        plan.push_back(held_out_case(family, *grid.shape, random));
+        plan.push_back(
+            {.workload = name_of(family, *grid.shape), .axes = *grid.shape, .regimes = {family.regimes.front()}});
       }
     }
   }

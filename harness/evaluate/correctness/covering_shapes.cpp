@@ -235,6 +235,7 @@ class CoveringShapes {
   }
 
   std::optional<Axes> draw_with(const TwoPlaces& pair) {
+    constexpr int kDraws = 8;  // a repaired shape has round values more often than a drawn one
     const std::vector<Place> places = places_with(pair);
     std::vector<std::size_t> all(ranges_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -244,10 +245,12 @@ class CoveringShapes {
       known_operations_ = std::max(1.0, checked_operations(family_, known_));
       for (const std::vector<std::size_t>& changed : {all, {std::get<0>(pair), std::get<2>(pair)}}) {
         Axes axes = base->axes;
-        for (const std::size_t i : changed) {
-          axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
+        for (int draw = 0; draw < kDraws && (draw == 0 || !is_good(axes)); ++draw) {
+          for (const std::size_t i : changed) {
+            axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
+          }
+          shrink(axes);
         }
-        shrink(axes);
         if (repair(axes)) {
           return axes;
         }
