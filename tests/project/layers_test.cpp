@@ -205,7 +205,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/fleet", 2173},
     {"harness/implement", 6315},
     {"harness/injection", 933},
-    {"harness/loop", 9276},
+    {"harness/loop", 9274},
     {"harness/mcp", 1685},
     {"harness/profile", 4013},
     {"harness/research", 4117},
