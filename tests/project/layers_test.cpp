@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1656},
-    {"harness/cli", 8004},
+    {"harness/cli", 8000},
     {"harness/core", 8784},
     {"harness/evaluate", 9556},
     {"harness/exchange", 2582},
@@ -205,7 +205,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/fleet", 2173},
     {"harness/implement", 6315},
     {"harness/injection", 933},
-    {"harness/loop", 9274},
+    {"harness/loop", 9273},
     {"harness/mcp", 1685},
     {"harness/profile", 4013},
     {"harness/research", 4117},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5489},
     {"kernels", 4236},
     {"reports", 4460},
-    {"tests", 54481},
+    {"tests", 54422},
 };
 
 std::size_t lines_of(const fs::path& path) {
