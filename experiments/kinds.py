@@ -50,7 +50,7 @@ def verify(options, file, folder):
 
 
 def register(options, case, folder):
-    """Registers the case's families; returns the rows of those that ended unexpectedly, and the names of the usable ones."""
+    """Registers the case's families; returns a row for each, and the names of the usable ones."""
     rows, known = [], set()
     for header in sorted(case.glob("*.h")):
         name = re.search(r"apo:family\s+(\w+)", header.read_text())
@@ -59,10 +59,10 @@ def register(options, case, folder):
         begin = time.monotonic()
         run = subprocess.run([options.apo, "register", str(folder / header.name), "--quiet"], cwd=folder, text=True,
                              capture_output=True, check=False)
-        wanted = 2 if header.name.startswith("refused_") else 0
         refused = run.returncode != 0
+        as_wanted = refused == header.name.startswith("refused_")
         rows.append((case.name, header.name, "family", "refused" if refused else "registered", 1,
-                     time.monotonic() - begin, refused == (wanted != 0), (run.stdout + run.stderr).strip()[-300:]))
+                     time.monotonic() - begin, as_wanted, (run.stdout + run.stderr).strip()[-300:]))
         if not refused:
             known.add(name[1])
     return rows, known

@@ -79,7 +79,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   }
   const Machine& machine = workspace.machine();
   std::optional<Journal> journal =
-      request.keep ? std::optional(journal_to_measure(workspace, observer)) : existing_journal(workspace);
+      request.keep ? std::optional(journal_to_measure(workspace, observer)) : existing_journal(workspace.paths());
   if (request.keep) {
     add_variant(*journal, incumbent);
     add_variant(*journal, candidate);

@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1658},
-    {"harness/cli", 8032},
+    {"harness/cli", 8028},
     {"harness/core", 8817},
     {"harness/evaluate", 11260},
     {"harness/exchange", 2584},
@@ -205,7 +205,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/fleet", 2190},
     {"harness/implement", 6628},
     {"harness/injection", 933},
-    {"harness/loop", 9412},
+    {"harness/loop", 9411},
     {"harness/mcp", 1685},
     {"harness/profile", 4014},
     {"harness/research", 4117},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5562},
     {"kernels", 4381},
     {"reports", 4460},
-    {"tests", 59931},
+    {"tests", 60459},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,10 +15,10 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/json/values.h"
-#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/exchange/exchange.h"
 #include "harness/loop/workspace/incumbents.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/facts/campaigns.h"
 #include "journal/facts/incumbents.h"
@@ -61,15 +60,12 @@ std::vector<std::pair<std::string, Incumbent>> incumbents_of(Journal& journal, c
 
 Incumbents load_incumbents(const Workspace& workspace) {
   Incumbents incumbents;
-  if (is_absent(workspace.paths().journal)) {
-    return incumbents;
-  }
   try {
-    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-    for (const Incumbent& one : all_incumbents(journal)) {
-      for (const auto& [where, incumbent] : incumbents_of(journal, one)) {
+    std::optional<Journal> journal = existing_journal(workspace.paths());
+    for (const Incumbent& one : journal ? all_incumbents(*journal) : std::vector<Incumbent>()) {
+      for (const auto& [where, incumbent] : incumbents_of(*journal, one)) {
         incumbents[incumbent.configuration.variant].push_back("incumbent of " + where + " on " +
-                                                              device_text(journal, workspace, one.machine) + " as " +
+                                                              device_text(*journal, workspace, one.machine) + " as " +
                                                               incumbent.configuration.label());
       }
     }
@@ -242,22 +238,22 @@ CampaignStatus status_of(Journal& journal, std::int64_t id) {
 
 // The one that was asked for; else those that are being run with workers; else the newest that had some.
 std::vector<CampaignStatus> read_status(std::int64_t campaign, const Paths& paths) {
-  if (!std::filesystem::exists(paths.journal)) {
+  std::optional<Journal> journal = existing_journal(paths);
+  if (!journal) {
     return {};
   }
-  Journal journal = Journal::open(paths.journal, Access::read_only);
   if (campaign != 0) {
-    return {status_of(journal, campaign)};
+    return {status_of(*journal, campaign)};
   }
   std::vector<CampaignStatus> all;
-  const std::vector<std::int64_t> campaigns = campaigns_with_workers(journal);
+  const std::vector<std::int64_t> campaigns = campaigns_with_workers(*journal);
   for (const std::int64_t id : campaigns) {
-    if (CampaignStatus status = status_of(journal, id); !status.run_by.empty()) {
+    if (CampaignStatus status = status_of(*journal, id); !status.run_by.empty()) {
       all.push_back(std::move(status));
     }
   }
   if (all.empty() && !campaigns.empty()) {
-    all.push_back(status_of(journal, campaigns.front()));
+    all.push_back(status_of(*journal, campaigns.front()));
   }
   return all;
 }

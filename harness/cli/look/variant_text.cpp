@@ -87,7 +87,7 @@ std::string describe_variant(const Variant& variant) {
 
 Variant known_variant(Workspace& workspace, const std::string& id) {
   std::optional<Journal> journal =
-      workspace.catalogue().find(id) == nullptr ? existing_journal(workspace) : std::nullopt;
+      workspace.catalogue().find(id) == nullptr ? existing_journal(workspace.paths()) : std::nullopt;
   const std::optional<Variant> remembered = journal ? newest_variant(*journal, id) : std::nullopt;
   return remembered ? *remembered : workspace.catalogue().get(id);
 }

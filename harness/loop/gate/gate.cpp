@@ -109,7 +109,7 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
 // Throws EnvironmentError where no answer would mean anything: identical code seemed to differ by more than the margin
 // here.
 void check_resolution(const Workspace& workspace, const GatedPair& gated, const std::string& family, double margin) {
-  std::optional<Journal> journal = existing_journal(workspace);
+  std::optional<Journal> journal = existing_journal(workspace.paths());
   const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, workspace.machine(), family, gated.workloads);
   if (floor.smallest > margin) {
     throw EnvironmentError("the margin of " + format_percent(margin) +

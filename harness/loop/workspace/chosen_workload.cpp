@@ -137,7 +137,7 @@ const Workload& profiled_workload(Workspace& workspace, const Family& family,
     return std::all_of(configurations.begin(), configurations.end(),
                        [&](const Configuration& each) { return runtime.unsupported(each, one.axes).empty(); });
   };
-  if (std::optional<Journal> journal = existing_journal(workspace)) {
+  if (std::optional<Journal> journal = existing_journal(workspace.paths())) {
     const auto judged = newest_judgement(*journal, configurations, workspace.machine().id);
     const Workload* workload = judged ? find_workload(family, judged->workload) : nullptr;
     if (workload != nullptr && supported(*workload)) {

@@ -130,7 +130,7 @@ namespace {
 
 std::optional<Profile> kept_profile(Workspace& workspace, const Configuration& configuration, const Workload& workload,
                                     CachePolicy cache) {
-  std::optional<Journal> journal = existing_journal(workspace);
+  std::optional<Journal> journal = existing_journal(workspace.paths());
   if (!journal) {
     return std::nullopt;
   }
@@ -156,7 +156,7 @@ void keep(const std::string& what, Observer& observer, const std::function<void(
 std::vector<Roof> kept_or_measured_roofs(Workspace& workspace, bool remeasure, Observer& observer) {
   const StageRange range("roofs");
   const Machine& machine = workspace.machine();
-  if (std::optional<Journal> journal = remeasure ? std::nullopt : existing_journal(workspace)) {
+  if (std::optional<Journal> journal = remeasure ? std::nullopt : existing_journal(workspace.paths())) {
     if (auto roofs = known_roofs(*journal, machine); !roofs.empty()) {
       return roofs;
     }

@@ -24,9 +24,8 @@
 
 namespace apo {
 
-std::optional<Journal> existing_journal(const Workspace& workspace) {
-  const std::filesystem::path& path = workspace.paths().journal;
-  return is_absent(path) ? std::nullopt : std::optional(Journal::open(path, Access::read_only));
+std::optional<Journal> existing_journal(const Paths& paths) {
+  return is_absent(paths.journal) ? std::nullopt : std::optional(Journal::open(paths.journal, Access::read_only));
 }
 
 std::string known_incorrect(Journal& journal, const Experiment& candidate) {

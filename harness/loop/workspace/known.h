@@ -16,7 +16,7 @@
 namespace apo {
 
 // The journal, to read what is known; nullopt where there is none yet.
-std::optional<Journal> existing_journal(const Workspace& workspace);
+std::optional<Journal> existing_journal(const Paths& paths);
 
 // "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for the candidate's code; "" where none
 // did. Without a build, by the text alone.

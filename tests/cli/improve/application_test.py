@@ -156,7 +156,7 @@ class ApplicationVerdicts(ApplicationTest):
     def test_mistakes_name_the_fix(self):
         self.place.write("application.json", json.dumps({"application": application()}))
         self.place.write("other.json", "{}")
-        compare = "application compare no no --application".split()
+        compare = "compare no no --application".split()
         self.said(self.apo(*compare, "application.json", code=1).err, "there is no dispatch 'no'")
         self.said(self.apo(*compare, "other.json", code=1).err, "declares no application")
 

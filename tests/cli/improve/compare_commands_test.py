@@ -123,8 +123,8 @@ class MistakesWithCommands(CommandsTest):
         seconds = [*both, "--metric", "seconds"]
         for words, said in [(["compare", "--command-a", one, "--metric", "json:t"], "--command-b is missing"),
                             (["compare", "--command-b", one], "--command-a is missing"),
-                            (both, "--metric is missing"), (["compare"], "two variants, or two commands"),
-                            (["compare", "copy/simple"], "two variants, or two commands"),
+                            (both, "--metric is missing"), (["compare"], "two variants, two commands"),
+                            (["compare", "copy/simple"], "two variants, two commands"),
                             ("compare copy/simple copy/memcpy --metric seconds".split(), "--metric"),
                             ([*both, "--metric", "second"], "did you mean 'seconds'"),
                             ([*seconds, "--workload", "n4k"], "--workload"),
