@@ -242,7 +242,7 @@ void add_benchmarks_of_keys() {
   }
 }
 
-// A step that `apo list`, `apo show`, `apo lessons`, `apo report`, `apo run` and `apo doctor` take.
+// A step that `apo list`, `apo show`, `apo query --lessons`, `apo report`, `apo run` and `apo doctor` take.
 template <class Work>
 void add_step(const char* name, Work work) {
   benchmark::RegisterBenchmark((std::string("step/") + name).c_str(), [work](benchmark::State& state) {

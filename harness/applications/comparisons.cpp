@@ -103,7 +103,7 @@ void check_judged(const ProgramComparison& original) {
   }
   if (!fs::is_directory(original.folder)) {
     throw UserError(fmt::format("comparison c{} ran in '{}', which is no folder here", original.id, original.folder),
-                    "judge anew where they are: 'apo compare --command-a', 'apo application compare'");
+                    "judge anew where they are: 'apo compare --command-a', 'apo compare --application'");
   }
 }
 
@@ -121,8 +121,9 @@ ProgramComparison asked_by(const ProgramComparison& original) {
     if (asked.kind == ComparisonKind::application) {
       *dispatch = (fs::path(original.folder) / *dispatch).string();
       if (!fs::exists(*dispatch)) {
-        throw UserError(fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
-                        "write it again with 'apo export --dispatch', or judge others with 'apo application compare'");
+        throw UserError(
+            fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
+            "write it again with 'apo export --dispatch', or judge others with 'apo compare --application'");
       }
     }
   }

@@ -349,7 +349,7 @@ std::vector<fs::path> registered_files(const fs::path& registered) {
 void add(FamilyFile file, const OracleOptions& options) {
   if (find_family(file.name) != nullptr) {
     throw UserError("'" + file.path + "': there is already a family '" + file.name + "'",
-                    "give it another name, or retire the other one with 'apo unregister " + file.name + "'");
+                    "give it another name, or retire the other one with 'apo register --retire " + file.name + "'");
   }
   add_family(family_of(file, options));
   known_files().emplace(file.name, std::move(file));

@@ -70,13 +70,6 @@ Result<Done> load_build(Worker& worker, int slot, const Build& build) {
   return worker.load(slot, build.object_path, build.plan);
 }
 
-void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs) {
-  APO_CHECK(inputs.axes == inputs.drawn_axes);
-  for (const auto& [name, bytes] : inputs.bytes) {
-    shared_tensors.write_input(set, name, bytes);
-  }
-}
-
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs, int threads) {
   for (const NamedView& input : input_views(family, inputs)) {
     shared_tensors.share_input(set, input.name, input.view, threads);

@@ -87,8 +87,7 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
 // Loads a build: its object, and for a device variant its launches, if the file is still what was built.
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
-void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs);
-// The same without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
+// Without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs,
                   int threads = 1);
 // The same on a GPU: without the bytes where it keeps them.

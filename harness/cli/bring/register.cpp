@@ -1,5 +1,4 @@
-// harness/cli/bring/register.cpp - `apo register` and `apo unregister`: adds a variant whose gates pass, or retires
-// one.
+// harness/cli/bring/register.cpp - `apo register`: adds a variant or family whose gates pass, or retires one.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -111,8 +110,9 @@ void check_childless(const Workspace& workspace, const std::string& id) {
   }
   const std::string family = id.substr(0, id.find('/'));
   const bool is_own = std::filesystem::exists(workspace.paths().families / family);
-  throw UserError(fmt::format("{} is the apo:parent of {}", id, join(children, ", ")),
-                  "unregister these first" + (is_own ? ", or the whole family: 'apo unregister " + family + "'" : ""));
+  throw UserError(
+      fmt::format("{} is the apo:parent of {}", id, join(children, ", ")),
+      "retire these first" + (is_own ? ", or the whole family: 'apo register --retire " + family + "'" : ""));
 }
 
 int retire(const std::string& id, const Globals& globals) {
@@ -143,28 +143,36 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto request = std::make_shared<RegistrationRequest>();
   const auto unverified = std::make_shared<bool>(false);
   const auto unexecuted = std::make_shared<bool>(false);
-  app.add_option("file", request->file,
-                 "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
-                 "function (.so), or "
-                 "the file of a family (apo:family); - reads a variant from standard input")
-      ->required();
-  app.add_option("--family", request->family,
-                 "kernel family of a file without an apo:variant line (default: its folder's name)");
-  app.add_flag("--no-verify", *unverified,
-               "check the metadata block only; every experiment still runs the gates first");
-  app.add_flag("--no-executor", *unexecuted, "skip the check on the CPU executor; the checks on a GPU still run")
-      ->excludes("--no-verify");
-  return [request, unverified, unexecuted, &globals] {
+  const auto retired = std::make_shared<std::string>();
+  auto* file =
+      app.add_option("file", request->file,
+                     "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
+                     "function (.so), or "
+                     "the file of a family (apo:family); - reads a variant from standard input");
+  auto* family = app.add_option("--family", request->family,
+                                "kernel family of a file without an apo:variant line (default: its folder's name)");
+  auto* no_verify = app.add_flag("--no-verify", *unverified,
+                                 "check the metadata block only; every experiment still runs the gates first");
+  auto* no_executor =
+      app.add_flag("--no-executor", *unexecuted, "skip the check on the CPU executor; the checks on a GPU still run")
+          ->excludes(no_verify);
+  auto* retire_option =
+      app.add_option("--retire", *retired,
+                     "retire this registered variant FAMILY/NAME, or family with its variants; the journal keeps its "
+                     "results");
+  exclude(retire_option, {file, family, no_verify, no_executor});
+  return [request, unverified, unexecuted, retired, &globals] {
+    if (!retired->empty()) {
+      return retire(*retired, globals);
+    }
+    if (request->file.empty()) {
+      throw UserError("file is required",
+                      "'apo register FILE' adds a variant or a family, 'apo register --retire NAME' retires one");
+    }
     request->checks.verify = !*unverified;
     request->checks.executor = !*unexecuted;
     return add(*request, globals);
   };
-}
-
-Action define_unregister(CLI::App& app, Globals& globals) {
-  const auto id = std::make_shared<std::string>();
-  app.add_option("name", *id, "FAMILY/NAME of a registered variant, or the name of a registered family")->required();
-  return [id, &globals] { return retire(*id, globals); };
 }
 
 }  // namespace apo

@@ -1,4 +1,5 @@
-// harness/cli/look/show.cpp - `apo show`: prints one experiment, comparison or variant in full.
+// harness/cli/look/show.cpp - `apo show`: prints one experiment, comparison or variant in full, or the change of a
+// variant.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/diff.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
@@ -27,6 +29,7 @@ using report::Writer;
 
 struct ShowOptions {
   std::string what;
+  std::string diff;  // the variant to hold it against, or kParent
   bool samples = false;
   bool source = false;
   bool log = false;
@@ -352,6 +355,13 @@ int show_comparison(std::int64_t id, const ShowOptions& options, const Globals& 
 }
 
 int show(const ShowOptions& options, const Globals& globals) {
+  if (!options.diff.empty()) {
+    if (options.what.find('/') == std::string::npos) {
+      throw UserError("--diff needs a variant FAMILY/NAME, not '" + options.what + "'",
+                      "'apo show' of an accepted experiment has its difference; 'apo list' shows the variants");
+    }
+    return show_diff(options.what, options.diff, globals);
+  }
   if (const auto comparison = comparison_number(options.what)) {
     return show_comparison(*comparison, options, globals);
   }
@@ -367,9 +377,14 @@ Action define_show(CLI::App& app, Globals& globals) {
                  "number of an experiment, c and the number of a comparison of commands or by an application, or a "
                  "variant FAMILY/NAME")
       ->required();
-  app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
-  app.add_flag("--source", options->source, "print the source");
-  app.add_flag("--log", options->log, "print the compiler's log");
+  auto* samples = app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
+  auto* source = app.add_flag("--source", options->source, "print the source");
+  auto* log = app.add_flag("--log", options->log, "print the compiler's log");
+  auto* diff = app.add_option("--diff", options->diff,
+                              "print what the variant (or a configuration of it) changes in this other one")
+                   ->expected(0, 1)
+                   ->default_str(kParent);
+  exclude(diff, {samples, source, log});
   return [options, &globals] { return show(*options, globals); };
 }
 

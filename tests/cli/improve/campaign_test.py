@@ -122,10 +122,10 @@ class Campaigns(CommandTest):
         self.apo("report", "--output", ".apo/journal.db", code=1)
 
     def test_lessons_list_and_doctor(self):
-        for lesson in self.json("lessons", "--family", "copy")["lessons"]:
+        for lesson in self.json("query", "--lessons", "family=copy")["lessons"]:
             self.assertIn(lesson["verdict"], VERDICTS)
             self.assertEqual(str(lesson["experiment"]), self.id)
-        self.said(self.apo("lessons", "--technique", "adaptive-thread", code=1).err,
+        self.said(self.apo("query", "--lessons", "technique=adaptive-thread", code=1).err,
                   "did you mean 'adaptive-threads'", "docs/research.md#the-catalogue")
         self.said(self.apo("list", "copy").out, "* incumbent of class any")
         self.assertTrue(self.json("doctor")["host_works"])

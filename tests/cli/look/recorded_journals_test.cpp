@@ -86,8 +86,12 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
   const TemporaryFolder folder("apo-test");
   for (const std::filesystem::path& path : recorded_journals()) {
     SCOPED_TRACE(path);
-    std::vector<std::vector<std::string>> commands = {
-        {"list"}, {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--commands"}, {"list", "--workers"}};
+    std::vector<std::vector<std::string>> commands = {{"list"},
+                                                      {"query", "--lessons"},
+                                                      {"query"},
+                                                      {"query", "--profiles"},
+                                                      {"query", "--commands"},
+                                                      {"list", "--workers"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});
     }

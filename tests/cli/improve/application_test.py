@@ -1,5 +1,5 @@
-# tests/cli/trust/application_test.py - `apo application compare` on a program that trains with an exported dispatch,
-# with kernels that are slow, wrong, or misbehave; and a campaign that ends with it.
+# tests/cli/improve/application_test.py - `apo compare --application` on a program that trains with an exported
+# dispatch, with kernels that are slow, wrong, or misbehave; and a campaign that ends with it.
 import hashlib
 import json
 import os
@@ -85,7 +85,7 @@ class ApplicationTest(CommandTest):
 
     def compare(self, a, b, *more, **declared):
         self.place.write("application.json", json.dumps({"application": application(**declared)}))
-        ran = self.apo("application", "compare", a, b, "--application", "application.json", "--target", "host",
+        ran = self.apo("compare", a, b, "--application", "application.json", "--target", "host",
                        "--json", "-q", *more, code=None)
         judged = ran.document
         judged.update({key: judged["judgement"][key] for key in ("verdict", "reason", "sentence")})
@@ -211,7 +211,7 @@ class ApplicationFaults(ApplicationTest):
         self.place.write("broken/broken", "")
         judged = self.compare("right", "broken", prepare='test ! -e "$APO_DISPATCH/broken"')
         self.assertEqual((judged["outcome"], judged["verdict"]), ("build_failed", "reverted"))
-        self.apo("application", "compare", "broken", "right", "--application", "application.json", "-q",
+        self.apo("compare", "broken", "right", "--application", "application.json", "-q",
                  code=1)  # with A nothing can be compared
 
 
