@@ -159,11 +159,6 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
   return outcome;
 }
 
-void finish(const Evaluation& evaluation, double seconds) {
-  evaluation.experiment.judgement->seconds = seconds;
-  evaluation.experiment.finished_at = utc_now();
-}
-
 }  // namespace
 
 std::string failed_at(const GateResult& last) {
@@ -171,38 +166,33 @@ std::string failed_at(const GateResult& last) {
 }
 
 Judgement not_timed(const GateResult& last) {
-  return {.verdict = Verdict::reverted,
-          .reason = Reason::gate_failed,
-          .sentence = "Not timed: " + failed_at(last),
-          .rule_version = std::string(kRuleVersion)};
+  return untimed("Not timed: " + failed_at(last));
 }
 
-std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {
-  const auto start = std::chrono::steady_clock::now();
-  if (std::optional<Pairs> pairs = pass_untimed_gates(evaluation)) {
-    return ReadyToTime{.pairs = std::move(*pairs), .seconds = seconds_since(start)};
-  }
-  evaluation.experiment.judgement = not_timed(evaluation.experiment.gates.back());
-  finish(evaluation, seconds_since(start));
-  return std::nullopt;
-}
-
-PairOutcome run_timing(const Evaluation& evaluation, ReadyToTime ready) {
-  const StageRange range("gate timing");
-  const auto start = std::chrono::steady_clock::now();
-  draw_inputs(evaluation, ready.pairs);
-  PairOutcome outcome = time_pairs(evaluation, std::move(ready.pairs));
-  check_every_regime(evaluation);
-  finish(evaluation, ready.seconds + seconds_since(start));
-  return outcome;
-}
-
-std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, EvaluatePlan plan,
                                     Observer& observer, const EvaluateHooks& hooks) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const Evaluation evaluation{runtime, experiment, plan, observer, hooks};
-  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
-  return ready ? std::optional(run_timing(evaluation, std::move(*ready))) : std::nullopt;
+  auto start = std::chrono::steady_clock::now();
+  std::optional<Pairs> pairs = pass_untimed_gates(evaluation);
+  double seconds = seconds_since(start);
+  std::optional<PairOutcome> outcome;
+  if (!pairs) {
+    experiment.judgement = not_timed(experiment.gates.back());
+  } else {
+    if (hooks.before_timing) {
+      hooks.before_timing(plan);
+    }
+    const StageRange timing("gate timing");
+    start = std::chrono::steady_clock::now();
+    draw_inputs(evaluation, *pairs);
+    outcome = time_pairs(evaluation, std::move(*pairs));
+    check_every_regime(evaluation);
+    seconds += seconds_since(start);
+  }
+  experiment.judgement->seconds = seconds;
+  experiment.finished_at = utc_now();
+  return outcome;
 }
 
 }  // namespace apo

@@ -74,6 +74,8 @@ struct EvaluateHooks {
   std::function<void(const Build&, bool candidate)> on_build;
   std::function<void(const GateResult&)> on_gate;
   std::function<void(const Round&)> on_round;
+  // After the gates: the preset of the timing may be chosen now. An exception ends the evaluation.
+  std::function<void(EvaluatePlan& plan)> before_timing = {};
 };
 
 // The inputs of every gate of one experiment.

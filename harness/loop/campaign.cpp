@@ -52,8 +52,8 @@ Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campa
                 .resumed = true,
                 .first_iteration = begun + 1,
                 .last_iteration = last_iteration(open, request, begun, unfinished)};
-  opened.campaign.policy =
-      resumed_policy(open, request, request.typed.baseline ? named_baseline(workspace, request.policy) : std::nullopt);
+  opened.campaign.policy = resumed_policy(
+      open, request, request.typed.contains("--baseline") ? named_baseline(workspace, request.policy) : std::nullopt);
   // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
   opened.campaign.policy.seed = secret_seed();
   observer.say(resumption_text(open, request.typed, opened.first_iteration, opened.last_iteration));

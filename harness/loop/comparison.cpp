@@ -1,7 +1,6 @@
 // harness/loop/comparison.cpp - runs the gates and the judge on two named variants.
 #include "harness/loop/comparison.h"
 
-#include <filesystem>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -48,15 +47,6 @@ void check_differ(const ComparisonRequest& request) {
   }
 }
 
-// To read what is known, where the experiment is not kept; nullopt where there is none.
-std::optional<Journal> opened_journal(const Workspace& workspace, bool keep, Observer& observer) {
-  const std::filesystem::path& path = workspace.paths().journal;
-  if (keep) {
-    return journal_to_measure(workspace, observer);
-  }
-  return std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
-}
-
 void say_known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration,
                          Observer& observer) {
   if (const std::string known = known_incorrect(journal, variant, configuration); !known.empty()) {
@@ -86,7 +76,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     throw UserError(why);
   }
   const Machine& machine = workspace.machine();
-  std::optional<Journal> journal = opened_journal(workspace, request.keep, observer);
+  std::optional<Journal> journal =
+      request.keep ? std::optional(journal_to_measure(workspace, observer)) : existing_journal(workspace);
   if (request.keep) {
     journal->add_variant(incumbent);
     journal->add_variant(candidate);
@@ -115,6 +106,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   if (request.keep) {
     experiment.id = journal->begin_experiment(experiment);
     evaluate_in(*journal, runtime, experiment, plan, observer);
+    journal->finish_experiment(experiment);
   } else {
     evaluate(runtime, experiment, plan, observer);
   }

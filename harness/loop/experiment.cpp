@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "harness/core/interval.h"
-#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "harness/loop/campaign_checks.h"
 #include "harness/loop/plan.h"
@@ -58,11 +56,7 @@ AheadSteps steps_for(const CampaignFrame& frame, const CampaignProgress& state, 
       }
     }
   };
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    steps.check = [paths = frame.workspace.paths(), variant](const std::stop_token& stop) {
-      return executor_gates(paths, variant, stop);
-    };
-  }
+  steps.check = executor_check(frame.workspace, variant);
   return steps;
 }
 
@@ -180,37 +174,32 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
       return judged_before(frame, candidate, incumbent);
     };
   }
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead,
-                         candidate = experiment.candidate](const std::stop_token& stop) {
+  if (const BackgroundGates::Run check = executor_check(frame.workspace, variant)) {
+    plan.check_on_cpu = [check, ahead, candidate = experiment.candidate](const std::stop_token& stop) {
       const auto known = ahead != nullptr ? ahead->take(candidate, stop) : std::nullopt;
-      return known ? *known : executor_gates(paths, variant, stop);
+      return known ? *known : check(stop);
     };
   }
 }
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
                      const std::string& judge, WorkAhead* ahead) {
-  const StageRange range("evaluate " + experiment.candidate.label());
-  const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
-  EvaluatePlan untimed = plan_for(state, experiment, judge);
-  add_checks_of_new_text(frame, experiment, ahead, untimed);
-  std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
-  if (!ready) {
-    return;
-  }
-  const bool decides = !untimed.preset.ranks_only;
-  if (decides && !state.machine_checked) {
-    check_machine(frame, state);
-  }
-  EvaluatePlan plan = plan_for(state, experiment, judge);
-  if (decides) {
-    wait_for_other_work(frame, state, plan);
-  }
-  if (ahead != nullptr) {
-    ahead->begin();
-  }
-  run_timing({frame.runtime, experiment, plan, frame.observer, hooks}, std::move(*ready));
+  EvaluatePlan first = plan_for(state, experiment, judge);
+  add_checks_of_new_text(frame, experiment, ahead, first);
+  const auto before_timing = [&](EvaluatePlan& plan) {
+    const bool decides = !plan.preset.ranks_only;
+    if (decides && !state.machine_checked) {
+      check_machine(frame, state);
+    }
+    plan = plan_for(state, experiment, judge);
+    if (decides) {
+      wait_for_other_work(frame, state, plan);
+    }
+    if (ahead != nullptr) {
+      ahead->begin();
+    }
+  };
+  evaluate_in(frame.journal, frame.runtime, experiment, first, frame.observer, before_timing);
 }
 
 // After the verdict: what the next experiment starts from.
@@ -261,12 +250,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
   experiment.id = frame.journal.begin_experiment(experiment);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
-  try {
-    judge_candidate(frame, state, experiment, judge, ahead);
-  } catch (const std::exception& error) {
-    frame.journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
-    throw;
-  }
+  judge_candidate(frame, state, experiment, judge, ahead);
   keep_verdict(frame, experiment);
   advance(state, experiment);
   return experiment;

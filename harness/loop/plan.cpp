@@ -56,24 +56,23 @@ std::map<std::string, double> floors_of(const Family& family, const std::vector<
   return floors;
 }
 
-EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment) {
-  return {.on_build =
-              [&journal, experiment](const Build& build, bool candidate) {
-                journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
-              },
-          .on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); },
-          .on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); }};
-}
-
 void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
-                 Observer& observer) {
+                 Observer& observer, const std::function<void(EvaluatePlan&)>& before_timing) {
+  const std::int64_t id = experiment.id;
+  const EvaluateHooks hooks{.on_build =
+                                [&](const Build& build, bool candidate) {
+                                  journal.add_build(id, candidate ? Journal::Role::candidate : Journal::Role::incumbent,
+                                                    build);
+                                },
+                            .on_gate = [&](const GateResult& gate) { journal.add_gate(id, gate); },
+                            .on_round = [&](const Round& round) { journal.add_round(id, round); },
+                            .before_timing = before_timing};
   try {
-    evaluate(runtime, experiment, plan, observer, journal_hooks(journal, experiment.id));
+    evaluate(runtime, experiment, plan, observer, hooks);
   } catch (const std::exception& error) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
+    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = id}, error.what());
     throw;
   }
-  journal.finish_experiment(experiment);
 }
 
 }  // namespace apo

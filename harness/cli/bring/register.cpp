@@ -23,54 +23,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view state_text(RegistrationState state) {
-  switch (state) {
-    case RegistrationState::registered:
-      return "registered";
-    case RegistrationState::already_registered:
-      return "already registered";
-    case RegistrationState::refused:
-      return "refused";
-    case RegistrationState::guard_switched_off:
-      return "not registered: a guard is switched off";
-  }
-  return "";
+std::string state_text(const CandidateAnswer& answer) {
+  return answer.verdict == CandidateVerdict::wrong ? "refused"
+         : answer.path.empty()                     ? "not registered: a guard is switched off"
+                                                   : replace_all(std::string(to_string(answer.verdict)), "_", " ");
 }
 
-// "copy/mine", and "copy/mine@2" of the second text under that name.
-std::string versioned(const RegistrationResult& result) {
-  return result.version > 1 ? fmt::format("{}@{}", result.variant.id(), result.version) : result.variant.id();
-}
-
-Json document_of(const RegistrationResult& result) {
-  Json document = {
-      {"variant", result.variant.id()},      {"version", result.version}, {"state", state_text(result.state)},
-      {"gates", to_documents(result.gates)}, {"notes", result.notes},     {"path", result.path}};
-  if (result.state == RegistrationState::refused) {
-    document["log"] = result.log;
+Json document_of(const CandidateAnswer& answer) {
+  const bool refused = answer.verdict == CandidateVerdict::wrong;
+  Json document = {{"variant", answer.variant},
+                   {"version", answer.version},
+                   {"state", state_text(answer)},
+                   {"gates", to_documents(answer.gates)},
+                   {"notes", refused ? Json::array() : Json(answer.feedback)},
+                   {"path", answer.path}};
+  if (refused) {
+    document["log"] = answer.log;
   }
   return document;
 }
 
-void print_result(const RegistrationResult& result) {
-  for (const GateResult& gate : result.gates) {
-    print(gate.gate + ": " + std::string(outcome_text(gate)) + ", " + gate.evidence + " (" +
-          format_seconds(gate.seconds) + ")\n");
-  }
-  if (result.state == RegistrationState::refused) {
-    const GateResult& last = result.gates.back();
-    std::fputs(last.outcome == Outcome::build_failed ? as_quotation(result.log).c_str() : "", stderr);
-    std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", result.variant.id().c_str(), last.gate.c_str(),
+void print_registration(const CandidateAnswer& answer) {
+  print(gates_text(answer.gates));
+  if (answer.verdict == CandidateVerdict::wrong) {
+    const GateResult& last = answer.gates.back();
+    std::fputs(last.outcome == Outcome::build_failed ? as_quotation(answer.log).c_str() : "", stderr);
+    std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", answer.variant.c_str(), last.gate.c_str(),
                  std::string(to_string(last.outcome)).c_str());
-  } else if (result.path.empty()) {
-    print(result.variant.id() + " " + std::string(state_text(result.state)) + "\n");
-  } else {
-    const bool known = result.state == RegistrationState::already_registered;
-    for (const std::string& note : result.notes) {
-      print("note: " + note + "\n");
-    }
-    print(versioned(result) + (known ? " is already registered: " : " registered: ") + result.path + "\n");
+    return;
   }
+  for (const std::string& note : answer.feedback) {
+    print("note: " + note + "\n");
+  }
+  // "copy/mine", and "copy/mine@2" of the second text under that name.
+  print(answer.variant + (answer.version > 1 ? fmt::format("@{}", answer.version) : "") +
+        (answer.verdict == CandidateVerdict::already_registered ? " is " : " ") + state_text(answer) +
+        (answer.path.empty() ? "" : ": " + answer.path) + "\n");
 }
 
 int add(RegistrationRequest request, const Globals& globals) {
@@ -84,13 +72,13 @@ int add(RegistrationRequest request, const Globals& globals) {
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  const RegistrationResult result = register_file(workspace, request, observer);
+  const CandidateAnswer answer = register_file(workspace, request, observer);
   if (globals.json) {
-    print_json(document_of(result));
+    print_json(document_of(answer));
   } else {
-    print_result(result);
+    print_registration(answer);
   }
-  return result.state == RegistrationState::refused ? kGateFailed : kDone;
+  return answer.verdict == CandidateVerdict::wrong ? kGateFailed : kDone;
 }
 
 // Those of the family that were registered here: without it they are nothing.

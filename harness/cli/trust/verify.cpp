@@ -250,11 +250,8 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
     gates.push_back(sanitizers->run());
   }
   const double seconds = device_s + seconds_since(start);
-  std::string text;
   for (const GateResult& gate : gates) {
     log_steps(gate);
-    text += fmt::format("{}: {}, {} ({})\n", gate.gate, to_string(gate.outcome), gate.evidence,
-                        format_seconds(gate.seconds));
   }
   print_answer(globals,
                {{"variant", to_document(configuration)},
@@ -263,7 +260,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
                 {"gates", to_documents(gates)},
                 {"device_seconds", device_s},
                 {"seconds", seconds}},
-               text + (gates.back().outcome == Outcome::valid ? "" : same_again(seed)));
+               gates_text(gates) + (gates.back().outcome == Outcome::valid ? "" : same_again(seed)));
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
 }
 

@@ -14,6 +14,7 @@
 #include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge_pair.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
@@ -167,15 +168,6 @@ bool has_gate(const Experiment& experiment, const std::string& name) {
                      [&](const GateResult& gate) { return gate.gate == name; });
 }
 
-JudgePreset recorded_preset(const Judgement& judgement) {
-  if (judgement.preset.empty()) {
-    return standard_preset();  // it never came to timing
-  }
-  JudgePreset preset = any_preset_named(judgement.preset);
-  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
-  return preset;
-}
-
 CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) {
   if (original.judgement->cache_policy) {
     return *original.judgement->cache_policy;
@@ -263,6 +255,7 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
                            original.candidate.label(), original.incumbent.label()));
   replay.again.incumbent = rebuilt.incumbent;
   evaluate_in(journal, rebuilt.runtime, replay.again, plan, observer);
+  journal.finish_experiment(replay.again);
   replay.again.incumbent = original.incumbent;
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));

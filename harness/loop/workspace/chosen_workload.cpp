@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 #include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/workspace/known.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -136,9 +136,8 @@ const Workload& profiled_workload(Workspace& workspace, const Family& family,
     return std::all_of(configurations.begin(), configurations.end(),
                        [&](const Configuration& each) { return runtime.unsupported(each, one.axes).empty(); });
   };
-  if (const auto& path = workspace.paths().journal; std::filesystem::exists(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    const auto judged = newest_judgement(journal, configurations, workspace.machine().id);
+  if (std::optional<Journal> journal = existing_journal(workspace)) {
+    const auto judged = newest_judgement(*journal, configurations, workspace.machine().id);
     const Workload* workload = judged ? find_workload(family, judged->workload) : nullptr;
     if (workload != nullptr && supported(*workload)) {
       observer.say(fmt::format("on {}, where experiment {} judged; --workload takes another one", workload->name,

@@ -126,12 +126,11 @@ namespace {
 
 std::optional<Profile> kept_profile(Workspace& workspace, const Configuration& configuration, const Workload& workload,
                                     CachePolicy cache) {
-  const auto& path = workspace.paths().journal;
-  if (is_absent(path)) {
+  std::optional<Journal> journal = existing_journal(workspace);
+  if (!journal) {
     return std::nullopt;
   }
-  Journal journal = Journal::open(path, Access::read_only);
-  auto kept = journal.newest_profile(
+  auto kept = journal->newest_profile(
       configuration, workload.name,
       {.machine = workspace.machine().id, .source_hash = workspace.catalogue().get(configuration.variant).source_hash});
   return kept && kept->conditions.starts_with(caches_text(cache)) ? kept : std::nullopt;
@@ -153,17 +152,15 @@ void keep(const std::string& what, Observer& observer, const std::function<void(
 std::vector<Roof> kept_or_measured_roofs(Workspace& workspace, bool remeasure, Observer& observer) {
   const StageRange range("roofs");
   const Machine& machine = workspace.machine();
-  const auto& path = workspace.paths().journal;
-  if (!remeasure && !is_absent(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
+  if (std::optional<Journal> journal = remeasure ? std::nullopt : existing_journal(workspace)) {
+    if (auto roofs = known_roofs(*journal, machine); !roofs.empty()) {
       return roofs;
     }
   }
   observer.say("measuring the roofs of this machine");
   const std::vector<Roof> roofs = workspace.measure_roofs();
   keep("roofs are", observer, [&] {
-    Journal journal = Journal::open(path, Access::read_write);
+    Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
     journal.add_machine(machine);
     journal.add_roofs(machine.id, roofs);
   });

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/profile/application/application_summary.h"
@@ -18,6 +20,11 @@
 #include "journal/query/queries.h"
 
 namespace apo {
+
+std::optional<Journal> existing_journal(const Workspace& workspace) {
+  const std::filesystem::path& path = workspace.paths().journal;
+  return is_absent(path) ? std::nullopt : std::optional(Journal::open(path, Access::read_only));
+}
 
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration) {
   const Table found =

@@ -2,6 +2,7 @@
 // smallest claim, the share of an application.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,13 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
+
+// The journal, to read what is known; nullopt where there is none yet.
+std::optional<Journal> existing_journal(const Workspace& workspace);
 
 // "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for this text of the variant; "" where
 // none did.
