@@ -19,6 +19,9 @@
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/machines.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -67,7 +70,7 @@ RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, c
                              .device = machine.model};
   collect_recordings(folder.path(), profile);
   const ApplicationSummary summary = summarise(profile, Categories::for_pytorch());
-  return {.profile = journal.add_application(profile, summary, machine.id),
+  return {.profile = add_application(journal, profile, summary, machine.id),
           .summary = summary,
           .steps = comparison.application.warmup_steps + run.steps};
 }
@@ -92,8 +95,8 @@ ProgramComparison asked_here(ProgramComparison asked, const Machine& machine) {
 }
 
 void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison) {
-  journal.add_machine(machine);
-  comparison.id = journal.begin_comparison(comparison);
+  add_machine(journal, machine);
+  comparison.id = begin_comparison(journal, comparison);
 }
 
 void check_judged(const ProgramComparison& original) {
@@ -147,11 +150,11 @@ ProgramComparison compare_commands(Workspace& workspace, Journal* journal, Progr
   CommandHooks hooks;
   if (journal != nullptr) {
     hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison); };
-    hooks.on_round = [&](const Round& round) { journal->add_comparison_round(comparison.id, round); };
+    hooks.on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); };
   }
   const auto finish = [&] {
     if (journal != nullptr && comparison.judgement) {
-      journal->finish_comparison(comparison);
+      finish_comparison(*journal, comparison);
     }
   };
   try {
@@ -172,7 +175,7 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
   RecordedSteps recorded = {.missing = "not all runs ended well"};
   const ApplicationHooks hooks = {
       .on_begin = [&] { begin(journal, machine, comparison); },
-      .on_run = [&](const ApplicationRun& run) { journal.add_comparison_run(comparison.id, run); },
+      .on_run = [&](const ApplicationRun& run) { add_comparison_run(journal, comparison.id, run); },
       .on_pairs =
           [&](const RunOfA& run_a) {
             if (kernel.missing.empty() && !comparison.application.kernels.empty()) {
@@ -182,15 +185,15 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
   judge_application(comparison, secret_seed(), workspace.turns(), observer, hooks);
   comparison.expectation = expectation_of(kernel, comparison.application.kernels, recorded, step_of_a(comparison),
                                           comparison.judgement->rounds > 0 ? &comparison.figures.front() : nullptr);
-  journal.finish_comparison(comparison);
+  finish_comparison(journal, comparison);
   return comparison;
 }
 
 ComparisonReplay replay_comparison(Workspace& workspace, Journal& journal, std::int64_t id, Observer& observer) {
-  ComparisonReplay replay{.original = journal.load_comparison(id)};
+  ComparisonReplay replay{.original = load_comparison(journal, id)};
   const ProgramComparison& original = replay.original;
   check_judged(original);
-  const std::optional<Machine> then = journal.machine(original.machine);
+  const std::optional<Machine> then = find_machine(journal, original.machine);
   const Target target = then ? then->target : Target::host;
   if (original.kind == ComparisonKind::commands) {
     replay.again = compare_commands(workspace, &journal, asked_by(original), target, observer);

@@ -12,6 +12,8 @@
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -79,8 +81,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   std::optional<Journal> journal =
       request.keep ? std::optional(journal_to_measure(workspace, observer)) : existing_journal(workspace);
   if (request.keep) {
-    journal->add_variant(incumbent);
-    journal->add_variant(candidate);
+    add_variant(*journal, incumbent);
+    add_variant(*journal, candidate);
   }
   if (journal) {
     say_known_incorrect(*journal, incumbent, request.incumbent, observer);
@@ -104,9 +106,9 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .started_at = utc_now(),
                         .machine = machine.id};
   if (request.keep) {
-    experiment.id = journal->begin_experiment(experiment);
+    experiment.id = begin_experiment(*journal, experiment);
     evaluate_in(*journal, runtime, experiment, plan, observer);
-    journal->finish_experiment(experiment);
+    finish_experiment(*journal, experiment);
   } else {
     evaluate(runtime, experiment, plan, observer);
   }

@@ -14,6 +14,8 @@
 #include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/registration.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/variants.h"
 
 namespace apo {
 
@@ -151,15 +153,15 @@ std::optional<Lesson> lesson_of(const CampaignFrame& frame, const Experiment& ex
 
 // "experiment 12: reverted: Slower: ..." where it judged the same machine code.
 std::string judged_before(const CampaignFrame& frame, const Build& candidate, const Build& incumbent) {
-  const auto before = frame.journal.newest_with_code({.candidate = candidate.code_hash,
-                                                      .incumbent = incumbent.code_hash,
-                                                      .machine = frame.workspace.machine().id,
-                                                      .workload = join(frame.policy.workloads, ","),
-                                                      .cache = frame.policy.cache_policy});
+  const auto before = newest_with_code(frame.journal, {.candidate = candidate.code_hash,
+                                                       .incumbent = incumbent.code_hash,
+                                                       .machine = frame.workspace.machine().id,
+                                                       .workload = join(frame.policy.workloads, ","),
+                                                       .cache = frame.policy.cache_policy});
   if (!before) {
     return "";
   }
-  const Experiment experiment = frame.journal.load_experiment(*before, Detail::summary);
+  const Experiment experiment = load_experiment(frame.journal, *before, Detail::summary);
   return fmt::format("experiment {}: {}: {}", *before, to_string(experiment.judgement->verdict),
                      experiment.judgement->sentence);
 }
@@ -235,7 +237,7 @@ Experiment planned_experiment(const CampaignFrame& frame, const Configuration& i
 }
 
 void keep_verdict(const CampaignFrame& frame, const Experiment& experiment) {
-  frame.journal.finish_experiment(experiment, lesson_of(frame, experiment));
+  finish_experiment(frame.journal, experiment, lesson_of(frame, experiment));
   settle_proposal(frame.workspace, experiment);
   frame.observer.say(
       fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
@@ -245,9 +247,9 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
                           const Candidate& candidate, const std::string& judge, WorkAhead* ahead) {
   Experiment experiment = planned_experiment(frame, state.incumbent, iteration, candidate, state.timed_candidates + 1);
   const Catalogue& catalogue = frame.workspace.catalogue();
-  frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
-  frame.journal.add_variant(catalogue.get(experiment.incumbent.variant));
-  experiment.id = frame.journal.begin_experiment(experiment);
+  add_variant(frame.journal, catalogue.get(experiment.candidate.variant));
+  add_variant(frame.journal, catalogue.get(experiment.incumbent.variant));
+  experiment.id = begin_experiment(frame.journal, experiment);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
   judge_candidate(frame, state, experiment, judge, ahead);

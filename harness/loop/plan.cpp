@@ -4,6 +4,8 @@
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 
@@ -61,16 +63,16 @@ void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experimen
   const std::int64_t id = experiment.id;
   const EvaluateHooks hooks{.on_build =
                                 [&](const Build& build, bool candidate) {
-                                  journal.add_build(id, candidate ? Journal::Role::candidate : Journal::Role::incumbent,
-                                                    build);
+                                  add_build(journal, id, candidate ? BuildRole::candidate : BuildRole::incumbent,
+                                            build);
                                 },
-                            .on_gate = [&](const GateResult& gate) { journal.add_gate(id, gate); },
-                            .on_round = [&](const Round& round) { journal.add_round(id, round); },
+                            .on_gate = [&](const GateResult& gate) { add_gate(journal, id, gate); },
+                            .on_round = [&](const Round& round) { add_round(journal, id, round); },
                             .before_timing = before_timing};
   try {
     evaluate(runtime, experiment, plan, observer, hooks);
   } catch (const std::exception& error) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = id}, error.what());
+    mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = id}, error.what());
     throw;
   }
 }

@@ -11,9 +11,10 @@
 #include "harness/evaluate/plan.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // The preset of a word; for "auto" the standard one, until choose_judge() has measured the noise. Throws UserError for
 // an unknown word.

@@ -4,6 +4,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/loop/campaign.h"
+#include "journal/facts/campaigns.h"
 #include "tests/text.h"
 
 namespace apo {
@@ -91,13 +92,13 @@ TEST(Recover, NobodyResumesAnInterruptedTrial) {
     begun.machine = "m";
     {
       Journal driver = Journal::open(path, Access::read_write);
-      driver.add_machine({.id = "m", .model = "a machine"});
-      driver.begin_campaign(begun);
+      add_machine(driver, {.id = "m", .model = "a machine"});
+      begin_campaign(driver, begun);
     }
     Journal journal = Journal::open(path, Access::read_write);
     SilentObserver observer;
     recover(journal, observer);
-    const Campaign campaign = journal.campaigns().at(0);
+    const Campaign campaign = all_campaigns(journal).at(0);
     EXPECT_EQ(campaign.state != CampaignState::open, iterations == kNamedCandidates);
     EXPECT_EQ(campaign.end_note.empty(), iterations != kNamedCandidates);
   }

@@ -20,6 +20,7 @@
 #include "harness/loop/export/dispatch.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/incumbents.h"
 #include "journal/journal.h"
 
 namespace apo {

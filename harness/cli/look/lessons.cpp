@@ -18,6 +18,11 @@
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/prediction/evidence.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/lessons.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -35,7 +40,7 @@ Names known_names(const Workspace& workspace, Journal& journal) {
       names["technique"].insert(variant->techniques.begin(), variant->techniques.end());
     }
   }
-  for (const Lesson& lesson : journal.lessons()) {
+  for (const Lesson& lesson : lessons_of(journal)) {
     names["family"].insert(lesson.family);
     names["variant"].insert(lesson.configuration.variant);
     names["technique"].insert(lesson.techniques.begin(), lesson.techniques.end());
@@ -67,7 +72,7 @@ std::vector<Lesson> lessons_of(Journal& journal, Query query) {
   }
   std::vector<Lesson> found;
   for (const std::vector<Cell>& row : run_query(journal, query).rows) {
-    for (Lesson& lesson : journal.lessons({.experiment = std::get<std::int64_t>(row.front())})) {
+    for (Lesson& lesson : lessons_of(journal, {.experiment = std::get<std::int64_t>(row.front())})) {
       found.push_back(std::move(lesson));
     }
   }
@@ -89,9 +94,8 @@ class CurrentIncumbents {
     const auto [known, added] =
         profiles_.try_emplace({lesson.incumbent.label(), lesson.incumbent_source_hash, workload, lesson.machine});
     if (added && !workload.empty()) {
-      known->second = journal_
-                          .newest_profile(lesson.incumbent, workload,
-                                          {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
+      known->second = newest_profile(journal_, lesson.incumbent, workload,
+                                     {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
                           .value_or(Profile());
     }
     return known->second;
@@ -102,7 +106,7 @@ class CurrentIncumbents {
     const auto [known, added] = known_.try_emplace({lesson.family, lesson.workload_class, lesson.machine});
     const Family* family = find_family(lesson.family);
     if (added) {
-      const auto of_class = journal_.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+      const auto of_class = find_incumbent(journal_, lesson.family, lesson.workload_class, lesson.machine);
       if (of_class) {
         known->second =
             family == nullptr ? ClassIncumbents{*of_class, {}} : class_incumbents(journal_, *family, *of_class);
@@ -111,7 +115,7 @@ class CurrentIncumbents {
     if (!known->second || known->second->differing.empty() || lesson.experiment == 0) {
       return known->second ? std::optional(known->second->of_class) : std::nullopt;
     }
-    const Experiment experiment = journal_.load_experiment(lesson.experiment, Detail::summary);
+    const Experiment experiment = load_experiment(journal_, lesson.experiment, Detail::summary);
     return nearest_incumbent(*family, *known->second, experiment.workloads).incumbent;
   }
 
@@ -169,7 +173,7 @@ std::string condition_of(const Lesson& lesson) {
 }
 
 std::string place_of(const Lesson& lesson, Journal& journal) {
-  const std::optional<Machine> machine = journal.machine(lesson.machine);
+  const std::optional<Machine> machine = find_machine(journal, lesson.machine);
   return fmt::format("{}, class {}, on {}", lesson.family, lesson.workload_class,
                      machine ? machine->model : lesson.machine);
 }

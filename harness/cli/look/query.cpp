@@ -15,6 +15,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/unfinished.h"
 #include "journal/journal.h"
 #include "journal/query/queries.h"
 #include "reports/formats/escape.h"
@@ -186,7 +187,8 @@ std::string other_holdings(const Paths& paths) {
 // The state 'running' is also that of an experiment whose process was killed.
 std::string interrupted_text(const Paths& paths) {
   std::vector<std::string> numbers;
-  for (const Unfinished& one : Journal::open(paths.journal, Access::read_only).interrupted_experiments()) {
+  Journal journal = Journal::open(paths.journal, Access::read_only);
+  for (const Unfinished& one : interrupted_experiments(journal)) {
     numbers.push_back(std::to_string(one.id));
   }
   return numbers.empty() ? ""

@@ -19,6 +19,15 @@
 #include "harness/core/text.h"
 #include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
+#include "journal/facts/workers.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -55,7 +64,7 @@ std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) 
       return round.environment.layout;
     }
   }
-  const auto campaign = journal.campaign(experiment.campaign);
+  const auto campaign = find_campaign(journal, experiment.campaign);
   return campaign ? campaign->policy.layout : std::nullopt;
 }
 
@@ -63,7 +72,7 @@ std::string why_abandoned(Journal& journal, const Experiment& experiment) {
   if (!experiment.abandoned.empty()) {
     return experiment.abandoned;
   }
-  const std::vector<Unfinished> interrupted = journal.interrupted_experiments();
+  const std::vector<Unfinished> interrupted = interrupted_experiments(journal);
   return std::ranges::any_of(interrupted, [&](const Unfinished& one) { return one.id == experiment.id; })
              ? "the run that measured it was interrupted"
              : "";
@@ -72,8 +81,8 @@ std::string why_abandoned(Journal& journal, const Experiment& experiment) {
 // The experiments that measured it again.
 std::vector<Experiment> replays_of(Journal& journal, const Experiment& experiment) {
   std::vector<Experiment> again;
-  for (const ReplayRow& row : journal.replays_of(experiment.id)) {
-    again.push_back(journal.load_experiment(row.experiment, Detail::summary));
+  for (const ReplayRow& row : replays_of(journal, experiment.id)) {
+    again.push_back(load_experiment(journal, row.experiment, Detail::summary));
   }
   return again;
 }
@@ -82,26 +91,26 @@ std::vector<Experiment> replays_of(Journal& journal, const Experiment& experimen
 std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
   std::vector<Certification> result;
   if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
-    result = journal.certifications(experiment.campaign);
+    result = certifications_of(journal, experiment.campaign);
     std::erase_if(result, [&](const Certification& one) { return !(one.incumbent == experiment.candidate); });
   }
   return result;
 }
 
 ExperimentView load_view(Journal& journal, std::int64_t id) {
-  const Experiment experiment = journal.load_experiment(id);
-  const auto worker = journal.worker_of(id);
+  const Experiment experiment = load_experiment(journal, id);
+  const auto worker = worker_of(journal, id);
   return {.experiment = experiment,
           .layout = layout_of(journal, experiment),
           .device = worker ? worker->device : "",
           .abandoned = why_abandoned(journal, experiment),
-          .bottlenecks =
-              experiment.iteration == 0 ? std::vector<Bottleneck>() : journal.brief(experiment.iteration).bottlenecks,
+          .bottlenecks = experiment.iteration == 0 ? std::vector<Bottleneck>()
+                                                   : load_brief(journal, experiment.iteration).bottlenecks,
           .certifications = certifications_of(journal, experiment),
-          .measures_again = journal.replay(experiment.id),
+          .measures_again = find_replay(journal, experiment.id),
           .replays = replays_of(journal, experiment),
-          .candidate = journal.variant(experiment.candidate_source_hash),
-          .incumbent = journal.variant(experiment.incumbent_source_hash)};
+          .candidate = find_variant(journal, experiment.candidate_source_hash),
+          .incumbent = find_variant(journal, experiment.incumbent_source_hash)};
 }
 
 // The difference between the sources of an accepted candidate and its incumbent, else "".
@@ -349,7 +358,7 @@ int show_comparison(std::int64_t id, const ShowOptions& options, const Globals& 
                     "without these options 'apo show' prints every run");
   }
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
-  const ProgramComparison comparison = journal.load_comparison(id);
+  const ProgramComparison comparison = load_comparison(journal, id);
   print_answer(globals, to_document_with_runs(comparison), comparison_in_full(comparison));
   return kDone;
 }

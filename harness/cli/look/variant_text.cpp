@@ -7,6 +7,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -87,7 +88,7 @@ std::string describe_variant(const Variant& variant) {
 Variant known_variant(Workspace& workspace, const std::string& id) {
   std::optional<Journal> journal =
       workspace.catalogue().find(id) == nullptr ? existing_journal(workspace) : std::nullopt;
-  const std::optional<Variant> remembered = journal ? journal->newest_variant(id) : std::nullopt;
+  const std::optional<Variant> remembered = journal ? newest_variant(*journal, id) : std::nullopt;
   return remembered ? *remembered : workspace.catalogue().get(id);
 }
 

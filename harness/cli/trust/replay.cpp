@@ -17,6 +17,9 @@
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -185,13 +188,13 @@ int all(const Globals& globals) {
   Journal journal = open_existing(workspace);
   ConsoleObserver observer(globals);
   ReplayTable table;
-  for (const std::int64_t id : journal.judged_originals()) {
+  for (const std::int64_t id : judged_originals(journal)) {
     try {
       table.add(measure_again(workspace, journal, id, Kind::replay, observer));
     } catch (const UserError& error) {
-      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+      table.add_failed(load_experiment(journal, id, Detail::summary), error.what());
     } catch (const EnvironmentError& error) {
-      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+      table.add_failed(load_experiment(journal, id, Detail::summary), error.what());
     }
   }
   print_answer(globals, table.document(), table.text());

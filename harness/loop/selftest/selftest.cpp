@@ -15,6 +15,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/selftests.h"
 #include "journal/journal.h"
 #include "kernels/random.h"
 
@@ -45,8 +47,8 @@ Selftest begin_selftest(const Machine& machine, const SelftestRequest& request, 
                     .rule_version = std::string(kRuleVersion),
                     .seed = secret_seed(),
                     .started_at = utc_now()};
-  journal.add_machine(machine);
-  selftest.id = journal.begin_selftest(selftest);
+  add_machine(journal, machine);
+  selftest.id = begin_selftest(journal, selftest);
   return selftest;
 }
 
@@ -101,7 +103,7 @@ bool judge(Run& run, StudiedKernel& studied, SelftestComparison comparison, cons
   }
   note_judgement(comparison, experiment, plan);
   run.processes += comparison.processes;
-  run.journal.add_selftest_comparison(run.result.selftest.id, comparison);
+  add_selftest_comparison(run.journal, run.result.selftest.id, comparison);
   if (comparison.kind == SelftestKind::aa && comparison.rounds > 0) {
     studied.apparent.push_back(comparison.effect);
     studied.variances.push_back(std::pow(standard_deviation(comparison.effects), 2));
@@ -214,7 +216,7 @@ SelftestResult run_selftest(Workspace& workspace, const SelftestRequest& request
   selftest.smallest_claim = median(claims);
   selftest.seconds = seconds_since(started);
   selftest.ended_at = utc_now();
-  journal.finish_selftest(selftest);
+  finish_selftest(journal, selftest);
   return result;
 }
 

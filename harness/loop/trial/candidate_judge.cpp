@@ -25,6 +25,9 @@
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/research/diagnosis/rules.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 namespace {
@@ -44,7 +47,7 @@ void add_floor(CandidateAnswer& answer, double floor_ns) {
 void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
   std::size_t told = 0;
   for (const std::string& technique : variant.techniques) {
-    const std::vector<Lesson> lessons = journal.lessons({.family = variant.family, .technique = technique});
+    const std::vector<Lesson> lessons = lessons_of(journal, {.family = variant.family, .technique = technique});
     for (auto lesson = lessons.rbegin(); lesson != lessons.rend() && told < kLessons; ++lesson) {
       if (lesson->configuration.variant != variant.id()) {
         answer.feedback.push_back(fmt::format("known of {}: {}", technique, lesson->text));
@@ -300,7 +303,8 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
   if (state_.since_sentinel >= kSentinelEveryCandidates) {
     state_.machine_checked = false;
   }
-  const std::int64_t iteration = journal_.begin_iteration(
+  const std::int64_t iteration = begin_iteration(
+      journal_,
       {.campaign = frame_.campaign, .index = ++iterations_, .incumbent = state_.incumbent, .started_at = utc_now()});
   const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
   const Variant& variant = frame_.workspace.catalogue().get(configuration.variant);
@@ -313,10 +317,10 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
                             .origin = Origin::registered};
   try {
     Experiment experiment = run_experiment(frame_, state_, iteration, candidate, judge);
-    journal_.finish_iteration(iteration);
+    finish_iteration(journal_, iteration);
     return experiment;
   } catch (const std::exception& error) {
-    journal_.mark_abandoned({.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
+    mark_abandoned(journal_, {.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
     throw;
   }
 }
@@ -324,7 +328,7 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
 Configuration Trial::finish() {
   std::vector<Certification> said;
   certify_incumbent(frame_, state_, said);
-  journal_.finish_campaign(frame_.campaign, frame_.policy.seed, "");
+  finish_campaign(journal_, frame_.campaign, frame_.policy.seed, "");
   return state_.incumbent;
 }
 

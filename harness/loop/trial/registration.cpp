@@ -20,6 +20,7 @@
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -217,9 +218,9 @@ void keep_variant(Catalogue& registered, const Paths& paths, const Variant& vari
   }
   // The journal first: when that cannot be written, the catalogue stays as it was.
   Journal journal = Journal::open(paths.journal, Access::read_write);
-  journal.add_variant(variant);
+  add_variant(journal, variant);
   answer.path = path_of_registered(registered, paths, variant);
-  answer.version = journal.variant_version(variant);
+  answer.version = variant_version(journal, variant);
 }
 
 void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file) {

@@ -11,6 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -85,13 +86,13 @@ std::optional<JudgedWorkload> newest_judgement(Journal& journal, const std::vect
   const std::string& first = configurations.front().variant;
   const std::string& last = configurations.back().variant;
   if (first != last) {
-    if (auto judged = journal.newest_judged_workload(first, last, machine)) {
+    if (auto judged = newest_judged_workload(journal, first, last, machine)) {
       return judged;
     }
   }
   std::optional<JudgedWorkload> newest;
   for (const Configuration& one : configurations) {
-    const auto judged = journal.newest_judged_workload(one.variant, "", machine);
+    const auto judged = newest_judged_workload(journal, one.variant, "", machine);
     newest = judged && (!newest || judged->experiment > newest->experiment) ? judged : newest;
   }
   return newest;

@@ -16,6 +16,9 @@
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/research/diagnosis/diagnosis.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/selftests.h"
 #include "journal/journal.h"
 #include "journal/query/queries.h"
 
@@ -43,7 +46,7 @@ std::string known_incorrect(Journal& journal, const Variant& variant, const Conf
 }
 
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {
-  std::vector<Roof> roofs = journal.roofs(machine.id, machine.driver);
+  std::vector<Roof> roofs = roofs_of(journal, machine.id, machine.driver);
   if (machine.target == Target::cuda && !has_all_cuda_roofs(roofs)) {
     return {};
   }
@@ -109,7 +112,7 @@ ClaimFloor claim_floor(Journal* journal, const Machine& machine, const std::stri
                        const std::vector<std::string>& workloads) {
   const std::vector<SelftestKernel> kernels = journal == nullptr
                                                   ? std::vector<SelftestKernel>()
-                                                  : journal->selftest_kernels(machine, std::string(kRuleVersion));
+                                                  : selftest_kernels(*journal, machine, std::string(kRuleVersion));
   if (kernels.empty()) {
     return no_selftest();
   }
@@ -152,7 +155,7 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
   if (pattern.empty()) {
     return 1;
   }
-  const auto application = journal.newest_application();
+  const auto application = newest_application(journal);
   if (!application) {
     throw UserError(
         "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",
