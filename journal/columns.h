@@ -7,8 +7,8 @@
 // A name may also be an expression, "(SELECT ...)" without a comma or "table.column". That is read and never written,
 // like the column id, which SQLite draws.
 //
-// insert_row(self, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in another
-// form. read_rows<Metric>(self, "metric WHERE profile = ?", {id}) gives the records back.
+// insert_row(journal, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in
+// another form. read_rows<Metric>(journal, "metric WHERE profile = ?", {id}) gives the records back.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,15 @@
 #include "harness/core/records/selftest_record.h"
 #include "harness/core/words.h"
 #include "journal/encode.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/jobs.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/workers.h"
 #include "journal/implementation.h"
 
 namespace apo {
@@ -53,13 +62,13 @@ std::string columns_of(std::string_view prefix = "") {
 
 // The value of a column. `texts` keeps what is made for it alive.
 template <class Member>
-Value column_value(Journal::Implementation& self, const Member& member, std::deque<std::string>& texts) {
+Value column_value(Journal& journal, const Member& member, std::deque<std::string>& texts) {
   if constexpr (std::is_enum_v<Member>) {
     return std::string_view(to_string(member));
   } else if constexpr (std::is_same_v<Member, Configuration>) {
-    return self.configuration_row(member);
+    return configuration_row(journal, member);
   } else if constexpr (requires { member.value(); }) {
-    return member ? column_value(self, *member, texts) : Value(nullptr);
+    return member ? column_value(journal, *member, texts) : Value(nullptr);
   } else if constexpr (std::is_constructible_v<Value, const Member&>) {
     return member;
   } else {
@@ -72,44 +81,42 @@ inline bool is_written(std::string_view column) {
 }
 
 template <class Record>
-std::int64_t insert_row(Journal::Implementation& self, std::string_view table, const Record& record,
-                        Columns columns = {}) {
+std::int64_t insert_row(Journal& journal, std::string_view table, const Record& record, Columns columns = {}) {
   std::deque<std::string> texts;
   const std::size_t given = columns.size();
   visit_columns(record, [&](std::string_view name, const auto& member) {
     const auto end = columns.begin() + static_cast<std::ptrdiff_t>(given);
     if (is_written(name) &&
         std::none_of(columns.begin(), end, [&](const auto& column) { return column.first == name; })) {
-      columns.emplace_back(name, column_value(self, member, texts));
+      columns.emplace_back(name, column_value(journal, member, texts));
     }
   });
-  return self.database.insert_into(table, columns);
+  return database_of(journal).insert_into(table, columns);
 }
 
 // In their order, from position 0; each with the columns of their owner.
 template <class Record>
-void insert_rows(Journal::Implementation& self, std::string_view table, const std::vector<Record>& records,
-                 const Columns& owner) {
+void insert_rows(Journal& journal, std::string_view table, const std::vector<Record>& records, const Columns& owner) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     Columns columns = owner;
     columns.emplace_back("position", static_cast<std::int64_t>(i));
     if constexpr (std::is_same_v<Record, std::string>) {
       columns.emplace_back(table.substr(table.find('_') + 1), records[i]);
-      self.database.insert_into(table, columns);
+      database_of(journal).insert_into(table, columns);
     } else {
-      insert_row(self, table, records[i], std::move(columns));
+      insert_row(journal, table, records[i], std::move(columns));
     }
   }
 }
 
 // Takes the next column. NULL is NaN, 0, "", an absent optional or the default of an enum; the last two are "" too.
 template <class Member>
-void read_column(Journal::Implementation& self, Statement& row, Member& member) {
+void read_column(Journal& journal, Statement& row, Member& member) {
   if constexpr (std::is_enum_v<Member>) {
     const std::string word = row.text();
     member = word.empty() ? member : known(value_named<Member>(word), word);
   } else if constexpr (std::is_same_v<Member, Configuration>) {
-    member = self.configuration(row.integer());
+    member = load_configuration(journal, row.integer());
   } else if constexpr (std::is_same_v<Member, bool>) {
     member = row.boolean();
   } else if constexpr (std::is_integral_v<Member>) {
@@ -123,7 +130,7 @@ void read_column(Journal::Implementation& self, Statement& row, Member& member) 
       row.text();
       member.reset();
     } else {
-      read_column(self, row, member.emplace());
+      read_column(journal, row, member.emplace());
     }
   } else {
     decode(row.text(), member);
@@ -132,19 +139,18 @@ void read_column(Journal::Implementation& self, Statement& row, Member& member) 
 
 // Takes as many columns as columns_of<Record>() names.
 template <class Record>
-void read_row(Journal::Implementation& self, Statement& row, Record& record) {
-  visit_columns(record, [&](std::string_view, auto& member) { read_column(self, row, member); });
+void read_row(Journal& journal, Statement& row, Record& record) {
+  visit_columns(record, [&](std::string_view, auto& member) { read_column(journal, row, member); });
 }
 
 // `from` is a literal of ours: "metric WHERE profile = ? ORDER BY position".
 template <class Record>
-std::vector<Record> read_rows(Journal::Implementation& self, std::string_view from,
-                              const std::vector<Value>& values = {}) {
+std::vector<Record> read_rows(Journal& journal, std::string_view from, const std::vector<Value>& values = {}) {
   std::vector<Record> records;
   static const std::string columns = "SELECT " + columns_of<Record>() + " FROM ";
-  Statement rows = self.database.query(columns + std::string(from), values);
+  Statement rows = database_of(journal).query(columns + std::string(from), values);
   while (rows.step()) {
-    read_row(self, rows, records.emplace_back());
+    read_row(journal, rows, records.emplace_back());
   }
   return records;
 }

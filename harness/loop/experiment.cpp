@@ -15,6 +15,7 @@
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/registration.h"
 #include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
 #include "journal/facts/variants.h"
 
 namespace apo {

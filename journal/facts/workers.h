@@ -1,4 +1,4 @@
-// journal/workers.h - rows of the processes that judge for a campaign on their devices, and of what they were given.
+// journal/facts/workers.h - the processes that judge for a campaign on their devices, and what they were given.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/records/records.h"
+#include "harness/core/records/research.h"
+#include "harness/core/records/variant.h"
 #include "harness/core/words.h"
 
 namespace apo {
+
+class Journal;
 
 // Why a worker has ended.
 enum class WorkerEnd : std::uint8_t {
@@ -77,5 +80,18 @@ struct PlacementEnd {
   std::string note;
   double seconds = 0;  // of the device
 };
+
+std::int64_t add_worker(Journal& journal, const WorkerRow& worker);
+void end_worker(Journal& journal, std::int64_t worker, WorkerEnd reason, const std::string& note);
+std::vector<WorkerRow> workers_of(Journal& journal, std::int64_t campaign);  // by number
+std::vector<std::int64_t> campaigns_with_workers(Journal& journal);          // the newest first
+// Answers of its workers from their start until the last end, or until now; 0 without any.
+double answers_an_hour(Journal& journal, std::int64_t campaign);
+// Before the worker measures; ended together with the experiment that its answer is.
+std::int64_t begin_placement(Journal& journal, const Placement& placement);
+void end_placement(Journal& journal, std::int64_t placement, const PlacementEnd& end);
+std::optional<WorkerRow> worker_of(Journal& journal, std::int64_t experiment);  // nullopt: no worker judged it
+// Ends the workers of a killed driver and their placements. Returns the number of workers.
+int end_interrupted_workers(Journal& journal, std::int64_t campaign);
 
 }  // namespace apo

@@ -1,0 +1,49 @@
+// journal/facts/unfinished.cpp - finds the rows that a killed process left open, and closes them.
+#include "journal/facts/unfinished.h"
+
+#include "journal/columns.h"
+
+namespace apo {
+namespace {
+
+// Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+constexpr const char* kUnfinished =
+    "(SELECT 1 AS place, 'experiment' AS kind, e.id, coalesce(e.campaign, 0) AS campaign,"
+    " 'experiment ' || e.id || ': ' || c.label AS what, e.started_at,"
+    " (SELECT count(*) FROM round r WHERE r.experiment = e.id) AS rounds"
+    " FROM experiment e JOIN configuration c ON c.id = e.candidate WHERE e.id NOT IN (SELECT experiment FROM judgement)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"
+    " UNION ALL SELECT 2, 'iteration', i.id, i.campaign, 'iteration ' || i.idx || ' of campaign ' || i.campaign,"
+    " i.started_at, 0 FROM campaigns c JOIN iteration i ON i.campaign = c.id WHERE c.state = 'open'"
+    " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+    " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
+    " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
+    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
+
+}  // namespace
+
+std::vector<Unfinished> all_unfinished(Journal& journal) {
+  return read_rows<Unfinished>(journal, kUnfinished);
+}
+
+std::optional<std::string> who_works_on(Journal& journal, const Unfinished& what) {
+  const bool alone = what.campaign == 0;
+  return holder_of(journal, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+}
+
+std::vector<Unfinished> interrupted_experiments(Journal& journal) {
+  std::vector<Unfinished> open = all_unfinished(journal);
+  std::erase_if(open, [&](const Unfinished& one) {
+    return one.kind != Unfinished::Kind::experiment || who_works_on(journal, one).has_value();
+  });
+  return open;
+}
+
+void mark_abandoned(Journal& journal, const Unfinished& what, const std::string& why) {
+  const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
+  database_of(journal).run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
+                           {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
+                            id_if(Unfinished::Kind::campaign), why, utc_now()});
+}
+
+}  // namespace apo
