@@ -58,7 +58,8 @@ void require_gpu(const WorkerOptions& options, const DeviceFacts& gpu, const Fai
     return;
   }
   if (const std::string trouble = trouble_with(options, gpu); !trouble.empty()) {
-    throw DeviceLost("the GPU was lost, " + what + ": " + failure.evidence + "; a new process: " + trouble, kLostGpuHint);
+    throw DeviceLost("the GPU was lost, " + what + ": " + failure.evidence + "; a new process: " + trouble,
+                     kLostGpuHint);
   }
 }
 
