@@ -19,15 +19,6 @@
 #include "harness/core/records/selftest_record.h"
 #include "harness/core/words.h"
 #include "journal/encode.h"
-#include "journal/facts/applications.h"
-#include "journal/facts/campaigns.h"
-#include "journal/facts/checks.h"
-#include "journal/facts/incumbents.h"
-#include "journal/facts/jobs.h"
-#include "journal/facts/profiles.h"
-#include "journal/facts/replays.h"
-#include "journal/facts/unfinished.h"
-#include "journal/facts/workers.h"
 #include "journal/implementation.h"
 
 namespace apo {
@@ -185,13 +176,6 @@ APO_COLUMNS_AS(Campaign,
                id, machine, policy.seed, state, ended_at, end_note, baseline, policy.family, policy.workload_class,
                policy.workloads, policy.baseline, policy.iterations, policy.candidates_per_iteration, policy.budget_s,
                policy.cache_policy, policy.judge_preset, policy.layout, policy.target, started_at)
-APO_COLUMNS_AS(IterationRow,
-               "id, campaign, idx, incumbent, started_at,"
-               " (SELECT ended_at FROM iteration_end WHERE iteration = iteration.id),"
-               " (SELECT note FROM iteration_end WHERE iteration = iteration.id)",
-               id, campaign, index, incumbent, started_at, ended_at, note)
-APO_COLUMNS_AS(Incumbent, "family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since",
-               family, workload_class, machine, configuration, source_hash, experiment, campaign, since)
 
 // ---- profiles
 APO_COLUMNS(Metric, name, value, unit, lower, upper, samples)
@@ -199,10 +183,6 @@ APO_COLUMNS(Roof, name, value, unit, lower, upper, samples, note)
 APO_COLUMNS(StallSample, kernel, pc_offset, file, line, stall, samples)
 APO_COLUMNS(SourceLine, file, line, text)
 APO_COLUMNS(Profile, configuration, workload, rung, missing, conditions, floor_ns, floor_roof, time_ns, floor_fraction)
-APO_COLUMNS_AS(ProfileRow,
-               "id, configuration, (SELECT key FROM machine WHERE machine.id = profile.machine), source, workload,"
-               " conditions, at",
-               id, configuration, machine, source_hash, workload, conditions, at)
 
 // ---- research
 APO_COLUMNS(Bottleneck, name, kind, evidence, bound, file, line)
@@ -259,11 +239,6 @@ APO_COLUMNS(Certification, id, campaign, incumbent, baseline, cache_policy, effe
 APO_COLUMNS(ClockCoupling, missing, coupled, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper,
             cycle_effect, clock_effect, clock_lower, clock_upper)
 APO_COLUMNS(SoloRun, workload, candidate, seconds, calls, mhz, readings)
-APO_COLUMNS_AS(SentinelRow,
-               "id, (SELECT key FROM machine WHERE machine.id = sentinel.machine), campaign, configuration, effect,"
-               " lower, upper, confidence, sd, p_value, rounds, alarm, preset, cache_policy, rule_version, seconds, at",
-               id, machine, campaign, configuration, effect, lower, upper, confidence, sd, p_value, rounds, alarm,
-               preset, cache_policy, rule_version, seconds, at)
 APO_COLUMNS_AS(Selftest,
                "id, (SELECT key FROM machine WHERE machine.id = selftest.machine), cache_policy, preset, rule_version,"
                " started_at, selftest_end.seed, selftest_end.ended_at, selftest_end.seconds,"
@@ -288,35 +263,5 @@ APO_COLUMNS_AS(ApplicationRun, "view, pair, side, seed, outcome, evidence, start
                view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, values)
 APO_COLUMNS(Figure, view, kind, metric, unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed,
             finding)
-
-// ---- whole applications
-APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, bytes, share", work.kind, work.name,
-               category, work.calls, work.total_ns, work.min_ns, work.max_ns, work.bytes, share)
-APO_COLUMNS_AS(KernelMetric, "kernel, name, unit, value, samples", kernel, name, unit, mean, samples)
-APO_COLUMNS_AS(CategoryRow, "category, calls, total_ns", name, calls, total_ns)
-APO_COLUMNS(RangeRow, name, path, depth, entered, calls, total_ns, own_ns)
-APO_COLUMNS_AS(RecordedApplication,
-               "id, at, source, command, total_ns, busy_ns, span_ns, notes,"
-               " (SELECT count(*) FROM application_work WHERE profile = application_profile.id)",
-               id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
-APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
-               summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
-APO_COLUMNS(Unfinished, kind, id, campaign, what, started_at, rounds)
-APO_COLUMNS(ReplayRow, experiment, original, kind, at)
-
-// ---- jobs and workers
-APO_COLUMNS(JobRow, id, tool, arguments, started_at)
-APO_COLUMNS_AS(JobEnd, "state, exit_code, document, message, ended_at", state, exit_code, document, message, at)
-APO_COLUMNS(JobExperiment, id, candidate, state, verdict)
-// Read from `shown`, kShownWorkers of workers.cpp.
-APO_COLUMNS_AS(WorkerRow,
-               "id, campaign, number, command, device, started_at, shown.machine_id, shown.reason, shown.note,"
-               " shown.ended_at, shown.machine, shown.experiments, shown.lost, shown.seconds, shown.candidate,"
-               " shown.busy_since",
-               id, campaign, number, command, device, started_at, machine, end, note, ended_at, model, experiments,
-               lost, busy_s, candidate, busy_since)
-APO_COLUMNS_AS(Placement, "worker, iteration, idx, candidate, incumbent, predicted_low, predicted_high, started_at",
-               worker, iteration, index, candidate, incumbent, prediction.low, prediction.high, started_at)
-APO_COLUMNS(PlacementEnd, state, experiment, note, seconds)
 
 }  // namespace apo

@@ -6,6 +6,19 @@
 #include "journal/columns.h"
 
 namespace apo {
+
+APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, bytes, share", work.kind, work.name,
+               category, work.calls, work.total_ns, work.min_ns, work.max_ns, work.bytes, share)
+APO_COLUMNS_AS(KernelMetric, "kernel, name, unit, value, samples", kernel, name, unit, mean, samples)
+APO_COLUMNS_AS(CategoryRow, "category, calls, total_ns", name, calls, total_ns)
+APO_COLUMNS(RangeRow, name, path, depth, entered, calls, total_ns, own_ns)
+APO_COLUMNS_AS(RecordedApplication,
+               "id, at, source, command, total_ns, busy_ns, span_ns, notes,"
+               " (SELECT count(*) FROM application_work WHERE profile = application_profile.id)",
+               id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
+APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
+               summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
+
 namespace {
 
 void add_gaps(Database& database, std::int64_t id, const ApplicationSummary& summary) {

@@ -9,6 +9,12 @@
 
 namespace apo {
 
+APO_COLUMNS_AS(IterationRow,
+               "id, campaign, idx, incumbent, started_at,"
+               " (SELECT ended_at FROM iteration_end WHERE iteration = iteration.id),"
+               " (SELECT note FROM iteration_end WHERE iteration = iteration.id)",
+               id, campaign, index, incumbent, started_at, ended_at, note)
+
 std::int64_t begin_campaign(Journal& journal, const Campaign& campaign) {
   Transaction transaction(database_of(journal));
   const std::string hash = database_of(journal).text(

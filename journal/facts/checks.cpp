@@ -7,6 +7,13 @@
 #include "journal/facts/experiments.h"
 
 namespace apo {
+
+APO_COLUMNS_AS(SentinelRow,
+               "id, (SELECT key FROM machine WHERE machine.id = sentinel.machine), campaign, configuration, effect,"
+               " lower, upper, confidence, sd, p_value, rounds, alarm, preset, cache_policy, rule_version, seconds, at",
+               id, machine, campaign, configuration, effect, lower, upper, confidence, sd, p_value, rounds, alarm,
+               preset, cache_policy, rule_version, seconds, at)
+
 namespace {
 
 // Without its numbers where the clock could not be read.

@@ -9,6 +9,9 @@
 
 namespace apo {
 
+APO_COLUMNS_AS(Incumbent, "family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since",
+               family, workload_class, machine, configuration, source_hash, experiment, campaign, since)
+
 std::optional<Incumbent> find_incumbent(Journal& journal, const std::string& family, const std::string& workload_class,
                                         const std::string& machine) {
   const std::vector<Incumbent> found = read_rows<Incumbent>(

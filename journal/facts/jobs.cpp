@@ -5,6 +5,10 @@
 
 namespace apo {
 
+APO_COLUMNS(JobRow, id, tool, arguments, started_at)
+APO_COLUMNS_AS(JobEnd, "state, exit_code, document, message, ended_at", state, exit_code, document, message, at)
+APO_COLUMNS(JobExperiment, id, candidate, state, verdict)
+
 std::int64_t begin_job(Journal& journal, const JobRow& job) {
   Transaction transaction(database_of(journal));
   const std::int64_t id = insert_row(journal, "job", job, {{"started_at", time_or_now(job.started_at)}});

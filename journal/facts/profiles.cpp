@@ -7,6 +7,12 @@
 #include "journal/columns.h"
 
 namespace apo {
+
+APO_COLUMNS_AS(ProfileRow,
+               "id, configuration, (SELECT key FROM machine WHERE machine.id = profile.machine), source, workload,"
+               " conditions, at",
+               id, configuration, machine, source_hash, workload, conditions, at)
+
 namespace {
 
 std::int64_t insert_roof(Journal& journal, std::int64_t machine, const Roof& roof) {

@@ -6,6 +6,8 @@
 
 namespace apo {
 
+APO_COLUMNS(ReplayRow, experiment, original, kind, at)
+
 std::int64_t begin_replay(Journal& journal, const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind) {
   Transaction transaction(database_of(journal));
   const std::int64_t id = begin_experiment(journal, experiment);

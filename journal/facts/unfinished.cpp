@@ -4,6 +4,9 @@
 #include "journal/columns.h"
 
 namespace apo {
+
+APO_COLUMNS(Unfinished, kind, id, campaign, what, started_at, rounds)
+
 namespace {
 
 // Innermost first. Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).

@@ -5,6 +5,18 @@
 #include "journal/columns.h"
 
 namespace apo {
+
+// Read from `shown`, kShownWorkers.
+APO_COLUMNS_AS(WorkerRow,
+               "id, campaign, number, command, device, started_at, shown.machine_id, shown.reason, shown.note,"
+               " shown.ended_at, shown.machine, shown.experiments, shown.lost, shown.seconds, shown.candidate,"
+               " shown.busy_since",
+               id, campaign, number, command, device, started_at, machine, end, note, ended_at, model, experiments,
+               lost, busy_s, candidate, busy_since)
+APO_COLUMNS_AS(Placement, "worker, iteration, idx, candidate, incumbent, predicted_low, predicted_high, started_at",
+               worker, iteration, index, candidate, incumbent, prediction.low, prediction.high, started_at)
+APO_COLUMNS(PlacementEnd, state, experiment, note, seconds)
+
 namespace {
 
 // The machines that judged for one campaign as this one did, and itself.
