@@ -195,26 +195,26 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1653},
-    {"harness/cli", 7952},
+    {"harness/applications", 1656},
+    {"harness/cli", 8004},
     {"harness/core", 8784},
-    {"harness/evaluate", 9603},
-    {"harness/exchange", 2577},
+    {"harness/evaluate", 9556},
+    {"harness/exchange", 2582},
     {"harness/executor", 3193},
     {"harness/families", 2313},
-    {"harness/fleet", 2153},
+    {"harness/fleet", 2173},
     {"harness/implement", 6315},
     {"harness/injection", 933},
-    {"harness/loop", 9274},
-    {"harness/mcp", 1682},
+    {"harness/loop", 9276},
+    {"harness/mcp", 1685},
     {"harness/profile", 4013},
     {"harness/research", 4117},
-    {"harness/runtime", 1269},
-    {"harness/worker", 10115},
-    {"journal", 5182},
+    {"harness/runtime", 1261},
+    {"harness/worker", 10125},
+    {"journal", 5489},
     {"kernels", 4236},
-    {"reports", 4445},
-    {"tests", 53747},
+    {"reports", 4460},
+    {"tests", 54481},
 };
 
 std::size_t lines_of(const fs::path& path) {
