@@ -8,8 +8,6 @@
 
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/trial/candidate_judge.h"
-#include "journal/facts/research/lessons.h"
 
 namespace apo {
 namespace {
