@@ -48,7 +48,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::state, "state", "a module's variables, constants included, are put back before every sample", true},
     GuardRow{Guard::l2, "l2", "nothing persists in the L2 from one sample to the next", true},
     GuardRow{Guard::same_code, "same-code", "machine code identical to the incumbent's is no change", true},
-    GuardRow{Guard::sanitizers, "sanitizers", "ASan and UBSan, or memcheck and racecheck, stay silent", true},
+    GuardRow{Guard::sanitizers, "sanitizers", "ASan, UBSan and TSan, or memcheck and racecheck, stay silent", true},
     GuardRow{Guard::executor, "executor", "device code shows no race or stray access on the CPU", true},
     GuardRow{Guard::judge, "judge", "the paired test over fresh processes, confirmed", false},
 };

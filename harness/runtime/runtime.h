@@ -44,6 +44,9 @@ struct ClockWatch {
 struct Runtime {
   const Family* family = nullptr;
   std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
+  // Target host: the build whose threads ThreadSanitizer watches; nullopt for a variant that starts none, and
+  // not_checkable where it does not know how they wait for each other. Empty where nothing is watched.
+  std::function<std::optional<Build>(const Configuration&, const Axes&)> build_for_threads;
   // Returns "" when the configuration supports these axes, else the reason (from its apo:requires).
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
   // Returns the bytes of each scratch buffer of the configuration, in order.
@@ -63,6 +66,7 @@ struct Runtime {
   std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();
   std::shared_ptr<DeviceTurns> turns;  // with other processes that time on this device; nullptr: there are none
   std::string sanitizer_runtime;       // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+  std::string thread_sanitizer;        // for LD_PRELOAD with build_for_threads
   // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
   std::string compute_sanitizer;
   std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};

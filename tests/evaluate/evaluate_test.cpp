@@ -16,6 +16,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
@@ -157,14 +158,16 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     const char* gate;
     Outcome outcome;
     const char* evidence;
-  } cases[] = {{"large_only", "metadata", Outcome::refused, "n4k"},
-               {"does_not_compile", "build", Outcome::build_failed, "error"},
-               {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
-               // A result that is kept for an address is wrong once other inputs stand there.
-               {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
-               // A repeated call has to write its output again.
-               {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
-               {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"}};
+  } cases[] = {
+      {"large_only", "metadata", Outcome::refused, "n4k"},
+      {"does_not_compile", "build", Outcome::build_failed, "error"},
+      {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
+      // A result that is kept for an address is wrong once other inputs stand there.
+      {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
+      // A repeated call has to write its output again.
+      {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
+      {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"},
+      {"threads_share_a_count", "sanitizers", Outcome::incorrect, "ThreadSanitizer: n1001 (typical): data race"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.candidate);
     const Experiment experiment = evaluate_candidate(std::string("copy/") + one.candidate);
@@ -172,6 +175,13 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     expect_contains(experiment.gates.back().evidence + experiment.candidate_build.log, one.evidence);
     EXPECT_EQ(rounds_seen, 0);
   }
+}
+
+TEST_F(EvaluateTest, ThreadsThatWaitForEachOtherPassThreadSanitizer) {
+  const GateResult gate = sanitizer_gate(copy.runtime(), {.variant = "copy/honest_threads", .settings = {}},
+                                         correctness_plan(copy.family(), {"n4k"}, 1), 1);
+  EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
+  expect_contains(gate.evidence, "ThreadSanitizer silent on n1001");
 }
 
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {

@@ -48,6 +48,12 @@ class CopyRuntime {
     };
     runtime_.worker.program = APO_WORKER_PROGRAM;
     runtime_.sanitizer_runtime = sanitized_->sanitizer_runtime();
+    watching_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root, .watch_threads = true});
+    runtime_.thread_sanitizer = watching_->thread_sanitizer();
+    runtime_.build_for_threads = [this](const Configuration& configuration, const Axes& axes) {
+      return build_for_threads(*plain_, *watching_, family_, catalogue_.get(configuration.variant), axes,
+                               configuration.settings);
+    };
   }
 
   const Runtime& runtime() const { return runtime_; }
@@ -77,6 +83,7 @@ class CopyRuntime {
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;
+  std::unique_ptr<Builder> watching_;  // threads
   Runtime runtime_;
 };
 

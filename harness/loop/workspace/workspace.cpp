@@ -200,6 +200,16 @@ const Builder& Workspace::builder(bool sanitize) {
   return *slot;
 }
 
+const Builder& Workspace::thread_builder() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!watching_) {
+    watching_ = std::make_unique<Builder>(
+        BuildOptions{.cache = paths_.builds, .home = paths_.home, .watch_threads = true, .stop = stop_});
+  }
+  return *watching_;
+}
+
 Build Workspace::build(const Family& family, const Variant& variant, const Configuration& configuration,
                        const Axes& axes, bool sanitize) {
   const std::string key =
@@ -269,8 +279,16 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     };
     runtime.watch_clock = watch_clock;
   }
+  if (machine_.target == Target::host && !executor_) {
+    runtime.build_for_threads = [this, &family, find](const Configuration& configuration,
+                                                      const Axes& axes) -> std::optional<Build> {
+      return build_for_threads(builder(false), thread_builder(), family, find(configuration.variant), axes,
+                               configuration.settings);
+    };
+  }
   if (machine_.target == Target::host) {
     runtime.sanitizer_runtime = builder(true).sanitizer_runtime();
+    runtime.thread_sanitizer = executor_ ? "" : builder(true).thread_sanitizer();
   } else {
     runtime.compute_sanitizer = find_toolkit_program("compute-sanitizer");
   }

@@ -68,8 +68,8 @@ void on_fatal_signal(int signal, siginfo_t* info, void* context) {
 
 void report_fatal_signals(SharedStatus& shared) {
   reported = &shared;
-  if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr) {
-    return;  // AddressSanitizer reports more than we could
+  if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr || dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) {
+    return;  // a sanitizer reports more than we could
   }
   const stack_t stack{.ss_sp = signal_stack.data(), .ss_flags = 0, .ss_size = signal_stack.size()};
   struct sigaction action {};

@@ -85,6 +85,19 @@ std::string first_frame(const std::string& report) {
   return match ? " in " + (*match)[1] + " " + (*match)[3] : "";
 }
 
+// ": write of size 4 in variant.cpp:15, previous read of size 4 in variant.cpp:15" of ThreadSanitizer's report.
+std::string two_accesses(const std::string& report) {
+  static const Pattern kEach(R"(\n  ((?:Previous )?(?:[Aa]tomic )?(?:[Rr]ead|[Ww]rite) of size \d+) [^\n]*\n)"
+                             R"((?:    #\d+ (?:[^\n]*?(?:[^\s/]*/)*([^\s/:]+:\d+))?[^\n]*\n)?)");
+  std::string sentence;
+  for (const PatternMatch& access : kEach.all(report)) {
+    std::string what = access[1];
+    what.front() = what.front() == 'P' ? 'p' : what.front();
+    sentence += (sentence.empty() ? ": " : ", ") + what + (access[2].empty() ? "" : " in " + access[2]);
+  }
+  return sentence;
+}
+
 }  // namespace
 
 std::string printable_tail(std::string_view text, std::size_t limit) {
@@ -108,6 +121,10 @@ std::optional<std::string> sanitizer_report(std::string_view printed) {
   static const Pattern kUndefined(R"(([^\s/]+:\d+):\d+: runtime error: ([^\n]*))");
   static const Pattern kAddress(R"(ERROR: AddressSanitizer:? ([^\n]*))");
   static const Pattern kAccess(R"((READ|WRITE) of size \d+)");
+  static const Pattern kThreads(R"(WARNING: ThreadSanitizer: ([^\n(]*) \()");
+  if (const auto match = kThreads.search(text)) {
+    return (*match)[1] + two_accesses(text.substr(match->begin));
+  }
   if (const auto match = kAddress.search(text)) {
     const std::string report = text.substr(match->begin);
     std::string sentence = (*match)[1];

@@ -24,7 +24,7 @@ inline constexpr std::size_t kOutputTail = 2048;
 // last `limit` characters.
 std::string printable_tail(std::string_view text, std::size_t limit = kOutputTail);
 
-// The first report of AddressSanitizer or UndefinedBehaviorSanitizer in what a process printed, as one sentence:
+// The first report of Address-, Thread- or UndefinedBehaviorSanitizer in what a process printed, as one sentence:
 // "heap-buffer-overflow WRITE of size 2 in apo_launch simple.cpp:88". nullopt when there is none.
 std::optional<std::string> sanitizer_report(std::string_view printed);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -72,7 +73,19 @@ void Worker::start() {
   started_ns_ = raw_ns();
   std::vector<std::string> command = options_.watcher;
   command.insert(command.end(), {options_.program.string(), "worker"});
-  process_ = std::make_unique<ChildProcess>(command, worker_environment(options_));
+  {
+    // ThreadSanitizer stops where addresses are drawn from more than it has set aside. A thread's children inherit
+    // this.
+    constexpr unsigned long kAsk = 0xffffffff;
+    const int before = options_.preload.empty() ? -1 : personality(kAsk);
+    if (before != -1) {
+      personality(static_cast<unsigned>(before) | ADDR_NO_RANDOMIZE);
+    }
+    process_ = std::make_unique<ChildProcess>(command, worker_environment(options_));
+    if (before != -1) {
+      personality(static_cast<unsigned>(before));
+    }
+  }
   hello_ = prepare(HelloRequest{.cpus = options_.cpus,
                                 .threads = static_cast<int>(options_.cpus.size()),
                                 .target = options_.target,
@@ -213,6 +226,7 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
     result.push_back("LD_PRELOAD=" + options.preload);
     result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
                      fmt::format("hard_rss_limit_mb={}", megabytes));
+    result.push_back("TSAN_OPTIONS=halt_on_error=1:color=never:report_signal_unsafe=0:detect_deadlocks=0");
     result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
   }
   if (!options.watcher.empty()) {

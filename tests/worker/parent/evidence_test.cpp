@@ -96,6 +96,15 @@ TEST(SanitizerReport, UndefinedBehaviourNamesTheLine) {
             "type 'int'");
 }
 
+TEST(SanitizerReport, DataRacesNameBothLines) {
+  const char* printed =
+      "==================\nWARNING: ThreadSanitizer: data race (pid=7)\n"
+      "  Write of size 4 at 0x7f00 by thread T2:\n    #0 operator() /tmp/a/variant.cpp:15 (slot0.so+0x1)\n    #1 x\n\n"
+      "  Previous read of size 4 at 0x7f00 by main thread:\n    #0 apo_launch variant.cpp:20:3 (slot0.so+0x2)\n";
+  EXPECT_EQ(sanitizer_report(printed),
+            "data race: Write of size 4 in variant.cpp:15, previous read of size 4 in variant.cpp:20");
+}
+
 TEST(SanitizerReport, OrdinaryOutputIsNone) {
   EXPECT_EQ(sanitizer_report("AddressSanitizer is a tool; runtime errors are bad\n"), std::nullopt);
 }
