@@ -16,6 +16,13 @@ namespace apo {
 enum class Role : std::uint8_t { input, derived_input, output };
 enum class Target : std::uint8_t { host, cuda };
 
+// How new inputs of the regime "typical" are made of drawn ones, which takes a copy where drawing takes long.
+enum class Redraw : std::uint8_t {
+  whole,     // not at all: each set is drawn by itself
+  units,     // the inputs of each unit are drawn by themselves: units may change places, also between sets
+  elements,  // so is each element, from one distribution a tensor: any order is as good, and no input is derived
+};
+
 // Axis name -> value, e.g. {B:2, T:64, H:4, N:32, V:32}. The order is that of the family's contract, not of this map.
 using Axes = std::map<std::string, std::int64_t, std::less<>>;
 
@@ -140,6 +147,7 @@ struct Family {
 
   // Fills every tensor of role input. Deterministic in (axes, seed, regime), whatever the number of threads.
   std::function<TensorMap(const Axes&, std::uint64_t seed, std::string_view regime, int threads)> fill;
+  Redraw redraw = Redraw::whole;
   // Fills every tensor of role derived_input from inputs already rounded to their dtype; all units.
   std::function<TensorMap(const Axes&, const TensorMap& inputs, int threads)> derive;
   // fp64 outputs, full-size vectors; only the elements of `units` are meaningful.

@@ -35,6 +35,7 @@ constexpr std::array kRows = {
         "that outlives the process",
         true},
     GuardRow{Guard::landlock, "landlock", "no file is written, and no memory of other processes read", true},
+    GuardRow{Guard::room, "room", "host code opens no file, and sees no process but its own", true},
     GuardRow{Guard::reply, "reply", "replies carry the nonce, and their samples and stamps make sense", true},
     GuardRow{Guard::code, "code",
              "the code that ran is the code that was built and loaded, and that of libraries which it names", true},

@@ -36,8 +36,10 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
     if (pairs[i].has_host_code() && !plan.trusted) {
       pairs[i].other_regime = make_other_regime(runtime, workload, shared_seed(evaluation));
     }
-    // They serve the whole campaign: no process outlives a round, so none can remember them.
-    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool"));
+    // They serve the whole campaign; where rounds share them and host code could leave notes, one experiment.
+    const bool alone = runtime.worker.target == Target::cuda && pairs[i].has_host_code();
+    const auto experiment = alone ? static_cast<std::uint64_t>(evaluation.experiment.id) : 0;
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", experiment));
   }
 }
 

@@ -232,6 +232,18 @@ std::function<std::shared_ptr<const oracle::Contract>(const Axes&)> last_contrac
   };
 }
 
+// What a function of the author fills may have an order.
+Redraw redraw_of(const FamilyFile& file) {
+  Redraw redraw = Redraw::elements;
+  for (const FileTensor& tensor : file.tensors) {
+    if (tensor.role == Role::input && tensor.distribution.kind == DistributionKind::function) {
+      return Redraw::whole;
+    }
+    redraw = tensor.role == Role::derived_input ? Redraw::units : redraw;
+  }
+  return redraw;
+}
+
 void add_units(Family& family, const FamilyFile& file) {
   family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
   family.unit_elements = [file, at = last_contract(file)](const Axes& axes, std::string_view name, std::int64_t unit) {
@@ -307,6 +319,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
     }
   };
   family.repeatable = file.repeatable;
+  family.redraw = redraw_of(file);
   family.tolerance = [file](std::string_view name, const Axes& axes) {
     const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
     const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/runtime/tensor_data.h"
@@ -20,6 +21,8 @@ class CheckedInputs {
  public:
   CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                 int threads);
+  CheckedInputs(const Family& family, InputSet given, int threads)
+      : inputs(std::move(given)), family_(family), threads_(threads) {}
   InputSet inputs;
   // Computed when it is asked for first. May be called from several threads.
   const Expected& expected() const;

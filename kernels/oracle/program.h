@@ -3,13 +3,9 @@
 // Compiled once and linked to the generated source of each family, which defines `program`.
 #pragma once
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -17,6 +13,7 @@
 #include <span>
 
 #include "kernels/oracle/call.h"
+#include "kernels/oracle/confinement.h"
 #include "kernels/oracle/mutant.h"
 #include "kernels/oracle/request.h"
 #include "kernels/parallel.h"
@@ -29,11 +26,10 @@ inline constexpr std::int64_t kUnwrittenInteger = -0x7dead0beef0001ll;
 
 class Request {
  public:
-  explicit Request(const char* path) {
-    const int file = open(path, O_RDWR | O_CLOEXEC);
+  explicit Request(int file) {
     struct stat status = {};
     if (file < 0 || fstat(file, &status) != 0) {
-      std::perror(path);
+      std::perror("the request");
       std::exit(2);
     }
     void* memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -293,15 +289,13 @@ inline void answer(Request& request) {
   std::exit(2);
 }
 
+[[gnu::section(".preinit_array"), gnu::used]] void (*const confine_first)(int, char**, char**) = &confine;
+
 }  // namespace apo::oracle
 
-int main(int argc, char** argv) {
+int main() {
   using namespace apo::oracle;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (argc != 2) {
-    return 2;
-  }
-  Request request(argv[1]);
+  Request request(request_file);
   try {
     answer(request);
     if (request.header().answer.status == Status::unfinished) {

@@ -36,6 +36,29 @@ TEST(FileFamily, SoftmaxAddsUpToOneAndItsHonestVersionIsNear) {
   EXPECT_GT(closeness(tolerance, row, noise, zeros).element, 100);
 }
 
+TEST(FileFamily, ItsProgramWritesNoFileAndStartsNoProcess) {
+  const TemporaryFolder folder;
+  const std::string note = folder.path() / "note";
+  const Family family = family_of(
+      parse_family("// apo:family f\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n// apo:output y f32[n]\n"
+                   "// apo:workload a small n=6\n#include <fcntl.h>\n#include <unistd.h>\n"
+                   "static const int before = open(\"" +
+                       note +
+                       "\", O_WRONLY | O_CREAT, 0600);\n"
+                       "template <class Real> void reference(int64_t n, const Real* x, Real* y) {\n"
+                       "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n"
+                       "  y[0] = before; y[1] = fork() < 0; y[2] = open(\"/etc/passwd\", O_RDONLY) >= 0;\n}\n",
+                   "f.h"),
+      test_oracle());
+  const Axes axes = {{"n", 6}};
+  const std::vector<double> y =
+      family.reference(axes, make_inputs(family, axes, 1, "typical", 1).values, {}, 1).at("y");
+  EXPECT_EQ(y[0], -1) << "a file was made before the program began";
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[2], 1) << "it may read";
+  EXPECT_FALSE(std::filesystem::exists(note));
+}
+
 TEST(FileFamily, WorkIsCountedFromTheReference) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
   const Work work = family.work({{"cols", 256}, {"rows", 64}});

@@ -133,6 +133,13 @@ std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, cons
   return compare_loaded(*images, read_file(build.object_path), runtime.code_of);
 }
 
+// Whether a failure may come from a call that the confinement refused.
+bool may_be_refused(const CheckResult& result, const WorkerOptions& options) {
+  return (result.outcome == Outcome::refused || result.outcome == Outcome::faulted ||
+          result.outcome == Outcome::incorrect) &&
+         options.target == Target::host && !options.executor && options.preload.empty();
+}
+
 }  // namespace
 
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
@@ -188,6 +195,22 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   return result;
 }
 
+CheckResult check_alone(const WorkerOptions& options, const Runtime& runtime, const Configuration& configuration,
+                        const Build& build, const CheckCase& one, const std::vector<CheckedPointer>& inputs,
+                        std::uint64_t seed, GateSteps& steps) {
+  std::optional<Worker> worker(std::in_place, case_worker(options, seed));
+  CheckResult result = check_in(*worker, runtime, configuration, build, one, inputs, seed, steps);
+  if (may_be_refused(result, options)) {
+    WorkerOptions again = case_worker(options, seed);
+    again.name_refused = true;
+    worker.emplace(again);
+    check_in(*worker, runtime, configuration, build, one, inputs, seed, steps);
+    const std::string call = worker->refused_call();
+    result.evidence += call.empty() ? "" : "; it had called " + call + ", which is refused";
+  }
+  return result;
+}
+
 CheckResult check_case(const Runtime& runtime, const Configuration& configuration, const CheckCase& one,
                        std::uint64_t seed, bool sanitize) {
   const GateSteps steps;
@@ -211,8 +234,7 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
     return failed(*failure, one.workload);
   }
   const std::vector<CheckedPointer> inputs = case_inputs(runtime, one, seed);
-  Worker worker(case_worker(options, seed));
-  CheckResult result = check_in(worker, runtime, configuration, build, one, inputs, seed, steps);
+  CheckResult result = check_alone(options, runtime, configuration, build, one, inputs, seed, steps);
   result.seconds = steps.seconds();
   return result;
 }

@@ -100,6 +100,10 @@ WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
                      GateSteps& steps);
+// The same in a process of its own; a failure names the call that the confinement refused last.
+CheckResult check_alone(const WorkerOptions& options, const Runtime& runtime, const Configuration& configuration,
+                        const Build& build, const CheckCase& one, const std::vector<CheckedPointer>& inputs,
+                        std::uint64_t seed, GateSteps& steps);
 
 // A pool of workers. Code of a device variant does not run in the worker's process, so a case leaves nothing behind for
 // the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets

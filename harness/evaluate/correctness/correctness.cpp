@@ -169,9 +169,8 @@ class CaseChecks {
     const bool device_code_only = !build.plan.library;
     CheckWorkers::Lease lease = workers_->take(device_code_only);
     if (!lease) {
-      Worker own(case_worker(runtime_.worker, seed));
       step.reset();
-      return check_in(own, runtime_, configuration_, build, one, inputs, seed, steps_);
+      return check_alone(runtime_.worker, runtime_, configuration_, build, one, inputs, seed, steps_);
     }
     (*lease).await_start();
     step.reset();

@@ -78,28 +78,41 @@ bool uses_several_cpus(std::span<const WindowTimes> windows) {
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
-                         CachePolicy cache, const WindowPlan& plan, const ArmMemories& memories)
-    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan), memories_(memories) {
+                         CachePolicy cache, const WindowPlan& plan)
+    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan) {
   const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
   cpu_ = cpus.front();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     slots_.at(slot).process =
         std::make_unique<ArmProcess>(runtime, arm_in(workload, draw, static_cast<int>(slot)), workload.axes, cpus,
-                                     derive_seed(draw.layout_seed, "process", slot), memories.at(slot));
+                                     derive_seed(draw.layout_seed, "process", slot));
   }
 }
 
-Result<Done> HostSession::prepare() {
+Result<Done> HostSession::prepare(std::uint64_t inputs_seed) {
   const StageRange range("load and attach");
   link();
+  begin_round(inputs_seed);
   const auto begin = std::chrono::steady_clock::now();
   for (const Slot& slot : slots_) {
     slot.process->worker().await_start();
   }
   start_wait_s_ = seconds_since(begin);
-  timed_.pool.draw(plan_.inputs());
-  first_ = derive_seed(draw_.layout_seed, "first inputs") % timed_.pool.size();
   return load_and_attach();
+}
+
+void HostSession::begin_round(std::uint64_t inputs_seed) {
+  constexpr int kLookedAt = 2;  // the reference has to compute each of them first
+  inputs_seed_ = inputs_seed;
+  inputs_ = timed_.pool.of_round(plan_.inputs(), inputs_seed);
+  looked_at_.clear();
+  Random random(derive_seed(inputs_seed, "looked at"));
+  for (int i = 0; i < kLookedAt; ++i) {
+    looked_at_.push_back(random.below(inputs_.size()));
+  }
+  for (Slot& slot : slots_) {
+    slot.used = 0;
+  }
 }
 
 Result<Done> HostSession::lay_out_again(const SessionDraw& draw) {
@@ -206,11 +219,13 @@ Result<bool> HostSession::uses_several_cpus() {
   return false;
 }
 
-std::vector<std::size_t> HostSession::next_inputs(Slot& slot) const {
-  timed_.pool.draw(plan_.inputs());
+std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
+  if (inputs_.size() < plan_.inputs()) {  // the plan has grown
+    begin_round(derive_seed(inputs_seed_, "more"));
+  }
   std::vector<std::size_t> inputs;
   for (int call = 0; call < plan_.calls; ++call) {
-    inputs.push_back((first_ + slot.used++) % timed_.pool.size());
+    inputs.push_back(slot.used++ % inputs_.size());
   }
   return inputs;
 }
@@ -218,7 +233,7 @@ std::vector<std::size_t> HostSession::next_inputs(Slot& slot) const {
 std::vector<CheckedPointer> HostSession::drawn(const std::vector<std::size_t>& inputs) const {
   std::vector<CheckedPointer> drawn;
   for (const std::size_t index : inputs) {
-    drawn.push_back(timed_.pool[index]);
+    drawn.push_back(inputs_[index]);
   }
   return drawn;
 }
@@ -242,10 +257,10 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
   const StageRange range("compare");
   for (int call = 0; call < plan_.calls; ++call) {
     const std::size_t index = inputs[static_cast<std::size_t>(call)];
-    if (!timed_.pool.is_looked_at(index)) {
+    if (std::ranges::find(looked_at_, index) == looked_at_.end()) {
       continue;
     }
-    if (auto wrong = arm(slot).inspect(call, *timed_.pool[index], runtime_.threads)) {
+    if (auto wrong = arm(slot).inspect(call, *inputs_[index], runtime_.threads)) {
       wrong->evidence = fmt::format("timed call of {} on {}: {}", label(slot), timed_.name, wrong->evidence);
       wrong->slot = slot;
       return wrong;
@@ -260,14 +275,13 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
   return plan_.one_cpu ? std::make_unique<OnCpu>(cpu_) : nullptr;
 }
 
-Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window) {
+Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
   const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const bool verify = static_cast<int>(i) == verify_window && guard_is_on(Guard::timed_check);
-    const auto times = window(slots.at(i), verify);
+    const auto times = window(slots.at(i), guard_is_on(Guard::timed_check));
     if (!times) {
       return times.failure();
     }

@@ -45,7 +45,7 @@ std::string place(const Death& death) {
 }
 
 bool reached_limit(const Death& death) {
-  return death.address_space_limit > 0 && death.address_space > death.address_space_limit / 10 * 9;
+  return death.data_limit > 0 && death.data_bytes > death.data_limit / 10 * 9;
 }
 
 Failure killed_by(int signal, const Death& death) {
@@ -68,8 +68,8 @@ Failure killed_by(int signal, const Death& death) {
   Failure failure{.evidence = signal_name(signal) + during};
   if (signal == death.signal && reached_limit(death)) {
     failure.outcome = Outcome::out_of_memory;
-    failure.evidence += " with " + format_bytes(static_cast<double>(death.address_space)) +
-                        " of address space used of " + format_bytes(static_cast<double>(death.address_space_limit));
+    failure.evidence += " with " + format_bytes(static_cast<double>(death.data_bytes)) + " of memory used of " +
+                        format_bytes(static_cast<double>(death.data_limit));
   } else if (signal == death.signal && death.stack_overflow) {
     failure.evidence += ": stack overflow";
   } else if (signal == death.signal && (signal == SIGSEGV || signal == SIGBUS)) {

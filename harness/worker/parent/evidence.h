@@ -30,16 +30,16 @@ std::optional<std::string> sanitizer_report(std::string_view printed);
 
 // Describes a worker that ended by itself or by a signal that this program did not send.
 struct Death {
-  int wait_status = 0;                   // as from waitpid
-  std::string during = "the call";       // what it had been asked for
-  std::string printed;                   // end of its stdout and stderr
-  std::int32_t signal = 0;               // from SharedStatus; 0 when its handler did not run
-  std::uint64_t address = 0;             //
-  bool stack_overflow = false;           //
-  int forbidden_call = -1;               //
-  std::int64_t address_space = 0;        //
-  std::int64_t address_space_limit = 0;  // 0 = none
-  std::uint64_t tensors_base = 0;        // where the tensors lay in the worker; 0 = nowhere
+  int wait_status = 0;              // as from waitpid
+  std::string during = "the call";  // what it had been asked for
+  std::string printed;              // end of its stdout and stderr
+  std::int32_t signal = 0;          // from SharedStatus; 0 when its handler did not run
+  std::uint64_t address = 0;        //
+  bool stack_overflow = false;      //
+  int forbidden_call = -1;          //
+  std::int64_t data_bytes = 0;      //
+  std::int64_t data_limit = 0;      // 0 = none
+  std::uint64_t tensors_base = 0;   // where the tensors lay in the worker; 0 = nowhere
   std::int64_t tensors_bytes = 0;
   int slot = -1;
 };

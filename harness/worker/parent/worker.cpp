@@ -20,6 +20,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/worker/confinement/confinement.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
 #include "harness/worker/protocol/clock.h"
@@ -92,7 +93,9 @@ void Worker::start() {
                                 .device = options_.device,
                                 .executor = options_.executor,
                                 .seed = options_.layout_seed,
-                                .guards_off = guards_off()},
+                                .guards_off = guards_off(),
+                                .room = has_room() ? folder_.path().string() : "",
+                                .name_refused = options_.name_refused},
                    "its start", start_deadline(options_));
   hello_->attached_fd = status_file_.get();
   if (const auto sent = ask(*hello_); !sent) {
@@ -152,7 +155,7 @@ void Worker::remember_code() {
   if (options_.target == Target::cuda) {
     code_.allow_made_code();
   }
-  own_address_space_ = address_space(pid());
+  own_data_bytes_ = data_bytes(pid());
 }
 
 // Before the first request: CUPTI is there, or cannot be.
@@ -170,6 +173,18 @@ void Worker::settle() {
   }
   watch_missing_ = printable_tail(reply->watch_missing);
   remember_code();
+}
+
+// A sanitizer and the executor read the lines of what they find.
+bool Worker::has_room() const {
+  return options_.target == Target::host && !options_.executor && options_.preload.empty() && guard_is_on(Guard::room);
+}
+
+std::string Worker::refused_call() const {
+  const int call = status_->refused_call.load();
+  const std::string path = printable_tail(
+      {status_->refused_path.data(), strnlen(status_->refused_path.data(), status_->refused_path.size())});
+  return call < 0 ? "" : path.empty() ? system_call_name(call) : fmt::format("open(\"{}\")", path);
 }
 
 bool Worker::alive() const {

@@ -172,8 +172,8 @@ Failure Worker::ended(const std::string& during) {
                                .address = status_->address.load(),
                                .stack_overflow = status_->stack_overflow.load() != 0,
                                .forbidden_call = status_->forbidden_call.load(),
-                               .address_space = status_->address_space.load(),
-                               .address_space_limit = address_space_limit(),
+                               .data_bytes = status_->data_bytes.load(),
+                               .data_limit = data_limit(),
                                .tensors_base = tensors_base_,
                                .tensors_bytes = tensors_bytes_,
                                .slot = status_->running_slot.load()});

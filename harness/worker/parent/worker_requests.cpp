@@ -22,19 +22,19 @@
 
 namespace apo {
 
-std::int64_t Worker::address_space_limit() const {
+std::int64_t Worker::data_limit() const {
   if (options_.memory_limit_bytes <= 0 || !options_.preload.empty() || options_.target == Target::cuda) {
     return 0;  // AddressSanitizer and the CUDA driver need terabytes of it
   }
-  return own_address_space_ + options_.memory_limit_bytes + tensors_bytes_ +
-         2 * static_cast<std::int64_t>(kTensorsReserve);
+  return own_data_bytes_ + options_.memory_limit_bytes;
 }
 
-// The soft limit, which the candidate is not allowed to change.
+// The soft limit, which the candidate is not allowed to change. Of private memory that can be written: an allocator may
+// reserve as many addresses as it likes.
 void Worker::limit_memory() const {
-  if (const std::int64_t bytes = address_space_limit(); bytes > 0 && alive()) {
+  if (const std::int64_t bytes = data_limit(); bytes > 0 && alive()) {
     const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = RLIM_INFINITY};
-    prlimit(pid(), RLIMIT_AS, &limit, nullptr);  // fails when it has just ended, or under a lower limit of our own
+    prlimit(pid(), RLIMIT_DATA, &limit, nullptr);  // fails when it has just ended, or under a lower limit of our own
   }
 }
 
@@ -86,7 +86,6 @@ Result<std::string> Worker::keep(std::int64_t bytes, int fd, Deadline deadline) 
 
 Result<Done> Worker::attach(const SharedTensorsLayout& layout, int fd, Deadline deadline) {
   tensors_bytes_ = layout.file_bytes();
-  limit_memory();
   Exchange attach =
       prepare(AttachRequest{.layout = layout}, "attaching the tensors", deadline.value_or(copying(tensors_bytes_)));
   attach.attached_fd = fd;

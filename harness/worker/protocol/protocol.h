@@ -4,6 +4,7 @@
 // repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -95,9 +96,11 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   bool executor = false;                // target host: device variants, under the checks of harness/executor
   std::uint64_t seed = 0;               // executor: of the order in which threads run
   std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
+  std::string room;                     // the folder with all files that host code may open; empty: it may read any
+  bool name_refused = false;            // leave in SharedStatus which call was refused last
   bool operator==(const HelloRequest&) const = default;
 };
-APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off)
+APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off, room, name_refused)
 struct LoadRequest {
   int slot = 0;
   std::string path;
@@ -203,7 +206,9 @@ struct SharedStatus {
   std::atomic<std::uint64_t> address{0};  // that the signal was about
   std::atomic<std::int32_t> stack_overflow{0};
   std::atomic<std::int32_t> forbidden_call{-1};  // number of the system call that the confinement refused
-  std::atomic<std::int64_t> address_space{0};    // bytes, at the signal
+  std::atomic<std::int64_t> data_bytes{0};       // at the signal
+  std::atomic<std::int32_t> refused_call{-1};    // number of the last one, where HelloRequest::name_refused is set
+  std::array<char, 256> refused_path{};          // that it was about; empty: none
   std::atomic<std::int64_t> ready_ns{0};         // CLOCK_MONOTONIC_RAW, when it could answer for the first time
 };
 

@@ -44,9 +44,9 @@ TEST(Evidence, AddressFarFromTheTensorsIsOnlyAnAddress) {
 }
 
 TEST(Evidence, AFaultAtTheMemoryLimitIsOutOfMemory) {
-  Death death{.wait_status = SIGSEGV, .signal = SIGSEGV, .address_space = 999, .address_space_limit = 1000};
+  Death death{.wait_status = SIGSEGV, .signal = SIGSEGV, .data_bytes = 999, .data_limit = 1000};
   EXPECT_EQ(explain(death).outcome, Outcome::out_of_memory);
-  death.address_space = 500;
+  death.data_bytes = 500;
   EXPECT_EQ(explain(death).outcome, Outcome::faulted);
 }
 

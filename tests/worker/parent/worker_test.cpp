@@ -44,6 +44,25 @@ float first_output(const SharedTensors& shared_tensors) {
   return value;
 }
 
+TEST(Worker, NamesTheCallThatWasRefusedLast) {
+  WorkerOptions options = worker_options();
+  options.name_refused = true;
+  const auto opening = telling("open(\"/etc/passwd\", O_RDONLY) < 0", "#include <fcntl.h>");
+  const auto socket = telling("socket(AF_INET, SOCK_STREAM, 0) < 0", "#include <sys/socket.h>");
+  for (const auto& [object, call] : {std::pair(opening, "open(\"/etc/passwd\")"), std::pair(socket, "socket")}) {
+    Worker worker(options);
+    SharedTensors shared_tensors(copy_tensors(3));
+    ASSERT_TRUE(worker.load(0, object));
+    if (worker.confinement().find("seccomp") == std::string::npos) {
+      GTEST_SKIP() << "this kernel has no seccomp";
+    }
+    ASSERT_TRUE(worker.attach(shared_tensors));
+    ASSERT_TRUE(worker.call(0));
+    EXPECT_EQ(first_output(shared_tensors), 1);
+    EXPECT_EQ(worker.refused_call(), call);
+  }
+}
+
 // A worker with the same object in both slots and shared tensors.
 struct Bench {
   explicit Bench(const std::filesystem::path& object, WorkerOptions options = worker_options())
@@ -218,7 +237,7 @@ TEST(Worker, HasNoDescriptorOfOurs) {
   const int ours = dup(0);  // without close-on-exec
   Bench bench(object);
   close(ours);
-  EXPECT_EQ(bench.told(), 4.0f) << "stdin, stdout, stderr and the connection";
+  EXPECT_EQ(bench.told(), 5.0f) << "stdin, stdout, stderr, the connection and the account of its own memory";
 }
 
 TEST(Worker, PaddingMovesTheStackWithTheSeed) {
