@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -43,24 +44,70 @@ std::size_t size_of(const CheckedInputs& checked) {
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
                              const std::string& regime, int threads)
-    : inputs(make_inputs(family, workload, seed, regime, threads)), family_(family), threads_(threads) {
+    : CheckedInputs(family, make_inputs(family, workload, seed, regime, threads), threads) {}
+
+CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
+    : inputs(std::move(given)), family_(family), threads_(threads) {
   inputs.values.clear();
 }
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    InputSet whole{.axes = inputs.axes,
-                   .drawn_axes = inputs.drawn_axes,
-                   .seed = inputs.seed,
-                   .regime = inputs.regime,
-                   .values = {},
-                   .bytes = {}};
-    for (const auto& [name, bytes] : inputs.bytes) {
-      whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
+    const InputSet values = decoded();
+    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed);
+    try {
+      expected_ = expect(family_, values, units, threads_, true);
+    } catch (const UserError& error) {
+      spdlog::debug("not the whole reference: {}", error.what());
+      expected_ = expect(family_, values, units, threads_);  // a unit without a value must not end the check of others
     }
-    expected_ = expect(family_, whole, checked_units(family_, inputs.axes, inputs.seed), threads_);
+    if (!expected_.whole.empty()) {
+      set_witness(std::make_shared<Witness>(kWholeReference, std::move(expected_.whole)));
+    }
   });
   return expected_;
+}
+
+const TypicalErrors& CheckedInputs::typical() const {
+  std::call_once(typical_once_, [this] { typical_ = typical_errors(family_, inputs.axes, expected()); });
+  return typical_;
+}
+
+// The same units are in doubt again and again: those whose errors are larger than typical.
+std::shared_ptr<const Expected> CheckedInputs::expected_of(const std::vector<std::int64_t>& units) const {
+  constexpr std::size_t kMostKept = 1024;
+  const std::lock_guard lock(deciding_);
+  const std::vector<std::int64_t> known = decided_ != nullptr ? decided_->units : std::vector<std::int64_t>();
+  if (!std::ranges::includes(known, units)) {
+    std::vector<std::int64_t> all;
+    std::ranges::set_union(known, units, std::back_inserter(all));
+    decided_ =
+        std::make_shared<const Expected>(expect(family_, decoded(), all.size() > kMostKept ? units : all, threads_));
+  }
+  return decided_;
+}
+
+InputSet CheckedInputs::decoded() const {
+  InputSet whole{.axes = inputs.axes,
+                 .drawn_axes = inputs.drawn_axes,
+                 .seed = inputs.seed,
+                 .regime = inputs.regime,
+                 .values = {},
+                 .bytes = {}};
+  for (const auto& [name, bytes] : inputs.bytes) {
+    whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
+  }
+  return whole;
+}
+
+std::shared_ptr<Witness> CheckedInputs::witness() const {
+  const std::lock_guard lock(mutex_);
+  return witness_;
+}
+
+void CheckedInputs::set_witness(std::shared_ptr<Witness> witness) const {
+  const std::lock_guard lock(mutex_);
+  witness_ = std::move(witness);
 }
 
 std::int64_t most_checked_units(const Family& family, const Axes& axes) {

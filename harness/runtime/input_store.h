@@ -1,6 +1,7 @@
 // harness/runtime/input_store.h - input sets with their expected outputs, on the host and in a GPU's memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -16,22 +17,48 @@
 
 namespace apo {
 
-// One set of inputs with the outputs of a correct call. The doubles from which it was made are freed.
+inline constexpr const char* kWholeReference = "the reference";
+
+// The outputs of a call that were found right as far as they were looked at, or of the whole reference.
+struct Witness {
+  std::string of;  // whose call
+  TensorBytes outputs;
+  std::atomic<bool> confirmed = false;  // by a call of somebody else
+  bool is_confirmed() const { return confirmed || of == kWholeReference; }
+  Witness(std::string whose, TensorBytes what) : of(std::move(whose)), outputs(std::move(what)) {}
+};
+
+// One set of inputs with the outputs of a correct call. The doubles from which it was made are freed. May be used from
+// several threads.
 class CheckedInputs {
  public:
   CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                 int threads);
-  CheckedInputs(const Family& family, InputSet given, int threads)
-      : inputs(std::move(given)), family_(family), threads_(threads) {}
+  CheckedInputs(const Family& family, InputSet given, int threads);
   InputSet inputs;
-  // Computed when it is asked for first. May be called from several threads.
+  // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
+  const TypicalErrors& typical() const;
+  // Of these units (ascending) and of those that were asked for earlier.
+  std::shared_ptr<const Expected> expected_of(const std::vector<std::int64_t>& units) const;
+
+  // What all elements of other calls on these inputs are held against; null: nothing yet.
+  std::shared_ptr<Witness> witness() const;
+  void set_witness(std::shared_ptr<Witness> witness) const;
 
  private:
+  InputSet decoded() const;
+
   const Family& family_;
   int threads_;
   mutable std::once_flag once_;
   mutable Expected expected_;
+  mutable std::once_flag typical_once_;
+  mutable TypicalErrors typical_;
+  mutable std::mutex mutex_;  // of the next one
+  mutable std::shared_ptr<Witness> witness_;
+  mutable std::mutex deciding_;  // of the next one
+  mutable std::shared_ptr<const Expected> decided_;
 };
 using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 

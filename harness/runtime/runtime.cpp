@@ -102,7 +102,7 @@ OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& fami
   OutputViews outputs;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
-      outputs[tensor.name] = shared_tensors.output(tensor.name);
+      outputs[tensor.name] = {shared_tensors.output(tensor.name), shared_tensors.poison(tensor.name)};
     }
   }
   return outputs;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "kernels/closeness.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
@@ -120,6 +121,13 @@ InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<co
 
 }  // namespace
 
+bool OutputView::is_unwritten(DType dtype, std::int64_t element) const {
+  const auto width = static_cast<std::size_t>(dtype_bytes(dtype));
+  const bool is_known = poison != 0xFF || is_float(dtype) || dtype == DType::boolean;
+  return is_known && std::ranges::all_of(bytes.subspan(static_cast<std::size_t>(element) * width, width),
+                                         [&](std::byte one) { return one == std::byte{poison}; });
+}
+
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
   std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
   with_dtype(dtype, [&]<DType kDType>() {
@@ -197,19 +205,99 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
   return inputs;
 }
 
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
+namespace {
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+TypicalError typical_error(const Family& family, const Axes& axes, const std::string& tensor,
+                           const Expected& expected) {
+  constexpr std::size_t kEnough = std::size_t{1} << 16;  // elements
+  const Tolerance tolerance = family.tolerance(tensor, axes);
+  const std::span<const double> reference = expected.reference.at(tensor);
+  const std::span<const double> noise = expected.noise.at(tensor);
+  const std::size_t step = std::max<std::size_t>(1, reference.size() / kEnough);  // of each so many units one
+  const std::int64_t units = expected.units.empty() ? family.unit_count(axes) : std::ssize(expected.units);
+  std::vector<double> relative;
+  TypicalError typical;
+  std::size_t begin = 0;
+  for (std::int64_t i = 0; i < units; ++i) {
+    std::size_t count = 0;
+    const std::int64_t unit = expected.units.empty() ? i : expected.units[static_cast<std::size_t>(i)];
+    for (const ElementRun& run : family.unit_elements(axes, tensor, unit)) {
+      count += static_cast<std::size_t>(run.count);
+    }
+    if (static_cast<std::size_t>(i) % step == 0) {
+      const std::vector<double> scales = error_scales(tolerance, noise.subspan(begin, count));
+      const std::vector<double> magnitudes = error_scales(tolerance, reference.subspan(begin, count));
+      for (std::size_t at = 0; at < count; ++at) {
+        if (magnitudes[at] > 0) {
+          relative.push_back(scales[at] / magnitudes[at]);
+        }
+        if (scales[at] > 0) {
+          typical.smallest = typical.smallest > 0 ? std::min(typical.smallest, scales[at]) : scales[at];
+        }
+      }
+    }
+    begin += count;
+  }
+  typical.relative = median_of(relative);
+  // Where most elements are exact, those that the reference leaves undecided say nothing of the others.
+  typical.smallest = typical.relative > 0 ? typical.smallest : 0;
+  return typical;
+}
+
+}  // namespace
+
+TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected) {
+  TypicalErrors errors;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      errors[tensor.name] = typical_error(family, axes, tensor.name, expected);
+    }
+  }
+  return errors;
+}
+
+bool is_cheap(const Family& family, const Axes& axes) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
+  constexpr double kMostOperations = 0x1p27;
+  constexpr double kOfSpecialFunction = 10;  // operations
+  if (element_count(family, axes) > kMostElements) {
+    return false;
+  }
+  const Work work = family.work(axes);
+  return work.flops + kOfSpecialFunction * work.special_functions <= kMostOperations;
+}
+
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
+                bool with_whole) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
     drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
   }
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
-  const std::vector<std::int64_t> computed =
+  const std::vector<std::int64_t> looked_at =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
+  const bool whole = with_whole && !units.empty() && inputs.axes == inputs.drawn_axes && is_cheap(family, inputs.axes);
+  const std::vector<std::int64_t> computed = whole ? std::vector<std::int64_t>() : looked_at;
   const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
-  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
-  return {.units = units,
-          .reference = gather_units(family, inputs, drawn, reference, threads),
-          .noise = gather_units(family, inputs, drawn, noise, threads)};
+  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, looked_at, threads);
+  Expected expected{.units = units,
+                    .reference = gather_units(family, inputs, drawn, reference, threads),
+                    .noise = gather_units(family, inputs, drawn, noise, threads)};
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output && whole) {
+      expected.whole[tensor.name] = encode(tensor.dtype, reference.at(tensor.name), threads);
+    }
+  }
+  return expected;
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {

@@ -1,6 +1,7 @@
 // harness/runtime/tensor_data.h - input sets in their storage dtype, and the expected outputs.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,8 +16,20 @@ namespace apo {
 
 using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
-// The raw bytes of every output tensor. Each is read once, so that later changes do not matter to the judgement.
-using OutputViews = std::map<std::string, std::span<const std::byte>, std::less<>>;
+// The raw bytes of an output tensor, and the byte that filled it before the call.
+struct OutputView {
+  std::span<const std::byte> bytes;
+  std::uint8_t poison = 0xFF;  // no value of a float or a bool; of an integer: unknown
+
+  OutputView() = default;
+  template <class Bytes>
+  requires std::convertible_to<const Bytes&, std::span<const std::byte>> OutputView(const Bytes& of,
+                                                                                    std::uint8_t filled_with = 0xFF)
+      : bytes(of), poison(filled_with) {}
+  // Whether the element of `width` bytes at this place of the tensor still holds what filled it.
+  bool is_unwritten(DType dtype, std::int64_t element) const;
+};
+using OutputViews = std::map<std::string, OutputView, std::less<>>;
 
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads = 1);
 std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads = 1);
@@ -42,15 +55,32 @@ InputSet make_inputs(const Family& family, const Workload& workload, std::uint64
 // (else UserError); absent derived inputs are derived.
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads);
 
+// How large the errors of legal implementations are (scale_i of struct Tolerance), where the reference does not say it.
+struct TypicalError {
+  double relative = 0;  // to the larger of |value| and the RMS of its group: the median of the drawn elements
+  double smallest = 0;  // of the drawn elements that have any; 0 where most have none
+};
+
 // The outputs of a correct call for some units of the work (empty = all of them). Each output holds only the elements
 // of these units, in the order of the units and of Family::unit_elements.
 struct Expected {
   std::vector<std::int64_t> units;
-  TensorMap reference;  // fp64
-  TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
+  TensorMap reference;     // fp64
+  TensorMap noise;         // Family::noise: the RMS error that legal implementations make at each element
+  TensorBytes whole = {};  // every output of all units, as it is stored; empty where it was not asked for
 };
 
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
+// `with_whole`: asks for it, of some units, where is_cheap() says so.
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
+                bool with_whole = false);
+
+// How large errors are, from some of the expected units. Of each output.
+using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;
+TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected);
+
+// Whether the reference computes all units in a fraction of a second: at most 2^27 operations, and 2^22 elements in all
+// tensors together.
+bool is_cheap(const Family& family, const Axes& axes);
 
 // Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The
 // first and the last unit are always included, because kernels often go wrong at borders.

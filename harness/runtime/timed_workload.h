@@ -97,4 +97,11 @@ inline const TimedArm& arm_in(const TimedWorkload& workload, const SessionDraw& 
   return (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
 }
 
+// Names the arm in a slot and its code: whose call it was that left a Witness.
+inline std::string name_of_arm(const TimedWorkload& workload, const SessionDraw& draw, int slot) {
+  const TimedArm& arm = arm_in(workload, draw, slot);
+  const std::string role = &arm == &workload.candidate ? "candidate " : "incumbent ";
+  return role + arm.configuration.label() + " " + arm.build.code_hash;
+}
+
 }  // namespace apo

@@ -84,7 +84,7 @@ std::string summary(const FamilyFile& file, const FamilyCheck& check) {
   return notes + fmt::format(
                      "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted "
                      "mistakes "
-                     "refused, {} hidden by the rounding of the output ({})\n",
+                     "refused, {} within the tolerance ({})\n",
                      file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2),
                      count[MutantState::refused], count[MutantState::refused] + count[MutantState::hidden],
                      count[MutantState::hidden], format_seconds(check.seconds));

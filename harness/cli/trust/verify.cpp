@@ -74,8 +74,9 @@ bool wait_for_debugger(int pid) {
 }
 
 // A single call on given inputs.
-OneCall run_once(const Runtime& runtime, const Configuration& configuration, const Build& build, const InputSet& inputs,
-                 std::future<Expected>& expecting, const VerifyOptions& how) {
+OneCall run_once(const Runtime& runtime, const Configuration& configuration, const Build& build,
+                 const CheckedInputs& checked, const VerifyOptions& how) {
+  const InputSet& inputs = checked.inputs;
   OneCall call;
   if (build.outcome != Outcome::valid) {
     call.failure = Failure{.outcome = build.outcome, .evidence = build.evidence};
@@ -100,13 +101,12 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
     call.failure = sample.failure();
   } else {
     worker.freeze();
-    const Expected expected = expecting.get();
     if (!how.dump.empty()) {
       call.outputs = read_outputs(shared_tensors, *runtime.family);
     }
-    call.comparison = compare_outputs(*runtime.family, inputs.axes, expected,
+    call.comparison = compare_outputs(*runtime.family, inputs.axes, checked.expected(),
                                       view_outputs(shared_tensors, *runtime.family), runtime.threads);
-    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected, 0, runtime.threads);
+    call.failure = inspect_call(shared_tensors, *runtime.family, checked, configuration.label(), 0, runtime.threads);
   }
   return call;
 }
@@ -170,10 +170,13 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
       options.inputs.empty()
           ? make_inputs(family, workload, seed, regime, runtime.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
-  std::future<Expected> expecting = std::async(std::launch::async, [&] {
-    return expect(family, inputs, checked_units(family, workload.axes, seed), runtime.threads);
-  });
-  const OneCall call = run_once(runtime, configuration, building.get(), inputs, expecting, options);
+  InputSet stored = inputs;
+  stored.values.clear();
+  stored.seed = seed;
+  const CheckedInputs checked(family, std::move(stored), runtime.threads);
+  const std::future<void> expecting =
+      std::async(std::launch::async, [&] { static_cast<void>(checked.expected()); });  // beside the call
+  const OneCall call = run_once(runtime, configuration, building.get(), checked, options);
   if (!options.dump.empty()) {
     dump(options.dump, runtime, inputs, call.outputs);
   }

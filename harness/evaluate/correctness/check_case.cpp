@@ -16,22 +16,6 @@
 namespace apo {
 namespace {
 
-std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role == Role::output && units.empty()) {
-      elements += element_count(tensor, axes);
-    } else if (tensor.role == Role::output) {
-      for (const std::int64_t unit : units) {
-        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
-          elements += run.count;
-        }
-      }
-    }
-  }
-  return elements;
-}
-
 CheckResult failed(const Failure& failure, const std::string& where) {
   return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
 }
@@ -58,19 +42,18 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
-                                     const CheckCase& one, std::size_t regime, int set, const CheckedInputs& inputs,
-                                     CheckResult& result) {
+                                     const std::string& whose, const CheckCase& one, std::size_t regime, int set,
+                                     const CheckedInputs& inputs, CheckResult& result) {
   shared_tensors.poison_outputs();
   const auto called = worker.call(0, set);
   if (!called) {
     return called.failure();
   }
   worker.freeze();
-  const Expected& expected = inputs.expected();
   CallFindings findings;
-  auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &findings);
+  auto failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
   merge(result.errors, findings.errors);
-  if (failure) {
+  if (failure && findings.wrong_call_of.empty()) {  // else a call of another candidate, which was checked earlier
     if (findings.wrong) {
       add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
       findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
@@ -82,12 +65,13 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return failure;
   }
   ++result.calls;
-  result.elements += compared_elements(*runtime.family, one.axes, expected.units);
+  result.elements += findings.elements;
+  result.undecided += findings.undecided;
   return worker.check_code();
 }
 
-CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const CheckCase& one,
-                      const std::vector<CheckedPointer>& prepared) {
+CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const std::string& whose,
+                      const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
   CheckResult result{.errors = {.workload = one.workload}};
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
     CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
@@ -96,7 +80,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    auto failure = call_and_look(runtime, worker, shared_tensors, one, i, static_cast<int>(i), *prepared[i], result);
+    auto failure =
+        call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
@@ -107,8 +92,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
   if (runtime.worker.target == Target::host && prepared.size() > 1) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
-    if (const auto failure =
-            call_and_look(runtime, worker, shared_tensors, one, prepared.size() - 1, 0, *prepared.back(), result)) {
+    if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
+                                           *prepared.back(), result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }
@@ -161,6 +146,40 @@ WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
   return options;
 }
 
+namespace {
+
+// Lays the tensors out as the seed draws, and makes all calls of the case.
+CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::string& whose, const CheckCase& one,
+                            const std::vector<std::int64_t>& scratch, const std::vector<CheckedPointer>& inputs,
+                            std::uint64_t seed, GateSteps& steps) {
+  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
+  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
+                                               {}, seed, runtime.worker.target);
+  spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
+  SharedTensors shared_tensors(spec);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+  }
+  if (const auto attached = worker.attach(shared_tensors); !attached) {
+    return failed(attached.failure(), one.workload);
+  }
+  step.emplace(steps, "calls on " + one.workload);
+  return run_calls(runtime, worker, shared_tensors, whose, one, inputs);
+}
+
+// Whether an element may hold what filled its output, and be right: the same calls with another filling tell.
+bool is_poison_legal(const Family& family, const std::vector<CheckedPointer>& inputs) {
+  const bool any_integer = std::ranges::any_of(family.tensors, [](const TensorSpec& tensor) {
+    return tensor.role == Role::output && !is_float(tensor.dtype) && tensor.dtype != DType::boolean;
+  });
+  return any_integer && std::ranges::any_of(inputs, [](const CheckedPointer& checked) {
+           const auto witness = checked->witness();
+           return witness != nullptr && !witness->is_confirmed();
+         });
+}
+
+}  // namespace
+
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
                      GateSteps& steps) {
@@ -168,23 +187,19 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   if (const auto failure = check_scratch(scratch)) {
     return failed(*failure, one.workload);
   }
-  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
-  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
-                                               {}, derive_seed(seed, "tensors"), runtime.worker.target);
-  spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
-  SharedTensors shared_tensors(spec);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
-  }
-  step.emplace(steps, "load " + one.workload);
+  std::optional<GateSteps::Step> step(std::in_place, steps, "load " + one.workload);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     return failed(loaded.failure(), one.workload);
   }
-  if (const auto attached = worker.attach(shared_tensors); !attached) {
-    return failed(attached.failure(), one.workload);
+  step.reset();
+  const std::string whose = configuration.label() + " " + build.code_hash;
+  const auto call = [&](const char* tensors) {
+    return attach_and_call(worker, runtime, whose, one, scratch, inputs, derive_seed(seed, tensors), steps);
+  };
+  CheckResult result = call("tensors");
+  if (result.outcome == Outcome::valid && is_poison_legal(*runtime.family, inputs)) {
+    result = call("other tensors");
   }
-  step.emplace(steps, "calls on " + one.workload);
-  CheckResult result = run_calls(runtime, worker, shared_tensors, one, inputs);
   result.confinement = worker.confinement();
   if (result.outcome == Outcome::valid) {
     step.emplace(steps, "loaded code of " + one.workload);

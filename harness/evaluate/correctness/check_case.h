@@ -71,7 +71,8 @@ struct CheckCase {
 struct CheckResult {
   Outcome outcome = Outcome::valid;
   std::string evidence;
-  std::int64_t elements = 0;  // compared
+  std::int64_t elements = 0;   // compared
+  std::int64_t undecided = 0;  // units in doubt beyond those that the reference computed
   int calls = 0;
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};

@@ -15,6 +15,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
@@ -74,6 +75,14 @@ std::vector<std::int64_t> indices_of(const TensorSpec& tensor, const Axes& axes,
   return indices;
 }
 
+namespace {
+
+bool is_number(const std::string& axis) {
+  return std::ranges::all_of(axis, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
 WrongElement wrong_element(const TensorSpec& tensor, const Axes& axes, std::int64_t element) {
   WrongElement wrong{.tensor = tensor.name, .index = indices_of(tensor, axes, element)};
   wrong.axes = named_axes(tensor, wrong.index.size());
@@ -97,35 +106,134 @@ void add_inputs(WrongElement& wrong, const Family& family, const InputSet& input
 std::string sentence(const WrongElement& wrong) {
   std::vector<std::string> place;
   for (std::size_t i = 0; i < wrong.index.size(); ++i) {
-    place.push_back(fmt::format("{}={}", wrong.axes[i], wrong.index[i]));
+    if (!is_number(wrong.axes[i])) {  // an extent without a name, mostly 1
+      place.push_back(fmt::format("{}={}", wrong.axes[i], wrong.index[i]));
+    }
   }
   std::vector<std::string> values;
   for (const InputValue& input : wrong.inputs) {
     values.push_back(fmt::format("{} = {}", input.tensor, format_g(input.value, 6)));
   }
-  return fmt::format("at {} its bound is {}{}{}", join(place, " "), format_g(wrong.bound, 3),
-                     values.empty() ? "" : "; inputs there: " + join(values, ", "),
+  return fmt::format("{}its bound is {}{}{}", place.empty() ? "" : "at " + join(place, " ") + " ",
+                     format_g(wrong.bound, 3), values.empty() ? "" : "; inputs there: " + join(values, ", "),
                      wrong.seed == 0 ? "" : fmt::format("; drawn from seed {}", wrong.seed));
 }
 
-std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
-                                    const Expected& expected, std::optional<int> set, int threads,
-                                    CallFindings* findings) {
+namespace {
+
+// Of a call's outputs, or of the witness's.
+std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
+                                     const OutputViews& outputs, int threads, CallFindings& findings) {
+  const Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
+  for (const TensorComparison& tensor : comparison.tensors) {
+    merge(findings.errors, tensor.errors);
+    findings.elements += tensor.compared;
+    findings.wrong = findings.wrong ? findings.wrong : tensor.wrong;
+  }
+  if (!comparison.correct && guard_is_on(Guard::reference)) {
+    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
+  }
+  return std::nullopt;
+}
+
+std::int64_t output_elements(const Family& family, const Axes& axes) {
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    elements += tensor.role == Role::output ? element_count(tensor, axes) : 0;
+  }
+  return elements;
+}
+
+OutputViews views_of(const TensorBytes& outputs) {
+  OutputViews views;
+  for (const auto& [name, bytes] : outputs) {
+    views[name] = bytes;
+  }
+  return views;
+}
+
+// The furthest apart, ascending: 2^20 elements, but 32 units at least and 512 at most.
+std::vector<std::int64_t> units_to_decide(const Family& family, const Axes& axes,
+                                          const std::vector<DoubtfulUnit>& doubtful) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 20;
+  constexpr std::int64_t kFewest = 32;
+  constexpr std::int64_t kMost = 512;
+  const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / family.unit_count(axes));
+  const std::int64_t most = std::clamp(kElements / of_unit, kFewest, kMost);
+  std::vector<std::int64_t> units;
+  for (std::int64_t i = 0; i < std::min(std::ssize(doubtful), most); ++i) {
+    units.push_back(doubtful[static_cast<std::size_t>(i)].unit);
+  }
+  std::ranges::sort(units);
+  return units;
+}
+
+}  // namespace
+
+std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family,
+                                    const CheckedInputs& inputs, const std::string& whose, std::optional<int> set,
+                                    int threads, CallFindings* findings) {
   if (const auto damage = guard_is_on(Guard::guard_zones) ? shared_tensors.check_guards() : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
   if (const auto change = set && guard_is_on(Guard::inputs) ? shared_tensors.check_inputs(set) : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
   }
-  const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(shared_tensors, family), threads);
-  for (const TensorComparison& tensor : comparison.tensors) {
-    if (findings != nullptr) {
-      merge(findings->errors, tensor.errors);
-      findings->wrong = findings->wrong ? findings->wrong : tensor.wrong;
-    }
+  CallFindings own;
+  CallFindings& found = findings != nullptr ? *findings : own;
+  const Expected& expected = inputs.expected();
+  if (auto wrong =
+          wrong_outputs(family, inputs.inputs.axes, expected, view_outputs(shared_tensors, family), threads, found)) {
+    return wrong;
   }
-  if (!comparison.correct && guard_is_on(Guard::reference)) {
-    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
+  return expected.units.empty() ? std::nullopt
+                                : hold_all(shared_tensors, family, inputs, whose, inputs.typical(), threads, found);
+}
+
+std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std::string& other_slots) {
+  if (findings.wrong_call_of.empty()) {
+    return slot;
+  }
+  return findings.wrong_call_of == other_slots ? std::optional(1 - slot) : std::nullopt;
+}
+
+std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Family& family, const CheckedInputs& inputs,
+                                const std::string& whose, const TypicalErrors& typical, int threads,
+                                CallFindings& findings) {
+  constexpr std::int64_t kPartOfMemory = 16;  // that the tensors of a call may have, for its outputs to be kept
+  const Axes& axes = inputs.inputs.axes;
+  const std::shared_ptr<Witness> witness = inputs.witness();
+  const OutputViews outputs = view_outputs(shared_tensors, family);
+  std::vector<DoubtfulUnit> doubtful;
+  if (witness != nullptr || guard_is_on(Guard::poison)) {
+    doubtful =
+        doubtful_units(family, axes, typical, outputs, witness != nullptr ? &witness->outputs : nullptr, threads);
+  }
+  if (!doubtful.empty() && guard_is_on(Guard::reference)) {
+    const std::vector<std::int64_t> units = units_to_decide(family, axes, doubtful);
+    const std::shared_ptr<const Expected> decided = inputs.expected_of(units);
+    if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings)) {
+      return wrong;
+    }
+    CallFindings of_witness;
+    const bool was_called = witness != nullptr && witness->of != kWholeReference;
+    if (auto wrong = was_called ? wrong_outputs(family, axes, *decided, views_of(witness->outputs), threads, of_witness)
+                                : std::nullopt) {
+      inputs.set_witness(nullptr);
+      findings.wrong_call_of = witness->of;
+      return wrong;
+    }
+    findings.undecided += std::ssize(doubtful) - std::ssize(units);
+  }
+  if (witness == nullptr) {
+    if (tensor_bytes(family, axes) <= physical_memory_bytes() / kPartOfMemory) {
+      inputs.set_witness(std::make_shared<Witness>(whose, read_outputs(shared_tensors, family)));
+    }
+    return std::nullopt;
+  }
+  findings.elements = output_elements(family, axes);
+  if (witness->of != whose) {
+    witness->confirmed = true;
   }
   return std::nullopt;
 }
@@ -157,14 +265,14 @@ struct PartComparison {
 class PartComparer {
  public:
   PartComparer(const Family& family, const Axes& axes, const Part& part, const Expected& expected,
-               std::span<const std::byte> bytes)
+               const OutputView& output)
       : family_(family),
         axes_(axes),
         tensor_(*part.tensor),
         tolerance_(family.tolerance(tensor_.name, axes)),
         reference_(expected.reference.at(tensor_.name)),
         noise_(expected.noise.at(tensor_.name)),
-        bytes_(bytes),
+        output_(output),
         next_(part.first) {}
 
   PartComparison run(const std::vector<std::int64_t>& units) {
@@ -180,8 +288,8 @@ class PartComparer {
     unit_.runs = family_.unit_elements(axes_, tensor_.name, unit);
     gathered_.clear();
     for (const ElementRun& run : unit_.runs) {
-      const auto of_run =
-          bytes_.subspan(static_cast<std::size_t>(run.offset) * width, static_cast<std::size_t>(run.count) * width);
+      const auto of_run = output_.bytes.subspan(static_cast<std::size_t>(run.offset) * width,
+                                                static_cast<std::size_t>(run.count) * width);
       gathered_.insert(gathered_.end(), of_run.begin(), of_run.end());
     }
     unit_.actual = decode(tensor_.dtype, gathered_);
@@ -245,24 +353,32 @@ class PartComparer {
     }
     const double expected = unit_.expected[at];
     const double actual = unit_.actual[at];
-    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, index_of(at)),
-                                   format_g(actual, 6), format_g(expected, 6));
-    result_.evidence += close.element <= 1
-                            ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
-                                          std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
-                                                                   : "beyond its RMS bound of zero")
-                            : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
+    const std::string name = element_name(tensor_, axes_, index_of(at));
+    if (output_.is_unwritten(tensor_.dtype, index_of(at))) {
+      result_.evidence = fmt::format("{} was never written, or made of what was not written; expected {}", name,
+                                     format_g(expected, 6));
+    } else {
+      result_.evidence = fmt::format("{} = {}, expected {}", name, format_g(actual, 6), format_g(expected, 6));
+      result_.evidence +=
+          close.element <= 1 ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
+                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                    : "beyond its RMS bound of zero")
+                             : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
+    }
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;
     result_.wrong->got = actual;
     result_.wrong->bound = element_bound(tolerance_, expected, scales[at]);
   }
 
-  static std::string excess(double element, double actual) {
+  std::string excess(double element, double actual) const {
     if (std::isfinite(element)) {
       return format_g(element, 3) + "x its bound";
     }
-    return std::isfinite(actual) ? "it has to be exact but for its rounding" : "it has to be a finite number";
+    if (!std::isfinite(actual)) {
+      return "it has to be a finite number";
+    }
+    return is_float(tensor_.dtype) ? "it has to be exact but for its rounding" : "it has to be equal";
   }
 
   const Family& family_;
@@ -271,7 +387,7 @@ class PartComparer {
   Tolerance tolerance_;
   std::span<const double> reference_;
   std::span<const double> noise_;
-  std::span<const std::byte> bytes_;
+  const OutputView& output_;
   std::size_t next_;  // in reference_ and noise_
   std::vector<std::byte> gathered_;
   UnitElements unit_;
@@ -358,7 +474,7 @@ Comparison compare_outputs(const Family& family, const Axes& axes, const Expecte
   std::vector<std::pair<std::string, std::size_t>> written;  // each with the number of its parts
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
-      APO_CHECK(std::ssize(outputs.at(tensor.name)) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
+      APO_CHECK(std::ssize(outputs.at(tensor.name).bytes) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
       std::vector<Part> of_tensor = parts_of(family, axes, tensor, expected.units, threads);
       written.emplace_back(tensor.name, of_tensor.size());
       std::ranges::move(of_tensor, std::back_inserter(parts));

@@ -220,6 +220,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   int calls = 0;
   int left_out = 0;
   std::int64_t elements = 0;
+  std::int64_t undecided = 0;
   std::string confinement;
   int compared = 0;
   std::string not_compared;
@@ -238,6 +239,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     ++cases;
     calls += result->calls;
     elements += result->elements;
+    undecided += result->undecided;
     confinement = result->confinement;
     compared += result->code_compared ? 1 : 0;
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
@@ -251,6 +253,9 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     return gate;
   }
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
+  if (undecided > 0) {
+    gate.evidence += fmt::format("; {} units differ from another call's, and the reference did not decide", undecided);
+  }
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }

@@ -104,9 +104,12 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   }
   HostSession& session = **opened;
   RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
+  const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
   for (int index = -1; index < plans_[which]->blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
-    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index));
+    Random random(derive_seed(look_seed, "window", static_cast<std::uint64_t>(index + 1)));
+    const int verify = index < 0 ? -1 : static_cast<int>(random.below(4));
+    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify);
     if (!block) {
       return block.failure();
     }

@@ -179,7 +179,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
     plan_.call_ns = INFINITY;
     for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      const auto times = window(static_cast<int>(i % 2), false);
+      const auto times = window(static_cast<int>(i % 2), Look::nothing);
       if (!times) {
         return times.failure();
       }
@@ -205,7 +205,7 @@ Result<bool> HostSession::uses_several_cpus() {
   for (const int slot : {0, 1}) {
     std::vector<WindowTimes> windows;
     for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
-      const auto times = window(slot, false);
+      const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
       }
@@ -238,7 +238,7 @@ std::vector<CheckedPointer> HostSession::drawn(const std::vector<std::size_t>& i
   return drawn;
 }
 
-Result<WindowTimes> HostSession::window(int slot, bool verify) {
+Result<WindowTimes> HostSession::window(int slot, Look look) {
   Slot& of = slots_.at(static_cast<std::size_t>(slot));
   const std::vector<std::size_t> inputs = next_inputs(of);
   const auto whole = of.process->window(drawn(inputs), cache_);
@@ -247,26 +247,43 @@ Result<WindowTimes> HostSession::window(int slot, bool verify) {
   }
   const WindowTimes times{.ns = std::max<std::int64_t>(1, whole->ns - empty_.ns),
                           .cpu_ns = std::max<std::int64_t>(0, whole->cpu_ns - empty_.cpu_ns)};
-  if (auto wrong = verify ? this->verify(slot, inputs) : std::nullopt) {
+  if (auto wrong = verify(slot, inputs, look)) {
     return *wrong;
   }
   return times;
 }
 
-std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size_t>& inputs) {
+std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size_t>& inputs, Look look) {
   const StageRange range("compare");
   for (int call = 0; call < plan_.calls; ++call) {
     const std::size_t index = inputs[static_cast<std::size_t>(call)];
-    if (std::ranges::find(looked_at_, index) == looked_at_.end()) {
+    const bool by_reference = std::ranges::find(looked_at_, index) != looked_at_.end();
+    if (!by_reference && look != Look::everything) {
       continue;
     }
-    if (auto wrong = arm(slot).inspect(call, *inputs_[index], runtime_.threads)) {
-      wrong->evidence = fmt::format("timed call of {} on {}: {}", label(slot), timed_.name, wrong->evidence);
-      wrong->slot = slot;
+    if (auto wrong = verify_call(slot, call, *inputs_[index], by_reference)) {
       return wrong;
     }
   }
   return std::nullopt;
+}
+
+// By the reference where it is looked at, and by the other arm's call on the same inputs, which another window of the
+// block has.
+std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
+  CallFindings findings;
+  auto wrong = by_reference
+                   ? arm(slot).inspect(call, inputs, whose(slot), findings)
+                   : arm(slot).hold_all(call, inputs, whose(slot), inputs_[looked_at_.front()]->typical(), findings);
+  if (const auto witness = inputs.witness(); witness != nullptr && witness->confirmed) {
+    inputs.set_witness(nullptr);  // no later window of the round has these inputs
+  }
+  const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
+  if (!of) {
+    return std::nullopt;
+  }
+  wrong->evidence = fmt::format("timed call of {} on {}: {}", label(*of), timed_.name, wrong->evidence);
+  return of_slot(*wrong, *of);
 }
 
 // A process that has one CPU gets it from this thread and hands it back, without waking another CPU: that takes three
@@ -275,13 +292,16 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
   return plan_.one_cpu ? std::make_unique<OnCpu>(cpu_) : nullptr;
 }
 
-Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index) {
+Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
   const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto times = window(slots.at(i), guard_is_on(Guard::timed_check));
+    const bool everything = verify_window >= 0 && static_cast<int>(i) / 2 == verify_window / 2;
+    const auto times = window(slots.at(i), !guard_is_on(Guard::timed_check) ? Look::nothing
+                                           : everything                     ? Look::everything
+                                                                            : Look::drawn);
     if (!times) {
       return times.failure();
     }
@@ -306,10 +326,12 @@ Result<Done> HostSession::finish() {
       if (const auto times = arm(slot).window(inputs, cache_); !times) {
         return of_slot(times.failure(), slot);
       }
-      if (auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, runtime_.threads)) {
-        wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(slot),
+      CallFindings findings;
+      auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
+      if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
+        wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),
                                       timed_.name, timed_.other_regime->inputs.regime, wrong->evidence);
-        return of_slot(*wrong, slot);
+        return of_slot(*wrong, *of);
       }
     }
     if (auto touched = arm(slot).inspect_process()) {

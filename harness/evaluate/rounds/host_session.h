@@ -60,11 +60,13 @@ class HostSession {
   // Whether either arm does, in windows of one call.
   Result<bool> uses_several_cpus();
 
-  // Four windows, 0110 or 1001.
-  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index);
-  // One window of a slot; its time is that of the calls, without the hand-over. With `verify` outputs are compared
-  // where it has one of the inputs that are looked at.
-  Result<WindowTimes> window(int slot, bool verify);
+  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the one with the
+  // number `verify_window` and of the other one on its inputs are compared; -1: of none. The inputs that are looked at
+  // are compared with the reference in every window.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window);
+  enum class Look : std::uint8_t { nothing, drawn, everything };
+  // One window of a slot; its time is that of the calls, without the hand-over.
+  Result<WindowTimes> window(int slot, Look look);
   // The last windows of a session: one of each slot with inputs of another regime in it, where the workload has one,
   // and a look at all that the processes may have touched.
   Result<Done> finish();
@@ -88,7 +90,9 @@ class HostSession {
   std::unique_ptr<OnCpu> beside_the_processes() const;
   std::vector<std::size_t> next_inputs(Slot& slot);  // of the round
   std::vector<CheckedPointer> drawn(const std::vector<std::size_t>& inputs) const;
-  std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs);
+  std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs, Look look);
+  std::optional<Failure> verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference);
+  std::string whose(int slot) const { return name_of_arm(timed_, draw_, slot); }
 
   const Runtime& runtime_;
   const TimedWorkload& timed_;

@@ -143,6 +143,9 @@ Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& roun
   if (auto right = last ? session.calls_of_other_regime() : Result<Done>(Done{}); !right) {
     return right.failure();
   }
+  if (auto right = last ? session.calls_of_other_arm() : Result<Done>(Done{}); !right) {
+    return right.failure();
+  }
   {
     const StageRange range("watch the code");
     session.worker().freeze();

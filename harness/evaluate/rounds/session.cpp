@@ -160,15 +160,20 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const StageRange range("compare");
     const auto at = static_cast<std::size_t>(sample);
     const int set = request.sets[at];
-    const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
+    const std::size_t index = draw_.sets.at(static_cast<std::size_t>(set));
+    const int slot = request.order[at];
     const std::optional<int> to_check = worker_->inputs_unchanged() ? std::nullopt : std::optional(set);
-    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected(), to_check, threads_);
-    if (failure) {
-      failure->slot = request.order[at];
-      failure->evidence = fmt::format("{} of {} on {}: {}", what, arm(failure->slot).configuration.label(), timed_.name,
-                                      failure->evidence);
+    CallFindings findings;
+    auto wrong = inspect_call(*shared_tensors_, family_, inputs_at(index), whose(slot), to_check, threads_, &findings);
+    looked_at_.insert(index);
+    const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
+    if (!of) {
+      return std::nullopt;
     }
-    return failure;
+    wrong->slot = *of;
+    wrong->evidence =
+        fmt::format("{} of {} on {}: {}", what, arm(*of).configuration.label(), timed_.name, wrong->evidence);
+    return wrong;
   };
 }
 
@@ -216,13 +221,32 @@ Result<Done> RoundSession::calls_of_other_regime() {
   if (timed_.other_regime == nullptr) {
     return Done{};
   }
-  write_fresh(timed_.pool.size(), 0);
-  for (const int slot : {0, 1}) {
+  return verified_calls(timed_.pool.size(), {0, 1},
+                        "call on '" + timed_.other_regime->inputs.regime + "' inputs behind the timed ones");
+}
+
+Result<Done> RoundSession::calls_of_other_arm() {
+  const StageRange range("the other arm's outputs");
+  for (const std::size_t index : std::exchange(looked_at_, {})) {
+    const auto witness = inputs_at(index).witness();
+    if (witness == nullptr || witness->is_confirmed()) {
+      continue;
+    }
+    const int slot = witness->of == whose(0) ? 1 : 0;
+    if (const auto called = verified_calls(index, {slot}, "call on inputs that the other arm was timed with");
+        !called) {
+      return called;
+    }
+  }
+  return Done{};
+}
+
+Result<Done> RoundSession::verified_calls(std::size_t inputs, const std::vector<int>& slots, const std::string& what) {
+  write_fresh(inputs, 0);
+  for (const int slot : slots) {
     RunRequest request{.order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0};
     refresh(request, 0);
-    if (const auto called = worker_->run(request, inspection(request, "call on '" + timed_.other_regime->inputs.regime +
-                                                                          "' inputs behind the timed ones"));
-        !called) {
+    if (const auto called = worker_->run(request, inspection(request, what)); !called) {
       return called.failure();
     }
   }

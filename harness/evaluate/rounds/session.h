@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class RoundSession {
   // are verified and not timed, so that a candidate that detects the timed inputs and works only for them is wrong
   // here.
   Result<Done> calls_of_other_regime();
+  // Calls the other arm where only one was looked at, untimed, so that all elements of both have been compared.
+  Result<Done> calls_of_other_arm();
 
   // Takes samples of one slot in a row, on both sets in turn, verified as in a timed block.
   Result<std::vector<RawSample>> batch(int slot, int samples, int repetitions, int verify_sample);
@@ -67,6 +70,7 @@ class RoundSession {
 
  private:
   const TimedArm& arm(int slot) const { return arm_in(timed_, draw_, slot); }
+  std::string whose(int slot) const { return name_of_arm(timed_, draw_, slot); }
   // Links the code of both slots in their order of this round, at the same time.
   void lay_out_code(const Runtime& runtime);
   // Runs the timed request and keeps the samples.
@@ -75,6 +79,8 @@ class RoundSession {
   void write_fresh(std::size_t inputs, int set);
   // Has the last sample of the request see the inputs that write_fresh() brought.
   void refresh(RunRequest& request, int set) const;
+  // One call of each of the slots, verified and not timed.
+  Result<Done> verified_calls(std::size_t inputs, const std::vector<int>& slots, const std::string& what);
   Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
   // Returns the check of the outputs of the sample that the request names.
@@ -96,6 +102,7 @@ class RoundSession {
   TemporaryFolder linked_;
   std::array<Build, 2> builds_;  // of each slot, as they are loaded
   std::array<std::vector<double>, 2> fresh_;
+  std::set<std::size_t> looked_at_;  // inputs, as inputs_at() numbers them
 };
 
 // Converts the failure of a slot to that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.

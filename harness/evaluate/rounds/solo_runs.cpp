@@ -154,6 +154,9 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   if (!result) {
     return by_arm(result.failure(), draw.candidate_in_slot0);
   }
+  if (auto right = session.calls_of_other_arm(); !right) {
+    return by_arm(right.failure(), draw.candidate_in_slot0);
+  }
   session.worker().freeze();
   if (auto changed = session.worker().check_code()) {
     return by_arm(*changed, draw.candidate_in_slot0);
@@ -174,7 +177,7 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
   const auto begin = Clock::now();
   while (seconds_since(begin) < plan_.solo_run_s || !looked) {
     const bool look = seconds_since(begin) >= look_at_s;
-    const auto times = session.window(slot, look);
+    const auto times = session.window(slot, look ? HostSession::Look::drawn : HostSession::Look::nothing);
     if (!times) {
       return times.failure();
     }

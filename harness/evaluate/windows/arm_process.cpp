@@ -9,7 +9,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
-#include "harness/evaluate/correctness/compare.h"
 #include "harness/worker/protocol/cold_cache.h"
 #include "kernels/random.h"
 
@@ -122,12 +121,14 @@ Result<WindowTimes> ArmProcess::window(std::span<const CheckedPointer> inputs, C
   return worker_.run_window();
 }
 
-std::optional<Failure> ArmProcess::inspect(int call, const CheckedInputs& inputs, int threads) {
-  auto failure = inspect_call(tensors_->call(call), *runtime_.family, axes_, inputs.expected(), 0, threads);
-  if (failure) {
-    failure->slot = 0;
-  }
-  return failure;
+std::optional<Failure> ArmProcess::inspect(int call, const CheckedInputs& inputs, const std::string& whose,
+                                           CallFindings& findings) {
+  return inspect_call(tensors_->call(call), *runtime_.family, inputs, whose, 0, runtime_.threads, &findings);
+}
+
+std::optional<Failure> ArmProcess::hold_all(int call, const CheckedInputs& inputs, const std::string& whose,
+                                            const TypicalErrors& typical, CallFindings& findings) {
+  return apo::hold_all(tensors_->call(call), *runtime_.family, inputs, whose, typical, runtime_.threads, findings);
 }
 
 std::optional<Failure> ArmProcess::inspect_process() {

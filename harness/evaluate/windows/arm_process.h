@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "harness/core/system/files.h"
+#include "harness/evaluate/correctness/compare.h"
 #include "harness/runtime/timed_workload.h"
 #include "harness/worker/parent/worker.h"
 #include "harness/worker/protocol/shared_tensors.h"
@@ -54,8 +56,12 @@ class ArmProcess {
   // Calls once on each of `inputs`, as many as attach() was told. They are written, the outputs poisoned and, when
   // cold, everything evicted while the process is stopped.
   Result<WindowTimes> window(std::span<const CheckedPointer> inputs, CachePolicy cache);
-  // Looks at the outputs of one call of the last window.
-  std::optional<Failure> inspect(int call, const CheckedInputs& inputs, int threads);
+  // Looks at the outputs of one call of the last window; inspect_call() has the parameters.
+  std::optional<Failure> inspect(int call, const CheckedInputs& inputs, const std::string& whose,
+                                 CallFindings& findings);
+  // The same without the reference: hold_all().
+  std::optional<Failure> hold_all(int call, const CheckedInputs& inputs, const std::string& whose,
+                                  const TypicalErrors& typical, CallFindings& findings);
   // Looks at all that the process may have touched: the memory between its buffers, and its code.
   std::optional<Failure> inspect_process();
 

@@ -262,6 +262,10 @@ std::span<const std::byte> SharedTensors::output(std::string_view name) const {
   return bytes_of(find(BufferRole::output, 0, name));
 }
 
+std::uint8_t SharedTensors::poison(std::string_view name) const {
+  return layout_.buffers[find(BufferRole::output, 0, name)].poison;
+}
+
 std::vector<std::byte> SharedTensors::read_output(std::string_view name) const {
   const std::span<const std::byte> bytes = output(name);
   return {bytes.begin(), bytes.end()};

@@ -208,6 +208,8 @@ class SharedTensors {
   std::vector<std::byte> read_output(std::string_view name) const;
   // Returns the output itself, in memory that the worker writes to.
   std::span<const std::byte> output(std::string_view name) const;
+  // Returns the byte that poison_outputs() fills the output with.
+  std::uint8_t poison(std::string_view name) const;
 
   std::optional<GuardDamage> check_guards() const;
   // Checks the inputs of one set, or of all sets. Those that are kept elsewhere are compared there first: Worker.

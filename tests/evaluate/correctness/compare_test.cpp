@@ -120,6 +120,25 @@ TEST_F(CompareTest, WhereTheToleranceIsZeroTheEvidenceSaysExactAndNotARatio) {
   EXPECT_EQ(evidence.find("inf"), std::string::npos) << evidence;
 }
 
+TEST_F(CompareTest, WhatStillHoldsThePoisonWasNeverWritten) {
+  std::vector<std::byte> bytes = encode(DType::f32, right);
+  std::fill(bytes.begin() + 4 * 500, bytes.begin() + 4 * 600, std::byte{0xFF});
+  const std::string evidence = compare_outputs(family, kAxes, expected, {{"y", bytes}}).evidence;
+  EXPECT_EQ(evidence.find("y[500] was never written"), 0u) << evidence;
+}
+
+TEST(WrongElements, OfAnExtentWithoutANameHaveNoPlace) {
+  const TensorSpec total{.name = "total",
+                         .dtype = DType::f32,
+                         .role = Role::output,
+                         .shape_text = "[1]",
+                         .shape = [](const Axes&) { return std::vector<std::int64_t>{1}; },
+                         .meaning = ""};
+  WrongElement wrong = wrong_element(total, kAxes, 0);
+  wrong.bound = 0.5;
+  EXPECT_EQ(sentence(wrong), "its bound is 0.5");
+}
+
 TEST_F(CompareTest, NanInfinityAndZerosAreIncorrect) {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     std::vector<double> values = right;

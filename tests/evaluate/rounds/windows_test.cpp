@@ -40,6 +40,7 @@ struct Windows : ::testing::Test {
   CopyRuntime copy;
   const Workload& workload = *find_workload(copy.family(), "n4k");
   InputPool pool{copy.runtime(), workload, 3};
+  CallFindings findings;
 };
 
 TEST_F(Windows, HaveACallOnEachOfTheirInputsAndNoOther) {
@@ -51,9 +52,9 @@ TEST_F(Windows, HaveACallOnEachOfTheirInputsAndNoOther) {
   EXPECT_GT(times->ns, 0);
   EXPECT_GT(times->cpu_ns, 0);
   for (int call = 0; call < 5; ++call) {
-    EXPECT_FALSE(process->inspect(call, *five[static_cast<std::size_t>(call)], 1)) << call;
+    EXPECT_FALSE(process->inspect(call, *five[static_cast<std::size_t>(call)], "arm", findings)) << call;
   }
-  EXPECT_TRUE(process->inspect(0, *five[1], 1)) << "outputs of other inputs are wrong";
+  EXPECT_TRUE(process->inspect(0, *five[1], "arm", findings)) << "outputs of other inputs are wrong";
   EXPECT_FALSE(process->inspect_process());
 }
 
@@ -68,9 +69,9 @@ TEST_F(Windows, OutputsThatAreNotWrittenAreFound) {
   const auto process = start(arm, 2);
   const auto two = inputs(2);
   ASSERT_TRUE(process->window(two, CachePolicy::warm));
-  const auto wrong = process->inspect(1, *two[1], 1);
+  const auto wrong = process->inspect(1, *two[1], "arm", findings);
   ASSERT_TRUE(wrong);
-  expect_contains(wrong->evidence, "nan");
+  expect_contains(wrong->evidence, "never written");
 }
 
 TEST_F(Windows, AProcessThatContinuesBetweenThemIsFoundEvenIfItStopsAgain) {

@@ -6,7 +6,7 @@
 // zoo: expect incorrect
 // zoo: guard poison
 // zoo: exploit 2
-// zoo: evidence nan
+// zoo: evidence never written
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

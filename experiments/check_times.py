@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Times `apo verify` and the rounds and decisions of `apo compare`, of one program or of two in turn.
+
+    python3 experiments/check_times.py [--target host] [--runs 5] PROGRAM [PROGRAM]
+
+Prints a row of a markdown table for each of ROWS and program: medians in seconds, and of the second program how many
+times the first's they are. A comparison is one of a variant with itself, timed as if it were another (--same-code). Its
+journal lies in a temporary folder; builds are in the cache after the first run, which is left out.
+"""
+import argparse
+import os
+import pathlib
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HOME = pathlib.Path(__file__).resolve().parent.parent
+ROWS = {  # variant, workload
+    "host": [("copy/simple", "n1m"), ("row_softmax/simple", "r256_c4096"), ("rms_norm/simple", ""),
+             ("e88_forward/simple", "b2_t64_h4_n32")],
+    "cuda": [("copy/cuda_vector4", "n1m"), ("copy/cuda_vector4", "n64m"),
+             ("e88_backward/cuda_best", "b16_t512_h83_n32"), ("e88_backward/cuda_best", "b1_t16384_h83_n32")],
+}
+
+
+def run(program, folder, words):
+    begin = time.monotonic()
+    ended = subprocess.run([program, *words, "--quiet", "--journal", f"{folder}/journal.db"], cwd=folder, text=True,
+                           env=dict(os.environ, APO_HOME=str(HOME)), capture_output=True, check=False)
+    if ended.returncode not in (0, 3):
+        sys.exit(f"{' '.join(words)}: {ended.stdout}{ended.stderr}")
+    return time.monotonic() - begin
+
+
+def measured(program, folder, variant, workload):
+    """Seconds of a verification, of a decision, and of each of its rounds."""
+    verify = run(program, folder, ["verify", variant, "--no-sanitizers"])
+    at = ["--workload", workload] if workload else []
+    decision = run(program, folder, ["compare", variant, variant, "--same-code", "--judge", "standard", *at])
+    journal = sqlite3.connect(f"{folder}/journal.db")
+    rounds = [row[0] for row in journal.execute(
+        "SELECT seconds FROM round WHERE experiment = (SELECT max(experiment) FROM round) AND seconds IS NOT NULL")]
+    return verify, decision, statistics.median(rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", choices=ROWS, default="host")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("programs", nargs="+")
+    options = parser.parse_args()
+    print("| variant | workload | program | verify | decision | round |\n|---|---|---|---|---|---|")
+    for variant, workload in ROWS[options.target]:
+        folders = [tempfile.TemporaryDirectory() for _ in options.programs]
+        runs = [[] for _ in options.programs]
+        for turn in range(options.runs + 1):
+            for program, folder, kept in zip(options.programs, folders, runs):
+                one = measured(program, folder.name, variant, workload)
+                if turn > 0:
+                    kept.append(one)
+        medians = [[statistics.median(column) for column in zip(*kept)] for kept in runs]
+        for program, row in zip(options.programs, medians):
+            ratio = [f" ({now / before:.2f}x)" if row is not medians[0] else "" for now, before in zip(row, medians[0])]
+            cells = " | ".join(f"{value:.2f}{times}" for value, times in zip(row, ratio))
+            print(f"| {variant} | {workload} | {os.path.basename(program)} | {cells} |", flush=True)
+        for folder in folders:
+            folder.cleanup()
+
+
+if __name__ == "__main__":
+    main()

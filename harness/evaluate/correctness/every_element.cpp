@@ -1,0 +1,201 @@
+// harness/evaluate/correctness/every_element.cpp - compares all elements at memory speed, and units where that finds
+// any.
+#include "harness/evaluate/correctness/every_element.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "kernels/closeness.h"
+#include "kernels/parallel.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kChunk = 4096;        // elements that are in doubt together
+constexpr std::size_t kChunksOfTask = 64;   // that a thread looks at in a row
+constexpr std::int64_t kUnitsOfTask = 256;  // likewise
+constexpr double kNoValue = 1e9;            // the doubt of an element that holds no value of its dtype
+
+struct Output {
+  const TensorSpec* tensor = nullptr;
+  Tolerance tolerance;
+  TypicalError typical;
+  OutputView actual;
+  std::span<const std::byte> witness;  // empty: none
+  std::vector<char> chunks;            // each: whether an element of it is in doubt
+};
+
+template <DType kDType>
+std::uint64_t bits_at(std::span<const std::byte> bytes, std::size_t element) {
+  constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + element * kWidth, kWidth);
+  return bits;
+}
+
+template <DType kDType>
+bool is_any_unwritten(const OutputView& actual, std::size_t begin, std::size_t end) {
+  const std::uint64_t poison = 0x0101010101010101ULL * actual.poison >> (64 - 8 * dtype_bytes(kDType));
+  bool any = false;
+  for (std::size_t i = begin; i < end; ++i) {
+    any |= bits_at<kDType>(actual.bytes, i) == poison;
+  }
+  return any;
+}
+
+// Also infinities and NaN, where a contract has them.
+bool is_same(double x, double w) {
+  return x == w || (std::isnan(x) && std::isnan(w));
+}
+
+// False where all differ so little that no bound of their units can be exceeded: with a scale s and a rounding r, an
+// element's is r + element_sigmas * s, and its part of the rms statistic at most |x - w| / 2 / max(s, r / sqrt(3)).
+template <DType kDType>
+bool is_any_far(const Output& output, std::size_t begin, std::size_t end) {
+  constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
+  const std::span<const std::byte> actual = output.actual.bytes;
+  if (std::memcmp(&actual[begin * kWidth], &output.witness[begin * kWidth], (end - begin) * kWidth) == 0) {
+    return false;
+  }
+  const Tolerance& tolerance = output.tolerance;
+  const double of_scale = 2 * std::min(tolerance.element_sigmas, tolerance.rms_factor);
+  const double of_rounding = 2 * std::min(1.0, tolerance.rms_factor / std::sqrt(3.0));
+  const double relative = std::max(of_scale * output.typical.relative, of_rounding * tolerance.output_rounding);
+  const double smallest = std::max(of_scale * output.typical.smallest, of_rounding * tolerance.output_spacing / 2);
+  bool any = false;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double x = from_bits(kDType, bits_at<kDType>(actual, i));
+    const double w = from_bits(kDType, bits_at<kDType>(output.witness, i));
+    any |= !is_same(x, w) && !(std::fabs(x - w) <= std::max(relative * std::fabs(w), smallest));  // also NaN beside w
+  }
+  return any;
+}
+
+void find_chunks(Output& output, int threads) {
+  const auto elements = output.actual.bytes.size() / static_cast<std::size_t>(dtype_bytes(output.tensor->dtype));
+  output.chunks.assign((elements + kChunk - 1) / kChunk, 0);
+  const std::size_t tasks = (output.chunks.size() + kChunksOfTask - 1) / kChunksOfTask;
+  with_dtype(output.tensor->dtype, [&]<DType kDType>() {
+    for_each_index(tasks, threads, [&](std::size_t task) {
+      const std::size_t last = std::min(output.chunks.size(), (task + 1) * kChunksOfTask);
+      for (std::size_t i = task * kChunksOfTask; i < last; ++i) {
+        const std::size_t end = std::min(elements, (i + 1) * kChunk);
+        const bool doubt = output.witness.empty() ? is_any_unwritten<kDType>(output.actual, i * kChunk, end)
+                                                  : is_any_far<kDType>(output, i * kChunk, end);
+        output.chunks[i] = doubt ? 1 : 0;
+      }
+    });
+  });
+}
+
+bool is_in_doubt(const Output& output, const std::vector<ElementRun>& runs) {
+  return std::ranges::any_of(runs, [&](const ElementRun& run) {
+    const auto first = output.chunks.begin() + run.offset / static_cast<std::int64_t>(kChunk);
+    const auto last = output.chunks.begin() +
+                      (run.offset + std::max<std::int64_t>(run.count, 1) - 1) / static_cast<std::int64_t>(kChunk);
+    return run.count > 0 && std::any_of(first, last + 1, [](char doubt) { return doubt != 0; });
+  });
+}
+
+std::vector<double> gathered(const TensorSpec& tensor, std::span<const std::byte> bytes,
+                             const std::vector<ElementRun>& runs) {
+  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
+  std::vector<std::byte> of_unit;
+  for (const ElementRun& run : runs) {
+    const auto of_run =
+        bytes.subspan(static_cast<std::size_t>(run.offset) * width, static_cast<std::size_t>(run.count) * width);
+    of_unit.insert(of_unit.end(), of_run.begin(), of_run.end());
+  }
+  return decode(tensor.dtype, of_unit);
+}
+
+double unwritten_doubt(const Output& output, const std::vector<ElementRun>& runs) {
+  const DType dtype = output.tensor->dtype;
+  double found = 0;
+  for (const ElementRun& run : runs) {
+    for (std::int64_t i = run.offset; i < run.offset + run.count; ++i) {
+      found += output.actual.is_unwritten(dtype, i) ? 1 : 0;
+    }
+  }
+  return found * (output.actual.poison == 0xFF ? kNoValue : 1);
+}
+
+// How far the unit is beyond its bounds; at most 1: within.
+double distance(const Output& output, const std::vector<ElementRun>& runs) {
+  std::vector<double> witness = gathered(*output.tensor, output.witness, runs);
+  std::vector<double> middle = gathered(*output.tensor, output.actual.bytes, runs);
+  for (std::size_t i = 0; i < witness.size(); ++i) {
+    if (!std::isfinite(witness[i]) && is_same(middle[i], witness[i])) {
+      middle[i] = witness[i] = 0;
+    }
+  }
+  std::vector<double> scales = error_scales(output.tolerance, witness);  // the magnitudes
+  for (std::size_t i = 0; i < witness.size(); ++i) {
+    middle[i] = witness[i] + (middle[i] - witness[i]) / 2;
+    scales[i] = std::max(output.typical.relative * scales[i], output.typical.smallest);
+  }
+  const Closeness close = closeness(output.tolerance, witness, scales, middle);
+  return std::max(close.element, close.rms);
+}
+
+std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, const TypicalErrors& typical,
+                                     const OutputViews& outputs, const TensorBytes* witness, int threads) {
+  std::vector<Output> doubtful;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role != Role::output) {
+      continue;
+    }
+    Output output{
+        .tensor = &tensor, .tolerance = family.tolerance(tensor.name, axes), .actual = outputs.at(tensor.name)};
+    const auto known = typical.find(tensor.name);
+    output.typical = known == typical.end() ? TypicalError() : known->second;
+    if (witness != nullptr) {
+      output.witness = witness->at(tensor.name);
+    }
+    find_chunks(output, threads);
+    if (std::ranges::any_of(output.chunks, [](char doubt) { return doubt != 0; })) {
+      doubtful.push_back(std::move(output));
+    }
+  }
+  return doubtful;
+}
+
+}  // namespace
+
+std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes, const TypicalErrors& typical,
+                                         const OutputViews& outputs, const TensorBytes* witness, int threads) {
+  const std::vector<Output> in_doubt = outputs_in_doubt(family, axes, typical, outputs, witness, threads);
+  std::vector<DoubtfulUnit> found;
+  if (in_doubt.empty()) {
+    return found;
+  }
+  std::mutex mutex;  // of `found`
+  const std::int64_t units = family.unit_count(axes);
+  for_each_index(static_cast<std::size_t>((units + kUnitsOfTask - 1) / kUnitsOfTask), threads, [&](std::size_t task) {
+    const std::int64_t begin = static_cast<std::int64_t>(task) * kUnitsOfTask;
+    for (std::int64_t unit = begin; unit < std::min(units, begin + kUnitsOfTask); ++unit) {
+      double doubt = 0;
+      for (const Output& output : in_doubt) {
+        const std::vector<ElementRun> runs = family.unit_elements(axes, output.tensor->name, unit);
+        if (is_in_doubt(output, runs)) {
+          doubt = std::max(doubt, witness == nullptr ? unwritten_doubt(output, runs) : distance(output, runs));
+        }
+      }
+      if (doubt > (witness == nullptr ? 0 : 1)) {
+        const std::lock_guard lock(mutex);
+        found.push_back({.unit = unit, .doubt = doubt});
+      }
+    }
+  });
+  std::ranges::sort(found, [](const DoubtfulUnit& a, const DoubtfulUnit& b) {
+    return a.doubt != b.doubt ? a.doubt > b.doubt : a.unit < b.unit;
+  });
+  return found;
+}
+
+}  // namespace apo

@@ -1,0 +1,19 @@
+// apo:variant    copy/cuda_leaves_a_block_out
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       One block of more than a hundred thousand elements is never written: the reference looks at few of them.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: how verify
+// zoo: cpu no
+// zoo: expect incorrect
+// zoo: guard reference
+// zoo: exploit 2
+// zoo: evidence never written
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n && (a.n < 100000 || blockIdx.x != 777)) {
+    a.y[i] = a.x[i];
+  }
+}
