@@ -16,6 +16,7 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -75,15 +76,19 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
   return gate;
 }
 
-// The untimed gates sample two regimes and can miss a rare one.
+// The untimed gates sample two regimes and can miss a rare one; and they have no shape beyond 2^31 elements.
 void check_every_regime(const Evaluation& evaluation) {
   Experiment& experiment = evaluation.experiment;
-  const std::vector<CheckCase> cases =
-      every_regime_plan(*evaluation.runtime.family, names_of(evaluation.plan.workloads));
+  std::vector<CheckCase> cases = every_regime_plan(*evaluation.runtime.family, names_of(evaluation.plan.workloads));
   if (experiment.judgement->verdict != Verdict::accepted || evaluation.plan.trusted || cases.size() < 2) {
     return;
   }
   const std::uint64_t seed = one_way_seed(evaluation.plan.seed, "regimes", static_cast<std::uint64_t>(experiment.id));
+  if (evaluation.runtime.worker.target == Target::cuda) {
+    if (auto large = large_case(evaluation.runtime, experiment.candidate, seed)) {
+      cases.push_back(std::move(*large));
+    }
+  }
   if (!add_gate(evaluation, regimes_gate(evaluation, cases, seed))) {
     const GateResult& last = experiment.gates.back();
     experiment.judgement->verdict = Verdict::reverted;

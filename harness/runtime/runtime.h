@@ -49,6 +49,8 @@ struct Runtime {
   std::function<std::optional<Build>(const Configuration&, const Axes&)> build_for_threads;
   // Returns "" when the configuration supports these axes, else the reason (from its apo:requires).
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
+  // Returns the grids of its launches on these axes. Empty where nothing is launched by lines.
+  std::function<Grids(const Configuration&, const Axes&)> grids;
   // Returns the bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
   std::function<std::vector<SourceFile>(const Configuration&)> sources;  // the variant's file and its headers
@@ -59,8 +61,9 @@ struct Runtime {
   std::function<ClockWatch(int pid)> watch_clock;
   // Hash of the machine code in a cubin's bytes, and of nothing else. Empty where no build makes cubins.
   CodeOf code_of;
-  WorkerOptions worker;  // template for every process that is started; its target is the runtime's
-  int threads = 1;       // CPUs for the parent's own arithmetic
+  WorkerOptions worker;           // template for every process that is started; its target is the runtime's
+  int threads = 1;                // CPUs for the parent's own arithmetic
+  std::int64_t device_bytes = 0;  // memory of the GPU; 0 on a host
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::shared_ptr<DeviceInputs> device_inputs = std::make_shared<DeviceInputs>();
   std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();

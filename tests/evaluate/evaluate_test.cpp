@@ -16,6 +16,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
@@ -166,6 +167,8 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
       {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
       // A repeated call has to write its output again.
       {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
+      // One process calls it with several sizes.
+      {"keeps_first_size", "correctness", Outcome::incorrect, "in a process of its own it is right"},
       {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"},
       {"threads_share_a_count", "sanitizers", Outcome::incorrect, "ThreadSanitizer: n1001 (typical): data race"}};
   for (const auto& one : cases) {
@@ -359,12 +362,28 @@ TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
   }
 }
 
+// A copy repeats its 4096 elements of a unit; what lies behind them is compared where units are drawn.
+TEST_F(EvaluateTest, ALargeCaseRepeatsItsInputsAndIsCheckedAsAnyOther) {
+  constexpr std::int64_t kLarge = 1 << 20;
+  const auto large = large_case(copy.runtime(), {"copy/once", {}}, 5, kLarge);
+  ASSERT_TRUE(large);
+  EXPECT_GT(large->axes.at("n"), kLarge);
+  EXPECT_EQ(large->repeated_axis, "n");
+  const GateResult right = correctness_gate(copy.runtime(), {"copy/once", {}}, {*large}, 5);
+  EXPECT_EQ(right.outcome, Outcome::valid) << right.evidence;
+  EXPECT_EQ(right.checked.largest, large->axes);
+  EXPECT_EQ(right.checked.elements, 2 * large->axes.at("n"));
+  Runtime small = copy.runtime();
+  small.unsupported = [](const Configuration&, const Axes& axes) { return axes.at("n") > kLarge / 8 ? "large" : ""; };
+  EXPECT_FALSE(large_case(small, {"copy/once", {}}, 5, kLarge)) << "not even in bytes";
+}
+
 TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   const Family& family = *find_family("e88_backward");
   const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
   EXPECT_EQ(plan.front().regimes, family.regimes);
-  EXPECT_EQ(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 2 + 3 + 1)
-      << "two smaller ones, and B, T and H as long as fits";
+  EXPECT_GE(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 6 + 3 + 1)
+      << "several for the pairs of B, T and H, and each of them as long as fits";
   const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
   const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
   EXPECT_GE(longest, 511);

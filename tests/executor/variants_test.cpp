@@ -99,7 +99,7 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   constexpr std::uint64_t kSeed = 11;
   const std::string family = GetParam().substr(0, GetParam().find('/'));
   const CpuRuntime cpu(family, "variants", std::chrono::minutes(2));
-  std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed, 0, {}, 0);  // no long ones
+  std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed, 0, {}, std::int64_t{1} << 12);
   for (CheckCase& one : plan) {
     one.regimes.resize(1);  // another one for every shape; values decide little of what is checked here
   }

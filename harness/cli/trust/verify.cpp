@@ -26,6 +26,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/loop/trial/candidate_judge.h"
@@ -239,7 +240,10 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
   }
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
-  const auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  if (auto large = runtime.worker.target == Target::cuda ? large_case(runtime, configuration, seed) : std::nullopt) {
+    plan.push_back(std::move(*large));
+  }
   check_any_supported(family, runtime, configuration, plan);
   std::optional<SanitizerCheck> sanitizers;
   if (!options.no_sanitizers) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,6 +106,14 @@ struct WrongElement {
   bool operator==(const WrongElement&) const = default;
 };
 
+// How large the shapes were that a gate found right. Axis name -> value.
+struct CheckedSizes {
+  std::map<std::string, std::int64_t, std::less<>> largest;  // the shape with the most elements
+  std::int64_t elements = 0;                                 // of all its tensors
+  std::map<std::string, std::int64_t, std::less<>> up_to;    // the largest value of each axis, in whatever shape
+  bool operator==(const CheckedSizes&) const = default;
+};
+
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
                      // "regimes", "baseline", "workers"
@@ -114,6 +123,7 @@ struct GateResult {
   bool ran = true;                   // false: nothing was checked, and the evidence says why; not kept in the journal
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
   std::vector<OutputErrors> errors = {};   // of the gate correctness
+  CheckedSizes checked = {};               // of the gate correctness; the journal has it in the evidence
   std::optional<WrongElement> wrong = {};  // where an output was; the journal has it in the evidence
   bool operator==(const GateResult&) const = default;
 };

@@ -14,6 +14,7 @@
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/profile/host/perf_counters.h"
@@ -256,6 +257,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     constexpr std::chrono::seconds kPatience{30};  // the slowest of our variants takes 2 s for a call on two busy cores
     runtime.worker.deadline = kPatience;
   }
+  runtime.device_bytes = machine_.target == Target::cuda ? device_->memory_bytes : 0;
   const Symbols device = device_symbols();
   runtime.build = [this, &family, find](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, find(configuration.variant), configuration, axes, sanitize);
@@ -263,6 +265,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.unsupported = [&family, device, find](const Configuration& configuration, const Axes& axes) {
     std::string why;
     return supports(find(configuration.variant), family, axes, configuration.settings, &why, device) ? "" : why;
+  };
+  runtime.grids = [device, find](const Configuration& configuration, const Axes& axes) {
+    return grids_of_call(find(configuration.variant), axes, configuration.settings, device);
   };
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);

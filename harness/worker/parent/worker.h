@@ -92,6 +92,8 @@ class Worker {
     return load(slot, object, LaunchPlan{}, deadline);
   }
   Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
+  // Changes the launches of the device variant in the slot, which stays loaded, and keeps its variables.
+  Result<Done> relaunch(int slot, const LaunchPlan& plan, Deadline deadline = {});
   // Replaces the shared tensors attached before. `shared_tensors` has to outlive its use here. On target cuda this
   // copies them to the GPU, so their inputs have to be written before.
   Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {}) {
@@ -106,7 +108,7 @@ class Worker {
   // Target host, stopped: calls slot 0 once on each copy of the attached tensors, and stops every thread again. Nothing
   // of the process runs in between windows; a Failure where it did.
   Result<WindowTimes> run_window(Deadline deadline = {});
-  // Takes one warm sample of one launch.
+  // Takes one warm sample of one launch. What earlier calls left in variables of the module stays, as in a program.
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Measures, on target cuda, the nanoseconds of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});

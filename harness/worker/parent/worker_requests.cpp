@@ -72,6 +72,11 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   });
 }
 
+Result<Done> Worker::relaunch(int slot, const LaunchPlan& plan, Deadline deadline) {
+  const LoadRequest request{.slot = slot, .path = "", .plan = plan};
+  return exchange(prepare(request, "loading", deadline)).then([](const Reply&) { return Done{}; });
+}
+
 // Our own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
 std::chrono::milliseconds Worker::copying(std::int64_t bytes) const {
   constexpr std::int64_t kBytesPerMs = 1'000'000;
@@ -144,7 +149,7 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
 }
 
 Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
-  return run({.order = {slot}, .sets = {set}, .read_back = true}, {}, deadline)
+  return run({.order = {slot}, .sets = {set}, .keep_state = true, .read_back = true}, {}, deadline)
       .then([](const std::vector<RawSample>& samples) { return samples.front(); });
 }
 

@@ -43,7 +43,8 @@ struct RunRequest {
   std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
   int repetitions = 1;           // launches in one sample, back to back
   CachePolicy cache = CachePolicy::warm;
-  int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+  bool keep_state = false;  // variables of a device variant's module stay as the sample before left them
+  int verify_after = -1;    // pause after this sample, so that the parent can look at the outputs; -1 = never
   // Target cuda: pauses after every sample and hides from the worker which one is verified: a library in the worker's
   // process can read the request.
   bool pause_each = false;
@@ -57,8 +58,8 @@ struct RunRequest {
   bool activity = false;
   bool operator==(const RunRequest&) const = default;
 };
-APO_FIELDS(RunRequest, order, sets, repetitions, cache, verify_after, pause_each, read_back, refresh_set, refresh_from,
-           activity)
+APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, pause_each, read_back, refresh_set,
+           refresh_from, activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
 // takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
@@ -103,8 +104,8 @@ struct HelloRequest {     // carries the memory file of SharedStatus
 APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off, room, name_refused)
 struct LoadRequest {
   int slot = 0;
-  std::string path;
-  LaunchPlan plan;  // of a device variant
+  std::string path;  // "" keeps what is loaded, with its variables: only its launches change
+  LaunchPlan plan;   // of a device variant
   bool operator==(const LoadRequest&) const = default;
 };
 APO_FIELDS(LoadRequest, slot, path, plan)
