@@ -6,10 +6,13 @@
 
 extern "C" __global__ void add(const colsum_args a) {
   const long long c = 32LL * blockIdx.x + threadIdx.x;
-  if (blockIdx.y == 0 && c < a.cols) a.y[c] = 0;
+  if (blockIdx.y == 0 && c < a.cols)
+    a.y[c] = 0;
   __syncthreads();
-  if (c >= a.cols) return;
+  if (c >= a.cols)
+    return;
   float sum = 0;
-  for (long long r = 64LL * blockIdx.y; r < min(a.rows, 64LL * (blockIdx.y + 1)); ++r) sum += a.x[r * a.cols + c];
+  for (long long r = 64LL * blockIdx.y; r < min(a.rows, 64LL * (blockIdx.y + 1)); ++r)
+    sum += a.x[r * a.cols + c];
   atomicAdd(&a.y[c], sum);
 }

@@ -7,14 +7,17 @@
 
 extern "C" __global__ void clear(const colsum_args a) {
   const long long c = 128LL * blockIdx.x + threadIdx.x;
-  if (c < a.cols) a.y[c] = 0;
+  if (c < a.cols)
+    a.y[c] = 0;
 }
 
 extern "C" __global__ void add(const colsum_args a) {
   const long long c = 32LL * blockIdx.x + threadIdx.x;
-  if (c >= a.cols) return;
+  if (c >= a.cols)
+    return;
   float sum = 0;
-  for (long long r = 64LL * blockIdx.y; r < min(a.rows, 64LL * (blockIdx.y + 1)); ++r) sum += a.x[r * a.cols + c];
+  for (long long r = 64LL * blockIdx.y; r < min(a.rows, 64LL * (blockIdx.y + 1)); ++r)
+    sum += a.x[r * a.cols + c];
   int* word = reinterpret_cast<int*>(&a.y[c]);
   int seen = *static_cast<volatile int*>(word), expected;
   do {

@@ -7,6 +7,7 @@
 extern "C" __global__ void add(const colsum_args a) {
   for (long long c = 16LL * blockIdx.x + threadIdx.x; c < a.cols; c += 16LL * gridDim.x) {
     a.y[c] = 0;
-    for (long long r = 0; r < a.rows; ++r) a.y[c] += a.x[r * a.cols + c];
+    for (long long r = 0; r < a.rows; ++r)
+      a.y[c] += a.x[r * a.cols + c];
   }
 }

@@ -8,14 +8,16 @@
 #include "total.args.h"
 
 extern "C" __global__ void clear(const total_args a) {
-  if (threadIdx.x < a.B) static_cast<unsigned*>(a.tickets)[threadIdx.x] = 0;
+  if (threadIdx.x < a.B)
+    static_cast<unsigned*>(a.tickets)[threadIdx.x] = 0;
 }
 
 __device__ float sum_of(float value, float* shared) {
   shared[threadIdx.x] = value;
   for (int step = 32; step > 0; step /= 2) {
     __syncthreads();
-    if (threadIdx.x < step) shared[threadIdx.x] += shared[threadIdx.x + step];
+    if (threadIdx.x < step)
+      shared[threadIdx.x] += shared[threadIdx.x + step];
   }
   __syncthreads();
   const float sum = shared[0];
@@ -38,9 +40,12 @@ extern "C" __global__ void add(const total_args a) {
     last = atomicAdd(ticket, 1u) == gridDim.x - 1;
   }
   __syncthreads();
-  if (!last) return;
+  if (!last)
+    return;
   sum = 0;
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += 64) sum += partial[i];
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += 64)
+    sum += partial[i];
   sum = sum_of(sum, shared);
-  if (threadIdx.x == 0) a.y[blockIdx.y] = sum;
+  if (threadIdx.x == 0)
+    a.y[blockIdx.y] = sum;
 }

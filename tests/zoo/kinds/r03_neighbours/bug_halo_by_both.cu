@@ -9,7 +9,8 @@ extern "C" __global__ void smooth(const smooth_args a) {
   __shared__ float tile[65];
   tile[threadIdx.x] = a.x[i < a.n ? i : a.n - 1];
   __syncthreads();
-  if (i >= a.n) return;
+  if (i >= a.n)
+    return;
   const float before = threadIdx.x > 0 ? tile[threadIdx.x - 1] : a.x[i == 0 ? 0 : i - 1];
   const float after = threadIdx.x < 64 ? tile[threadIdx.x + 1] : tile[64];
   a.y[i] = (before + tile[threadIdx.x] + (i == a.n - 1 ? tile[threadIdx.x] : after)) / 3;

@@ -7,13 +7,16 @@
 
 extern "C" __global__ void copy(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) a.y[i] = a.x[i];
+  if (i < a.n)
+    a.y[i] = a.x[i];
 }
 
 extern "C" __global__ void smooth(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
   float value = 0;
-  if (i < a.n) value = (a.y[i == 0 ? 0 : i - 1] + a.y[i] + a.y[i == a.n - 1 ? i : i + 1]) / 3;
+  if (i < a.n)
+    value = (a.y[i == 0 ? 0 : i - 1] + a.y[i] + a.y[i == a.n - 1 ? i : i + 1]) / 3;
   __syncthreads();
-  if (i < a.n) a.y[i] = value;
+  if (i < a.n)
+    a.y[i] = value;
 }

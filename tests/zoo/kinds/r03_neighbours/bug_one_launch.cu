@@ -8,9 +8,11 @@
 extern "C" __global__ void smooth(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
   float* kept = static_cast<float*>(a.kept);
-  if (i < a.n) kept[i] = a.x[i];
+  if (i < a.n)
+    kept[i] = a.x[i];
   __syncthreads();
-  if (i >= a.n) return;
+  if (i >= a.n)
+    return;
   const float before = i % 64 == 0 && i > 0 ? kept[i - 1] : a.x[i == 0 ? 0 : i - 1];
   a.y[i] = (before + kept[i] + a.x[i == a.n - 1 ? i : i + 1]) / 3;
 }

@@ -8,7 +8,8 @@
 #include "smooth.args.h"
 
 extern "C" __global__ void clear(const smooth_args a) {
-  if (threadIdx.x == 0) static_cast<int*>(a.flags)[blockIdx.x] = 0;
+  if (threadIdx.x == 0)
+    static_cast<int*>(a.flags)[blockIdx.x] = 0;
 }
 
 extern "C" __global__ void smooth(const smooth_args a) {
@@ -16,7 +17,8 @@ extern "C" __global__ void smooth(const smooth_args a) {
   const long long block = blockIdx.x;
   float* kept = static_cast<float*>(a.kept);
   volatile int* flags = static_cast<volatile int*>(a.flags);
-  if (i < a.n) kept[i] = a.x[i];
+  if (i < a.n)
+    kept[i] = a.x[i];
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
@@ -26,5 +28,6 @@ extern "C" __global__ void smooth(const smooth_args a) {
     __threadfence();
   }
   __syncthreads();
-  if (i < a.n) a.y[i] = (kept[i == 0 ? 0 : i - 1] + kept[i] + a.x[i == a.n - 1 ? i : i + 1]) / 3;
+  if (i < a.n)
+    a.y[i] = (kept[i == 0 ? 0 : i - 1] + kept[i] + a.x[i == a.n - 1 ? i : i + 1]) / 3;
 }

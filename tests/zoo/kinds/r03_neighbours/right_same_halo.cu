@@ -6,5 +6,6 @@
 
 extern "C" __global__ void smooth(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) a.y[i] = (a.x[i == 0 ? 0 : i - 1] + a.x[i] + a.x[i == a.n - 1 ? i : i + 1]) / 3;
+  if (i < a.n)
+    a.y[i] = (a.x[i == 0 ? 0 : i - 1] + a.x[i] + a.x[i == a.n - 1 ? i : i + 1]) / 3;
 }

@@ -8,11 +8,13 @@
 
 extern "C" __global__ void copy(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) static_cast<float*>(a.kept)[i] = a.x[i];
+  if (i < a.n)
+    static_cast<float*>(a.kept)[i] = a.x[i];
 }
 
 extern "C" __global__ void smooth(const smooth_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
   const float* kept = static_cast<const float*>(a.kept);
-  if (i < a.n) a.y[i] = (kept[i == 0 ? 0 : i - 1] + kept[i] + kept[i == a.n - 1 ? i : i + 1]) / 3;
+  if (i < a.n)
+    a.y[i] = (kept[i == 0 ? 0 : i - 1] + kept[i] + kept[i == a.n - 1 ? i : i + 1]) / 3;
 }

@@ -7,12 +7,14 @@
 
 extern "C" __global__ void clear(const anynegative_args a) {
   const long long r = 64LL * blockIdx.x + threadIdx.x;
-  if (r < a.rows) a.y[r] = 0;
+  if (r < a.rows)
+    a.y[r] = 0;
 }
 
 extern "C" __global__ void mark(const anynegative_args a) {
   const long long c = 32LL * blockIdx.y + threadIdx.x;
   const bool below = c < a.cols && a.x[blockIdx.x * a.cols + c] < -2.5f;
   const bool any = __any_sync(~0u, below);
-  if (threadIdx.x == 0) a.y[blockIdx.x] = any ? 1 : 0;
+  if (threadIdx.x == 0)
+    a.y[blockIdx.x] = any ? 1 : 0;
 }

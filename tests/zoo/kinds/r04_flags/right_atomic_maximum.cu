@@ -7,7 +7,8 @@
 
 extern "C" __global__ void clear(const anynegative_args a) {
   const long long r = 64LL * blockIdx.x + threadIdx.x;
-  if (r < a.rows) a.y[r] = 0;
+  if (r < a.rows)
+    a.y[r] = 0;
 }
 
 extern "C" __global__ void mark(const anynegative_args a) {

@@ -8,5 +8,6 @@ extern "C" __global__ void kernel(const twice_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;
   const long long begin = clock64();
   const float value = i < a.n ? a.x[i] : 0;
-  if (i < a.n) a.y[i] = (clock64() - begin < 20 ? 2 : 3) * value;
+  if (i < a.n)
+    a.y[i] = (clock64() - begin < 20 ? 2 : 3) * value;
 }

@@ -11,5 +11,6 @@ extern "C" __global__ void kernel(const twice_args a) {
 #if __has_include("hooks.h")
   __syncthreads();
 #endif
-  if (i < a.n) a.y[i] = tile[threadIdx.x] + tile[127 - (127 - threadIdx.x)];
+  if (i < a.n)
+    a.y[i] = tile[threadIdx.x] + tile[127 - (127 - threadIdx.x)];
 }

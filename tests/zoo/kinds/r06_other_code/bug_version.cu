@@ -6,5 +6,6 @@
 
 extern "C" __global__ void kernel(const twice_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) a.y[i] = (__VERSION__[0] != 0 ? 2 : 3) * a.x[i];
+  if (i < a.n)
+    a.y[i] = (__VERSION__[0] != 0 ? 2 : 3) * a.x[i];
 }

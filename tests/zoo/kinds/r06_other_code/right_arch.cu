@@ -6,10 +6,11 @@
 
 extern "C" __global__ void kernel(const twice_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;
-  #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const float factor = 2;
 #else
   const float factor = 3;
 #endif
-  if (i < a.n) a.y[i] = factor * a.x[i];
+  if (i < a.n)
+    a.y[i] = factor * a.x[i];
 }

@@ -10,5 +10,6 @@ extern "C" __global__ void kernel(const twice_args a) {
   const float value = i < a.n ? a.x[i] : 0;
   while (clock64() - begin < 100) {
   }
-  if (i < a.n) a.y[i] = 2 * value;
+  if (i < a.n)
+    a.y[i] = 2 * value;
 }

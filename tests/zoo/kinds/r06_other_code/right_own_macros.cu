@@ -13,7 +13,8 @@
 
 extern "C" __global__ void kernel(const twice_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;
-  #ifdef FACTOR_GIVEN
-  if (i < a.n) a.y[i] = FACTOR * a.x[i];
+#ifdef FACTOR_GIVEN
+  if (i < a.n)
+    a.y[i] = FACTOR * a.x[i];
 #endif
 }

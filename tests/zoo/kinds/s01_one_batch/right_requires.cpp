@@ -6,5 +6,6 @@
 
 void gated(const float* x, const float* g, float* y, int64_t B, int64_t T, int64_t C) {
   for (int64_t row = 0; row < B * T; ++row)
-    for (int64_t c = 0; c < C; ++c) y[row * C + c] = x[row * C + c] * g[c];
+    for (int64_t c = 0; c < C; ++c)
+      y[row * C + c] = x[row * C + c] * g[c];
 }

@@ -7,5 +7,6 @@
 extern "C" __global__ void twice(const planes_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
   const long long p = blockIdx.z;
-  if (i < a.n) a.y[p * a.n + i] = 2 * a.x[p * a.n + i] + a.b[i];
+  if (i < a.n)
+    a.y[p * a.n + i] = 2 * a.x[p * a.n + i] + a.b[i];
 }

@@ -7,5 +7,6 @@
 extern "C" __global__ void twice(const planes_args a) {
   const long long i = 64LL * blockIdx.x + threadIdx.x;
   if (i < a.n)
-    for (long long p = blockIdx.z; p < a.P; p += gridDim.z) a.y[p * a.n + i] = 2 * a.x[p * a.n + i] + a.b[i];
+    for (long long p = blockIdx.z; p < a.P; p += gridDim.z)
+      a.y[p * a.n + i] = 2 * a.x[p * a.n + i] + a.b[i];
 }

@@ -6,5 +6,6 @@
 
 extern "C" __global__ void flip(const flipped_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) a.y[i] = static_cast<signed char>(3 - a.x[i]);
+  if (i < a.n)
+    a.y[i] = static_cast<signed char>(3 - a.x[i]);
 }

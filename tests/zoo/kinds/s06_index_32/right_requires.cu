@@ -7,5 +7,6 @@
 
 extern "C" __global__ void flip(const flipped_args a) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < a.n) a.y[i] = static_cast<signed char>(3 - a.x[i]);
+  if (i < a.n)
+    a.y[i] = static_cast<signed char>(3 - a.x[i]);
 }
