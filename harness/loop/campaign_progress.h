@@ -45,7 +45,7 @@ struct CampaignProgress {
   ClaimFloor claim_floor;
   bool machine_checked = false;  // by a sentinel of this run, which then chose:
   JudgePreset auto_preset = {};
-  int timed_candidates = 0;  // j
+  int timed_candidates = 0;  // of the campaign
   int since_sentinel = 0;
   int sentinels = 0;
   int certificates = 0;
