@@ -107,7 +107,7 @@ struct WrongElement {
 
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
-                     // "regimes", "baseline", "workers"
+                     // "regimes", "history", "baseline", "workers"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;

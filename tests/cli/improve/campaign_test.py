@@ -206,7 +206,8 @@ class Compare(CommandTest):
         self.copy_row(database, "experiment_workload", "experiment = 1", experiment=60)
         self.copy_row(database, "judgement", "experiment = 1", experiment=60, outcome="incorrect", verdict="reverted")
         third = self.json(*words, code=3)
-        self.assertEqual([third["outcome"], third["gates"][-1]["gate"], third["rounds"]], ["incorrect", "history", []])
+        self.assertEqual([third["outcome"], third["gates"][-1]["gate"], third["judgement"]["rounds"]],
+                         ["incorrect", "history", 0])
         self.said(third["judgement"]["sentence"],
                   "copy/parallel gave wrong results in experiment 60: 'apo show 60' has the evidence; right results now")
 
