@@ -37,7 +37,8 @@ Result<Round> retry_round(const RunRound& run, RoundStage stage, int index) {
   if (is_wrong_candidate(failure) && !blames_incumbent) {
     return failure;
   }
-  if (second || of_clock || failure.outcome == Outcome::unstable_clock || failure.slot != first.failure().slot) {
+  if (second || of_clock || failure.outcome == Outcome::unstable_clock ||
+      second.failure().slot != first.failure().slot) {
     failure.slot = -1;
   }
   return failure;
