@@ -209,7 +209,7 @@ class Compare(CommandTest):
         self.assertEqual([third["outcome"], third["gates"][-1]["gate"], third["judgement"]["rounds"]],
                          ["incorrect", "history", 0])
         self.said(third["judgement"]["sentence"],
-                  "copy/parallel gave wrong results in experiment 60: 'apo show 60' has the evidence; right results now")
+                  "] gave wrong results in experiment 60: 'apo show 60' has the evidence; right results now")
 
     def test_identical_code_is_not_timed_and_quiet_means_no_progress_and_the_verdict_all_the_same(self):
         self.place.write(".apo/variants/copy/twin.cpp", variant("twin"))
