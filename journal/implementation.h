@@ -15,7 +15,7 @@
 namespace apo {
 
 // Work that only one process may do at a time, with all that belongs to it. An experiment is one outside campaigns.
-enum class Task : std::uint8_t { campaign, experiment, job };
+enum class Task : std::uint8_t { campaign, experiment, job, comparison };
 
 LockFile writer_lock(const std::filesystem::path& journal);  // throws UserError
 

@@ -17,6 +17,7 @@
 #include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
 #include "journal/facts/applications.h"
@@ -94,13 +95,14 @@ ProgramComparison asked_here(ProgramComparison asked, const Machine& machine) {
   return asked;
 }
 
-void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison) {
+void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison, Observer& observer) {
+  static_cast<void>(recover(journal, observer));  // says each
   add_machine(journal, machine);
   comparison.id = begin_comparison(journal, comparison);
 }
 
 void check_judged(const ProgramComparison& original) {
-  if (!original.judgement) {
+  if (!original.judgement || original.judgement->rule_version.empty()) {  // no rule made the verdict "interrupted"
     throw UserError(fmt::format("comparison c{} was never judged: it was interrupted, or is under way", original.id),
                     "'apo query --sql \"SELECT id, verdict FROM comparisons\"' lists the others");
   }
@@ -149,7 +151,7 @@ ProgramComparison compare_commands(Workspace& workspace, Journal* journal, Progr
   ProgramComparison comparison = asked_here(std::move(asked), workspace.machine());
   CommandHooks hooks;
   if (journal != nullptr) {
-    hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison); };
+    hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison, observer); };
     hooks.on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); };
   }
   const auto finish = [&] {
@@ -174,7 +176,7 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
   const Expectation kernel = kernel_effect(comparison, machine);
   RecordedSteps recorded = {.missing = "not all runs ended well"};
   const ApplicationHooks hooks = {
-      .on_begin = [&] { begin(journal, machine, comparison); },
+      .on_begin = [&] { begin(journal, machine, comparison, observer); },
       .on_run = [&](const ApplicationRun& run) { add_comparison_run(journal, comparison.id, run); },
       .on_pairs =
           [&](const RunOfA& run_a) {

@@ -90,10 +90,7 @@ void check_every_regime(const Evaluation& evaluation) {
     }
   }
   if (!add_gate(evaluation, regimes_gate(evaluation, cases, seed))) {
-    const GateResult& last = experiment.gates.back();
-    experiment.judgement->verdict = Verdict::reverted;
-    experiment.judgement->reason = Reason::gate_failed;
-    experiment.judgement->sentence = "Faster and wrong: " + failed_at(last);
+    fail_after_timing(experiment);
   }
 }
 
@@ -149,7 +146,7 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
   PairOutcome outcome = judge_pair({.source = in_turns(evaluation.runtime, runner, evaluation.observer),
                                     .what = experiment.candidate.label() + " against " + experiment.incumbent.label(),
                                     .plan = {.preset = plan.preset,
-                                             .index = plan.index,
+                                             .index = std::max(1, plan.index),
                                              .cache_policy = plan.cache,
                                              .confirm_rounds = plan.confirm_rounds},
                                     .regression = plan.regression,
@@ -174,6 +171,14 @@ std::string failed_at(const GateResult& last) {
 
 Judgement not_timed(const GateResult& last) {
   return untimed("Not timed: " + failed_at(last));
+}
+
+void fail_after_timing(Experiment& experiment) {
+  const GateResult& last = experiment.gates.back();
+  experiment.outcome = last.outcome;
+  experiment.judgement->verdict = Verdict::reverted;
+  experiment.judgement->reason = Reason::gate_failed;
+  experiment.judgement->sentence = "Faster and wrong: " + failed_at(last);
 }
 
 std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, EvaluatePlan plan,

@@ -19,5 +19,7 @@ std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experime
 std::string failed_at(const GateResult& last);
 // The judgement of an experiment that this gate ended before its timing.
 Judgement not_timed(const GateResult& last);
+// The same of one that was timed and accepted, and whose last gate was added after that.
+void fail_after_timing(Experiment& experiment);
 
 }  // namespace apo

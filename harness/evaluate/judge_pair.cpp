@@ -185,6 +185,7 @@ Judgement regression_judgement(const GateState& state, const GateRule& rule, con
 JudgePreset recorded_preset(const Judgement& judgement) {
   JudgePreset preset = judgement.preset.empty() ? standard_preset() : any_preset_named(judgement.preset);
   preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
+  preset.confirm_alpha = judgement.alpha > 0 ? judgement.alpha : preset.confirm_alpha;
   return preset;
 }
 

@@ -46,7 +46,8 @@ Judgement untimed(const std::string& sentence);
 Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
                                const std::vector<Round>& rounds);
 
-// The preset that a recorded judgement was made under; the standard one where it never came to timing.
+// The preset that a recorded judgement was made under, with the level that its confirmation had; the standard one where
+// it never came to timing.
 JudgePreset recorded_preset(const Judgement& judgement);
 
 }  // namespace apo

@@ -8,6 +8,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/workspace/known.h"
 #include "journal/facts/checks.h"
@@ -81,6 +82,15 @@ void store_replica(const CampaignFrame& frame, const Experiment& planned, const 
   end_placement(frame, answer, again.id);
 }
 
+// A worker does not know what the driver's journal has proved wrong.
+void demand_right_history(const CampaignFrame& frame, Experiment& experiment) {
+  const bool accepted = experiment.judgement->verdict == Verdict::accepted;
+  if (const std::string before = accepted ? known_incorrect(frame.journal, experiment) : ""; !before.empty()) {
+    experiment.gates.push_back(history_gate(before));
+    fail_after_timing(experiment);
+  }
+}
+
 }  // namespace
 
 void demand_agreement(Experiment& experiment, const std::vector<DeviceAnswer>& answers, int wanted) {
@@ -110,6 +120,7 @@ Experiment store_answers(const CampaignFrame& frame, const Experiment& planned,
   const DeviceAnswer& first = answers.front();
   Experiment experiment = found_by(first, planned);
   demand_agreement(experiment, answers, replicate);
+  demand_right_history(frame, experiment);
   store_device(frame, first);
   begin(frame, experiment);
   frame.observer.say(

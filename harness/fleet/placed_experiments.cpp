@@ -11,6 +11,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/loop/experiment.h"
+#include "journal/facts/experiments.h"
 #include "journal/facts/workers.h"
 #include "kernels/random.h"
 
@@ -111,6 +112,8 @@ std::vector<std::size_t> PlacedExperiments::judges_of(const Job& job) const {
 
 Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
   const Experiment& planned = job.planned;
+  const Machine& machine = fleet_.hello(worker)->machine;
+  const auto is_judged_before = [&](const Job& other) { return other.planned.index < planned.index; };
   Task task{.id = job.placement,
             .campaign = frame_.campaign,
             .policy = frame_.policy,
@@ -118,8 +121,9 @@ Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
             .incumbent = {planned.incumbent, planned.incumbent_source_hash},
             .prediction = planned.prediction,
             .index = planned.index,
-            .floor = claim_floor(&frame_.journal, fleet_.hello(worker)->machine, frame_.family.name,
-                                 frame_.policy.workloads)};
+            .judged = judged_candidates(frame_.journal, planned.family, planned.workload_class, machine.id) +
+                      static_cast<int>(std::ranges::count_if(jobs_, is_judged_before)),
+            .floor = claim_floor(&frame_.journal, machine, frame_.family.name, frame_.policy.workloads)};
   // The secret of a campaign is enough for all its workers, and no two draw the same rounds.
   task.policy.seed = derive_seed(frame_.policy.seed, "worker", static_cast<std::uint64_t>(fleet_.row(worker)));
   return task;

@@ -110,6 +110,7 @@ JudgedTask TaskJudge::judge(const Task& task) {
   }
   state.incumbent = task.incumbent.configuration;
   state.timed_candidates = task.index - 1;
+  state.plan.index = task.judged + 1;
   const std::int64_t iteration = begin_iteration(own.journal, {.campaign = own.frame->campaign,
                                                                .index = ++own.iterations,
                                                                .incumbent = state.incumbent,

@@ -104,7 +104,9 @@ std::vector<std::string> recover(Journal& journal, Observer& observer) {
       continue;
     }
     std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
-    if (what.kind == Unfinished::Kind::experiment) {
+    if (what.kind == Unfinished::Kind::comparison) {
+      line += fmt::format(": it ends inconclusive after {} rounds or runs, which are kept", what.rounds);
+    } else if (what.kind == Unfinished::Kind::experiment) {
       line += fmt::format(": abandoned after {} rounds, which are kept", what.rounds);
     }
     mark_abandoned(journal, what, "the run that measured it was interrupted");

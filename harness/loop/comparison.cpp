@@ -89,10 +89,9 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     say_known_incorrect(*journal, candidate, request.candidate, observer);
     plan.floor_ns = floors_of(family, plan.workloads, machine, known_roofs(*journal, machine));
   }
-  choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
-  const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, machine, policy.family, policy.workloads);
-  observer.say(floor.sentence);
-  apply_floor(plan, floor);
+  if (journal && !plan.trusted) {
+    plan.proved_wrong = [&](const Experiment& judged) { return known_incorrect(*journal, judged); };
+  }
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,
@@ -105,12 +104,21 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
                         .machine = machine.id};
+  const auto before_timing = [&](EvaluatePlan& timed) {
+    choose_judge(timed, policy.judge_preset, runtime, request.incumbent, observer);
+    const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, machine, policy.family, policy.workloads);
+    observer.say(floor.sentence);
+    apply_floor(timed, floor);
+    if (journal && !request.keep) {
+      count_candidate(*journal, experiment, timed, observer);
+    }
+  };
   if (request.keep) {
     experiment.id = begin_experiment(*journal, experiment);
-    evaluate_in(*journal, runtime, experiment, plan, observer);
+    evaluate_in(*journal, runtime, experiment, plan, observer, before_timing);
     finish_experiment(*journal, experiment);
   } else {
-    evaluate(runtime, experiment, plan, observer);
+    evaluate(runtime, experiment, plan, observer, {.before_timing = before_timing});
   }
   return experiment;
 }

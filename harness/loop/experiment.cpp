@@ -14,6 +14,7 @@
 #include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/registration.h"
+#include "harness/loop/workspace/known.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/unfinished.h"
 #include "journal/facts/variants.h"
@@ -107,9 +108,8 @@ JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   return with_floor(any_asked_preset(judge).value_or(state.auto_preset), state.claim_floor);
 }
 
-EvaluatePlan plan_for(const CampaignProgress& state, const Experiment& experiment, const std::string& judge) {
+EvaluatePlan plan_for(const CampaignProgress& state, const std::string& judge) {
   EvaluatePlan plan = state.plan;
-  plan.index = experiment.index;
   plan.preset = preset_of(state, judge);
   return plan;
 }
@@ -187,14 +187,15 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
                      const std::string& judge, WorkAhead* ahead) {
-  EvaluatePlan first = plan_for(state, experiment, judge);
+  EvaluatePlan first = plan_for(state, judge);
+  first.proved_wrong = [&](const Experiment& candidate) { return known_incorrect(frame.journal, candidate); };
   add_checks_of_new_text(frame, experiment, ahead, first);
   const auto before_timing = [&](EvaluatePlan& plan) {
     const bool decides = !plan.preset.ranks_only;
     if (decides && !state.machine_checked) {
       check_machine(frame, state);
     }
-    plan = plan_for(state, experiment, judge);
+    plan = plan_for(state, judge);
     if (decides) {
       wait_for_other_work(frame, state, plan);
     }

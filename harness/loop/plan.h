@@ -39,6 +39,10 @@ void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor);
 std::map<std::string, double> floors_of(const Family& family, const std::vector<const Workload*>& workloads,
                                         const Machine& machine, const std::vector<Roof>& roofs);
 
+// Sets the candidate's place among all that this journal has judged, where the plan has none, and says which level that
+// leaves to its confirmation.
+void count_candidate(Journal& journal, const Experiment& experiment, EvaluatePlan& plan, Observer& observer);
+
 // Evaluates an experiment that was begun in this journal, which keeps each fact of it at once. One that ends by an
 // exception is abandoned. The caller finishes it.
 void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,

@@ -85,6 +85,7 @@ std::int64_t begin_comparison(Journal& journal, const ProgramComparison& compari
   if (commands) {
     insert_row(journal, "comparison_commands", comparison.commands, {{"comparison", id}});
   }
+  take(journal, Task::comparison, id);
   transaction.commit();
   return id;
 }

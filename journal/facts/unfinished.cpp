@@ -2,6 +2,7 @@
 #include "journal/facts/unfinished.h"
 
 #include "journal/columns.h"
+#include "journal/facts/comparisons.h"
 
 namespace apo {
 
@@ -21,7 +22,11 @@ constexpr const char* kUnfinished =
     " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
     " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"
     " UNION ALL SELECT 3, 'campaign', id, id, 'campaign ' || id || ': ' || family || ' ' || workload_class, started_at,"
-    " 0 FROM campaigns WHERE state = 'open') ORDER BY place, id";
+    " 0 FROM campaigns WHERE state = 'open'"
+    " UNION ALL SELECT 4, 'comparison', c.id, 0, 'comparison c' || c.id || ': ' || c.b || ' against ' || c.a,"
+    " c.started_at, (SELECT count(*) FROM round r WHERE r.comparison = c.id) +"
+    " (SELECT count(*) FROM comparison_run r WHERE r.comparison = c.id) FROM comparison c"
+    " WHERE c.id NOT IN (SELECT comparison FROM comparison_verdict)) ORDER BY place, id";
 
 }  // namespace
 
@@ -30,8 +35,8 @@ std::vector<Unfinished> all_unfinished(Journal& journal) {
 }
 
 std::optional<std::string> who_works_on(Journal& journal, const Unfinished& what) {
-  const bool alone = what.campaign == 0;
-  return holder_of(journal, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+  const Task alone = what.kind == Unfinished::Kind::comparison ? Task::comparison : Task::experiment;
+  return what.campaign == 0 ? holder_of(journal, alone, what.id) : holder_of(journal, Task::campaign, what.campaign);
 }
 
 std::vector<Unfinished> interrupted_experiments(Journal& journal) {
@@ -42,7 +47,24 @@ std::vector<Unfinished> interrupted_experiments(Journal& journal) {
   return open;
 }
 
+namespace {
+
+void finish_interrupted(Journal& journal, std::int64_t id, const std::string& why) {
+  ProgramComparison comparison = load_comparison(journal, id);
+  comparison.judgement = Judgement{.verdict = Verdict::inconclusive, .reason = Reason::interrupted, .sentence = why};
+  comparison.judgement->cache_policy.reset();
+  if (comparison.purpose == ComparisonPurpose::gate) {
+    comparison.gate = GateVerdict::undecided;
+  }
+  finish_comparison(journal, comparison);
+}
+
+}  // namespace
+
 void mark_abandoned(Journal& journal, const Unfinished& what, const std::string& why) {
+  if (what.kind == Unfinished::Kind::comparison) {
+    return finish_interrupted(journal, what.id, why);
+  }
   const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
   database_of(journal).run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
                            {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),

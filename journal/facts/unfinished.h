@@ -14,8 +14,8 @@ namespace apo {
 class Journal;
 
 // A row that a killed process left open.
-enum class UnfinishedKind : std::uint8_t { experiment, iteration, campaign };
-APO_WORDS(UnfinishedKind, unfinished_kind_from, experiment, iteration, campaign)
+enum class UnfinishedKind : std::uint8_t { experiment, iteration, campaign, comparison };
+APO_WORDS(UnfinishedKind, unfinished_kind_from, experiment, iteration, campaign, comparison)
 
 struct Unfinished {
   using Kind = UnfinishedKind;
@@ -24,7 +24,7 @@ struct Unfinished {
   std::int64_t campaign = 0;
   std::string what;  // "experiment 12: e88_backward/simple[K=2]"
   std::string started_at;
-  int rounds = 0;  // already measured, for an experiment
+  int rounds = 0;  // already measured, for an experiment or a comparison
 };
 
 std::vector<Unfinished> all_unfinished(Journal& journal);
@@ -32,6 +32,7 @@ std::vector<Unfinished> all_unfinished(Journal& journal);
 std::optional<std::string> who_works_on(Journal& journal, const Unfinished& what);
 // Unfinished experiments that nobody works on; the next command that judges marks them abandoned.
 std::vector<Unfinished> interrupted_experiments(Journal& journal);
+// A comparison gets the verdict inconclusive (interrupted).
 void mark_abandoned(Journal& journal, const Unfinished& what, const std::string& why);
 
 }  // namespace apo

@@ -123,8 +123,7 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsARegressionAndItsStoredRoundsAloneSay
   EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
   EXPECT_EQ(experiment.judgement->reason, Reason::regression);
   EXPECT_FALSE(experiment.rounds.front().environment.second_clock.has_value()) << "only a GPU has one";
-  const Judgement again =
-      replay({.preset = plan.preset, .index = plan.index, .cache_policy = CachePolicy::warm}, experiment.rounds);
+  const Judgement again = replay({.preset = plan.preset, .cache_policy = CachePolicy::warm}, experiment.rounds);
   EXPECT_EQ(again.verdict, experiment.judgement->verdict);
   EXPECT_EQ(again.effect, experiment.judgement->effect);
   EXPECT_EQ(again.lower, experiment.judgement->lower);
@@ -132,6 +131,12 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsARegressionAndItsStoredRoundsAloneSay
 
 TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
   expect_stopped(evaluate_candidate("copy/once"), "resources", Outcome::no_change);
+  EXPECT_EQ(rounds_seen, 0);
+}
+
+TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
+  plan.proved_wrong = [](const Experiment& candidate) { return "it was wrong in " + candidate.workloads.front(); };
+  expect_stopped(evaluate_candidate("copy/sixteen_times"), "history", Outcome::incorrect);
   EXPECT_EQ(rounds_seen, 0);
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/fleet/device_answers.h"
+#include "harness/loop/experiment.h"
 #include "journal/facts/campaigns.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/replays.h"
@@ -167,6 +169,20 @@ TEST_F(Placed, APreemptionIsNotTheCandidatesFault) {
   ASSERT_TRUE(experiment);
   EXPECT_EQ(placed_->given_up(), "");
   EXPECT_EQ(rows().size(), 4U);
+  finish();
+}
+
+TEST_F(Placed, WhatTheDriversJournalHasProvedWrongIsNotAccepted) {
+  start({"accept"});
+  const Experiment proof =
+      store_failure(*frame_, planned_experiment(*frame_, state_->incumbent, iteration_, candidate(1), 9),
+                    Outcome::incorrect, "y[3] is nan");
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(experiment->gates.back().gate, "history");
+  EXPECT_NE(experiment->judgement->sentence.find(fmt::format("in experiment {}:", proof.id)), std::string::npos);
   finish();
 }
 

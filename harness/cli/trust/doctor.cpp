@@ -179,11 +179,14 @@ Check check_folder(const Paths& paths) {
 std::string open_work(Journal& journal) {
   int campaigns = 0;
   int experiments = 0;
+  int comparisons = 0;
   for (const Unfinished& one : all_unfinished(journal)) {
     campaigns += one.kind == Unfinished::Kind::campaign ? 1 : 0;
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
+    comparisons += one.kind == Unfinished::Kind::comparison ? 1 : 0;
   }
-  return fmt::format("{} open campaigns, {} unfinished experiments", campaigns, experiments);
+  return fmt::format("{} open campaigns, {} unfinished experiments{}", campaigns, experiments,
+                     comparisons > 0 ? fmt::format(", {} unfinished comparisons", comparisons) : "");
 }
 
 struct Attended {
@@ -224,7 +227,10 @@ Check check_journal(const Paths& paths) {
     }
     if (!now.all) {
       check.state = CheckState::limited;
-      check.fix = "an earlier run was interrupted: 'apo run' with the same family resumes it";
+      check.fix =
+          "an earlier run was interrupted: 'apo run' with the same family resumes a campaign, and the next command "
+          "that "
+          "judges ends the rest";
     }
     return check;
   });

@@ -116,7 +116,7 @@ struct CheckedSizes {
 
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
-                     // "regimes", "baseline", "workers"
+                     // "regimes", "history", "baseline", "workers"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;

@@ -212,7 +212,7 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
   const bool timed = judged.reason != Reason::gate_failed;
   EvaluatePlan plan{.workloads = workloads_named(workspace, family, original.workloads),
                     .preset = recorded_preset(judged),
-                    .index = std::max(1, original.index),
+                    .index = 1,  // the recorded preset has the recorded level
                     .cache = recorded_cache_policy(journal, original),
                     .seed = secret_seed(),
                     .sanitize = !timed || has_gate(original, "sanitizers"),

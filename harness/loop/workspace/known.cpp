@@ -17,10 +17,10 @@
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "journal/facts/applications.h"
+#include "journal/facts/experiments.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/selftests.h"
 #include "journal/journal.h"
-#include "journal/query/queries.h"
 
 namespace apo {
 
@@ -29,20 +29,16 @@ std::optional<Journal> existing_journal(const Workspace& workspace) {
   return is_absent(path) ? std::nullopt : std::optional(Journal::open(path, Access::read_only));
 }
 
+std::string known_incorrect(Journal& journal, const Experiment& candidate) {
+  const auto proof = oldest_proof_of_wrong(journal, candidate);
+  return proof ? fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
+                             candidate.candidate.label(), *proof, *proof)
+               : "";
+}
+
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration) {
-  const Table found =
-      run_query(journal, {.where = {{.key = "source_hash", .values = {variant.source_hash}},
-                                    {.key = "candidate", .values = {configuration.label()}},
-                                    {.key = "outcome", .values = {std::string(to_string(Outcome::incorrect))}},
-                                    // An undecided one may have failed by its incumbent.
-                                    {.key = "verdict", .values = {std::string(to_string(Verdict::reverted))}}},
-                          .sort = {},
-                          .columns = {"id"},
-                          .limit = 1});
-  return found.rows.empty() ? ""
-                            : fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
-                                          configuration.label(), std::get<std::int64_t>(found.rows.front().front()),
-                                          std::get<std::int64_t>(found.rows.front().front()));
+  return known_incorrect(
+      journal, {.family = variant.family, .candidate = configuration, .candidate_source_hash = variant.source_hash});
 }
 
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {

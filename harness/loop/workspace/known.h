@@ -18,8 +18,9 @@ namespace apo {
 // The journal, to read what is known; nullopt where there is none yet.
 std::optional<Journal> existing_journal(const Workspace& workspace);
 
-// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for this text of the variant; "" where
-// none did.
+// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for the candidate's code; "" where none
+// did. Without a build, by the text alone.
+std::string known_incorrect(Journal& journal, const Experiment& candidate);
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration);
 
 // Returns the newest of each roof of this device under its present driver. Empty when there are none, or when an older

@@ -310,6 +310,91 @@ TEST_F(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
   EXPECT_EQ(incumbent(), later);
 }
 
+struct Judged {
+  const char* what;
+  void (*change)(Experiment&);
+  bool counts;
+};
+
+TEST(Counting, CandidatesThatCameToTimingCountWhateverCommandAskedForThem) {
+  const Judged cases[] = {{"outside of a campaign", [](Experiment&) {}, true},
+                          {"abandoned after a round", [](Experiment& e) { e.judgement.reset(); }, true},
+                          {"a gate failed", [](Experiment& e) { e.rounds.clear(), e.judgement->rounds = 0; }, false},
+                          {"only ranked", [](Experiment& e) { e.judgement->reason = Reason::ranked; }, false},
+                          {"another class", [](Experiment& e) { e.workload_class = "n64"; }, false},
+                          {"another family", [](Experiment& e) { e.family = "copy"; }, false}};
+  Scratch scratch;
+  Journal journal = scratch.open();
+  prepare(journal);
+  int counted = 0;
+  for (const Judged& one : cases) {
+    Experiment experiment = an_experiment(0, 0);
+    one.change(experiment);
+    experiment.id = begin_experiment(journal, experiment);
+    for (const Round& round : experiment.rounds) {
+      add_round(journal, experiment.id, round);
+    }
+    if (experiment.judgement) {
+      finish_experiment(journal, experiment);
+    }
+    counted += one.counts ? 1 : 0;
+    EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-1"), counted) << one.what;
+  }
+  Experiment again = an_experiment(0, 0);
+  again.id = begin_replay(journal, again, 1, ReplayRow::Kind::replay);
+  finish_experiment(journal, again);
+  EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-1"), counted) << "a replay";
+  EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-2"), 0);
+}
+
+// Wrong in its timed calls.
+void make_wrong(Experiment& experiment) {
+  experiment.workloads = {"ragged"};
+  experiment.gates.push_back({.gate = "timing", .outcome = Outcome::incorrect, .evidence = "y[3] is nan"});
+  experiment.outcome = Outcome::incorrect;
+  experiment.judgement->verdict = Verdict::reverted;
+  experiment.judgement->reason = Reason::gate_failed;
+}
+
+TEST(ProofOfWrong, StaysWithTheTextAndWhereTimedCallsWereWrongWithTheMachineCode) {
+  const struct {
+    const char* what;
+    void (*change_proof)(Experiment&);
+    void (*change_candidate)(Experiment&);
+    bool is_proof;
+  } cases[] = {
+      {"the same", [](Experiment&) {}, [](Experiment&) {}, true},
+      {"the same text without a build", [](Experiment&) {}, [](Experiment& e) { e.candidate_build = {}; }, true},
+      {"by another name", [](Experiment&) {}, [](Experiment& e) { e.candidate.variant = "e88_backward/other"; }, true},
+      {"other settings", [](Experiment&) {},
+       [](Experiment& e) { e.candidate.settings["CHUNK"] = 1, e.candidate_build = a_build("other"); }, false},
+      {"another text, the same machine code", [](Experiment&) {},
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash; }, true},
+      {"the same machine code on another workload", [](Experiment&) {},
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash, e.workloads = {"n4k"}; }, false},
+      {"another text, wrong in the gate of correctness", [](Experiment& e) { e.gates.back().gate = "correctness"; },
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash; }, false},
+      {"the text that was, in the gate of correctness", [](Experiment& e) { e.gates.back().gate = "correctness"; },
+       [](Experiment&) {}, true},
+      {"undecided", [](Experiment& e) { e.judgement->verdict = Verdict::inconclusive; }, [](Experiment&) {}, false},
+      {"faulted", [](Experiment& e) { e.outcome = Outcome::faulted; }, [](Experiment&) {}, false}};
+  for (const auto& one : cases) {
+    Scratch scratch;
+    Journal journal = scratch.open();
+    prepare(journal);
+    Experiment proof = an_experiment(0, 0);
+    make_wrong(proof);
+    one.change_proof(proof);
+    proof.id = begin_experiment(journal, proof);
+    finish_experiment(journal, proof);
+    Experiment candidate = an_experiment(0, 0);
+    candidate.workloads = {"ragged"};
+    one.change_candidate(candidate);
+    EXPECT_EQ(oldest_proof_of_wrong(journal, candidate), one.is_proof ? std::optional(proof.id) : std::nullopt)
+        << one.what;
+  }
+}
+
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   Scratch scratch;
   Journal journal = scratch.open();
@@ -318,8 +403,10 @@ TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign, .index = 3});
   const std::int64_t experiment = begin_experiment(journal, an_experiment(campaign, iteration));
   add_round(journal, experiment, a_round(0, 1));
+  const std::int64_t comparison =
+      begin_comparison(journal, {.purpose = ComparisonPurpose::gate, .a = "old", .b = "new", .machine = "cpu-1"});
   const std::vector<Unfinished> open = all_unfinished(journal);
-  ASSERT_EQ(open.size(), 3u);
+  ASSERT_EQ(open.size(), 4u);
   EXPECT_EQ(open[0].kind, Unfinished::Kind::experiment);
   EXPECT_EQ(open[0].id, experiment);
   EXPECT_EQ(open[0].campaign, campaign);
@@ -329,12 +416,18 @@ TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   EXPECT_EQ(open[1].what, "iteration 3 of campaign 1");
   EXPECT_EQ(open[2].kind, Unfinished::Kind::campaign);
   EXPECT_EQ(open[2].what, "campaign 1: e88_backward n32");
+  EXPECT_EQ(open[3].what, "comparison c1: new against old");
+  EXPECT_TRUE(who_works_on(journal, open[3]));
   for (const Unfinished& each : open) {
     mark_abandoned(journal, each, "the process was killed");
     EXPECT_THROW(mark_abandoned(journal, each, "twice"), std::logic_error);
   }
   EXPECT_TRUE(all_unfinished(journal).empty());
   EXPECT_EQ(find_campaign(journal, campaign)->state, CampaignState::abandoned);
+  const ProgramComparison ended = load_comparison(journal, comparison);
+  EXPECT_EQ(ended.judgement->reason, Reason::interrupted);
+  EXPECT_EQ(ended.judgement->sentence, "the process was killed");
+  EXPECT_EQ(ended.gate, GateVerdict::undecided);
   EXPECT_EQ(load_experiment(journal, experiment).abandoned, "the process was killed");
   EXPECT_EQ(experiments_of(journal, campaign, Detail::rounds).at(0).rounds.size(), 1u);
 }
