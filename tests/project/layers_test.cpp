@@ -195,26 +195,26 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1656},
-    {"harness/cli", 8011},
+    {"harness/applications", 1658},
+    {"harness/cli", 8017},
     {"harness/core", 8817},
-    {"harness/evaluate", 11218},
+    {"harness/evaluate", 11259},
     {"harness/exchange", 2582},
     {"harness/executor", 3987},
     {"harness/families", 2326},
-    {"harness/fleet", 2173},
+    {"harness/fleet", 2190},
     {"harness/implement", 6628},
     {"harness/injection", 933},
-    {"harness/loop", 9365},
+    {"harness/loop", 9396},
     {"harness/mcp", 1685},
     {"harness/profile", 4013},
     {"harness/research", 4117},
     {"harness/runtime", 1666},
     {"harness/worker", 10417},
-    {"journal", 5489},
+    {"journal", 5562},
     {"kernels", 4349},
     {"reports", 4460},
-    {"tests", 58615},
+    {"tests", 58957},
 };
 
 std::size_t lines_of(const fs::path& path) {
