@@ -278,6 +278,9 @@ void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintpt
     storing_.address.store(address, std::memory_order_release);
     unsettled_ = true;
   }
+  if (shadow.access_own(visit, address - begin, bytes)) {
+    return;
+  }
   const std::optional<GlobalRace> race = shadow.access(visit, address - begin, bytes);
   if (is_atomic(kind) && writes(kind)) {
     blocks_.wrote(order_, running_, address);

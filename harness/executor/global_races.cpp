@@ -15,50 +15,47 @@ namespace {
 // A larger stretch is not watched: its shadow is ten times as large, and whoever runs so much waits for minutes.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-// The stamp counts from the block's begin; one that does not fit is `kUnknown`, before everything.
-constexpr std::uint64_t kUnknown = (std::uint64_t{1} << 21) - 1;
-struct Note {
+}  // namespace
+
+struct GlobalShadow::Note {
   BlockNumber block = 0;
   unsigned thread = 0;
+  bool looked = false;
   bool atomic = false;
   std::uint64_t stamp = 0;
 
   explicit Note(std::uint64_t word)
-      : block(static_cast<BlockNumber>(word >> 32)),
-        thread(static_cast<unsigned>(word >> 22 & 1023)),
-        atomic((word >> 21 & 1) != 0),
-        stamp(word & kUnknown) {}
+      : block(static_cast<BlockNumber>(word >> kBlockShift)),
+        thread(static_cast<unsigned>(word >> kThreadShift & 1023)),
+        looked((word >> (kStampBits + 1) & 1) != 0),
+        atomic((word >> kStampBits & 1) != 0),
+        stamp(word & kUnknownStamp) {}
+
+  bool in_launch(const GlobalVisit& visit) const { return block >= visit.first; }
+  bool precedes(const GlobalVisit& visit) const;
+  // Without a search of what other blocks released: false where only that would tell.
+  bool plainly_precedes(const GlobalVisit& visit) const {
+    return !in_launch(visit) || (block == visit.blocks.number() && precedes(visit));
+  }
+  GlobalRace race(const GlobalVisit& visit, bool other_read, std::uint32_t code) const;
 };
 
-std::uint64_t packed(const GlobalVisit& visit, Stamp stamp) {
-  return std::uint64_t{visit.blocks.number()} << 32 | std::uint64_t{visit.thread} << 22 |
-         std::uint64_t{is_atomic(visit.kind)} << 21 | std::min<std::uint64_t>(stamp - visit.order.begin(), kUnknown);
-}
-
-bool precedes(const GlobalVisit& visit, const Note& note) {
-  if (note.block < visit.first || note.stamp == kUnknown) {
+bool GlobalShadow::Note::precedes(const GlobalVisit& visit) const {
+  if (!in_launch(visit) || stamp == kUnknownStamp) {
     return true;
   }
-  const auto stamp = static_cast<Stamp>(note.stamp);
-  return note.block == visit.blocks.number()
-             ? visit.order.before(visit.thread, note.thread, visit.order.begin() + stamp)
-             : visit.blocks.before(visit.order, visit.thread, note.block, note.thread, stamp);
+  const auto counted = static_cast<Stamp>(stamp);
+  return block == visit.blocks.number() ? visit.order.before(visit.thread, thread, visit.order.begin() + counted)
+                                        : visit.blocks.before(visit.order, visit.thread, block, thread, counted);
 }
 
-// Without a search of what other blocks released: false where only that would tell.
-bool plainly_precedes(const GlobalVisit& visit, const Note& note) {
-  return note.block < visit.first || (note.block == visit.blocks.number() && precedes(visit, note));
-}
-
-GlobalRace race(const GlobalVisit& visit, const Note& other, bool other_read, std::uint32_t code) {
+GlobalRace GlobalShadow::Note::race(const GlobalVisit& visit, bool other_read, std::uint32_t code) const {
   return {.reads = reads(visit.kind),
           .other_read = other_read,
-          .other = other.block,
-          .others_thread = other.thread,
+          .other = block,
+          .others_thread = thread,
           .others_code = code};
 }
-
-}  // namespace
 
 GlobalShadow::~GlobalShadow() {
   for (std::size_t level = 0; level < levels_.size(); ++level) {
@@ -91,6 +88,8 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
   }
   const bool writing = writes(visit.kind);
   const bool atomic = is_atomic(visit.kind);
+  const bool operation = visit.kind == Access::atomic;
+  bool looked = false;
   std::optional<GlobalRace> worst;
   const auto report = [&](const GlobalRace& found) {
     if (!worst || worst->unless_same()) {
@@ -104,18 +103,21 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
     for (std::size_t i = offset / kWidths[level]; cells != nullptr && i <= (offset + bytes - 1) / kWidths[level]; ++i) {
       const Cell& cell = cells[i];
       const Note written(cell.written.load(kRelaxed));
+      const Note read(cell.read.load(kRelaxed));
       if (written.atomic && atomic) {
         if (reads(visit.kind) && written.block == visit.blocks.number() && written.thread != visit.thread) {
           visit.order.acquire(visit.thread, written.thread, visit.order.begin() + static_cast<Stamp>(written.stamp));
         }
-      } else if (!precedes(visit, written)) {
-        report(race(visit, written, false, cell.writer_code.load(kRelaxed)));
+      } else if (!(written.looked && !writing) && !written.precedes(visit)) {
+        report(written.race(visit, false, cell.writer_code.load(kRelaxed)));
       }
-      if (writing) {
-        if (const Note read(cell.read.load(kRelaxed)); !precedes(visit, read)) {
-          report(race(visit, read, true, cell.reader_code.load(kRelaxed)));
-        } else if (const Note also(cell.also_read.load(kRelaxed)); !precedes(visit, also)) {
-          report(race(visit, also, true, 0));
+      if (operation) {
+        looked = looked || read.in_launch(visit) || (written.looked && written.in_launch(visit));
+      } else if (writing) {
+        if (!read.precedes(visit)) {
+          report(read.race(visit, true, cell.reader_code.load(kRelaxed)));
+        } else if (const Note also(cell.also_read.load(kRelaxed)); !also.precedes(visit)) {
+          report(also.race(visit, true, 0));
         }
       }
     }
@@ -124,14 +126,14 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
     return worst;  // atomic readers are not remembered: only a plain write could clash with them
   }
   const Stamp stamp = atomic ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
-  const std::uint64_t note = packed(visit, stamp);
+  const std::uint64_t note = packed(visit, stamp, looked);
   Cell* const cells = levels_[own].cells.load(kRelaxed);
   for (std::size_t i = offset / kWidths[own]; i <= (offset + bytes - 1) / kWidths[own]; ++i) {
     Cell& cell = cells[i];
     if (writing) {
       cell.written.store(note, kRelaxed);
       cell.writer_code.store(visit.code, kRelaxed);
-    } else if (plainly_precedes(visit, Note(cell.read.load(kRelaxed)))) {
+    } else if (Note(cell.read.load(kRelaxed)).plainly_precedes(visit)) {
       cell.read.store(note, kRelaxed);
       cell.reader_code.store(visit.code, kRelaxed);
     } else {

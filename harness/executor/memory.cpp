@@ -29,7 +29,7 @@ GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_b
 }
 
 void GlobalMemory::begin_launch(std::uint64_t blocks, const Stretch& variables) {
-  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 32;
+  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;  // that a GlobalShadow can tell apart
   if (shadow_of_variables_ == nullptr) {
     variables_ = variables;
     shadow_of_variables_ = std::make_unique<GlobalShadow>(variables.end - variables.begin);
