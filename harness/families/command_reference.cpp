@@ -126,7 +126,7 @@ OrderedJson describe(const CommandReference& self, const Axes& axes) {
   for (const TensorSpec& tensor : self.contract.tensors) {
     tensors[tensor.name] = {{"dtype", std::string(to_string(tensor.dtype))},
                             {"shape", tensor.shape(axes)},
-                            {"role", tensor.role == Role::output ? "output" : "input"}};
+                            {"role", role_word(tensor)}};
   }
   return {{"axes", axes}, {"scalars", scalars}, {"tensors", tensors}};
 }

@@ -58,7 +58,8 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .role = tensor.role,
           .shape_text = "[" + join(tensor.extents, ",") + "]",
           .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
-          .meaning = ""};
+          .meaning = "",
+          .in_place = tensor.in_place};
 }
 
 TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
@@ -237,8 +238,10 @@ void add_units(Family& family, const FamilyFile& file) {
   family.unit_elements = [file, at = last_contract(file)](const Axes& axes, std::string_view name, std::int64_t unit) {
     const std::shared_ptr<const oracle::Contract> shared = at(axes);
     const oracle::Contract& contract = *shared;
-    const auto tensor =
-        static_cast<std::size_t>(std::ranges::find(file.tensors, name, &FileTensor::name) - file.tensors.begin());
+    // The last of that name: the output where there is an input too.
+    const auto behind = std::find_if(file.tensors.rbegin(), file.tensors.rend(),
+                                     [&](const FileTensor& each) { return each.name == name; });
+    const auto tensor = static_cast<std::size_t>(file.tensors.rend() - behind - 1);
     const oracle::Part part = oracle::part_of(contract, unit);
     std::vector<ElementRun> runs;
     if (oracle::belongs(contract.tensors.at(tensor), part)) {
