@@ -52,7 +52,10 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
                             .bytes = width * element_count(tensor, axes),
                             .role = tensor.role == Role::output ? BufferRole::output : BufferRole::input,
                             .element_bytes = static_cast<int>(width),
-                            .poison = poison_byte(tensor.dtype, derive_seed(layout_seed, tensor.name)),
+                            // What a call updates holds its contents, of which any byte may be one.
+                            .poison = tensor.in_place
+                                          ? std::uint8_t{0xFF}
+                                          : poison_byte(tensor.dtype, derive_seed(layout_seed, tensor.name)),
                             .in_place = tensor.in_place ? number : -1});
   }
   add_scratch(spec, scratch0, 0);

@@ -87,7 +87,18 @@ TEST(FileFamily, AReferenceChangesWhatItReadsInPlaceAndTheInputsStay) {
     EXPECT_LT(expected.noise.at("p")[i], 1e-6);
     EXPECT_EQ(expected.reference.at("count")[i], inputs.values.at("count")[i] + (i % 4 % 2 == 0 ? 1 : 0)) << i;
   }
-  EXPECT_EQ(family.work(axes).bytes, 6 * (4 + 2 * 4 + 2 * 8)) << "it is read once and written once";
+  EXPECT_EQ(family.work(axes).bytes, 6 * 4 + 2 * 6 * 4 + 2 * 3 * 8) << "what changes is read and written";
+}
+
+TEST(FileFamily, WhatACallLeavesAloneAndWhatItOverwritesIsNoTrafficThatItNeeds) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..4096\n// apo:input x f32[2] normal\n// apo:inout p f32[n] normal\n"
+      "// apo:workload a ragged n=1000\n"
+      "template <class Real> void reference(int64_t n, const Real* x, Real* p) {\n"
+      "  p[0] = x[0]; p[1] += x[1];\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  EXPECT_NEAR(family.work(file.workloads[0].axes).bytes, 2 * 4 + 4 + 2 * 4, 1);
 }
 
 TEST(FileFamily, OutputsMayFallIntoPartsAlongAxesOfTheirOwn) {

@@ -89,7 +89,7 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& o
   std::vector<NamedText> files = dispatch_files(dispatch, options.with_sources || options.torch);
   for (const DispatchTable& table : dispatch.tables) {
     if (options.torch) {
-      require_pure(*find_family(table.family), "an op of PyTorch");
+      require_pure(*table.family, "an op of PyTorch");
       append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
     }
   }
