@@ -107,14 +107,14 @@ std::vector<std::string> parameters(const FamilyFile& file, Floats floats, Integ
   return list;
 }
 
-// Every output takes the elements of the first argument in turn.
+// Every output takes the elements of the first argument in turn; what a call updates, every other one.
 std::string copies(const FamilyFile& file) {
   const FileTensor input = arguments_of(file).front();
   std::string text;
   for (const FileTensor& tensor : file.tensors) {
     if (tensor.role == Role::output) {
-      text += fmt::format("  for (int64_t i = 0; i < {}; ++i) {{\n    {}[i] = {}[i{}];\n  }}\n", elements(tensor),
-                          tensor.name, input.name,
+      text += fmt::format("  for (int64_t i = 0; i < {}; {}) {{\n    {}[i] = {}[i{}];\n  }}\n", elements(tensor),
+                          tensor.in_place ? "i += 2" : "++i", tensor.name, input.name,
                           tensor.extents == input.extents ? "" : fmt::format(" % ({})", elements(input)));
     }
   }
