@@ -150,8 +150,8 @@ class CudaSlots {
     return cuda_failure(driver_, error, what, slot);
   }
 
-  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, or fills it with what it
-  // holds before a call, and empties the L2. `sets`: of the launch on each copy of the tensors.
+  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, or fills it with what
+  // it holds before a call, and empties the L2. `sets`: of the launch on each copy of the tensors.
   cuda::Result prepare(CachePolicy cache, const std::vector<int>& sets, int slot) const;
   // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
