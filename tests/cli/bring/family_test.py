@@ -34,7 +34,7 @@ class OwnFamily(CommandTest):
         self.apo("new", "stepped", "--axis", "n 1..65536", "--input", "g bf16[n] normal", "--inout", "p bf16[n] normal")
         self.apo("register", "stepped.h")
         self.apo("register", "stepped_simple.cpp")
-        tensors = self.json("list", "stepped")["tensors"]
+        tensors = self.json("list", "stepped")["families"][0]["tensors"]
         self.assertEqual([(one["name"], one["role"]) for one in tensors], [("g", "input"), ("p", "inout")])
         self.apo("verify", "stepped/simple", "--workload", "ragged", "--dump", "arrays", "--regime", "typical",
                  "--no-sanitizers")
