@@ -44,7 +44,16 @@ struct TensorSpec {
   std::string shape_text;  // for people: "[B,T,H,N]"
   std::function<std::vector<std::int64_t>(const Axes&)> shape;
   std::string meaning;
+  // Memory that a call reads and writes is two tensors of one name, dtype and shape: an input, what it holds before a
+  // call, and an output, what it holds afterwards. A kernel gets one pointer, that of the output.
+  bool in_place = false;
 };
+
+// The contents before a call are no argument of their own. Also of a family file's tensors.
+template <class Tensor>
+bool is_argument(const Tensor& tensor) {
+  return !tensor.in_place || tensor.role == Role::output;
+}
 
 // A number that every call gets, the same for all workloads: an epsilon, a scale. `value` is exact in its dtype.
 struct ScalarSpec {
@@ -130,7 +139,7 @@ struct Family {
   std::string name;
   std::string summary;
   std::vector<AxisSpec> axes;       // in contract order
-  std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs
+  std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs; see TensorSpec::in_place
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> regimes;                 // first = "typical"
   std::vector<Workload> workloads;                  // the default workload first
@@ -183,7 +192,11 @@ const Family* find_family(std::string_view name);
 void load_family_library(const std::string& path);
 
 const Workload* find_workload(const Family& family, std::string_view name);
+// Of memory that a call reads and writes, the input.
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
+std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: inputs, then outputs
+bool updates_in_place(const Family& family);
+std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 // Of all tensors.

@@ -57,7 +57,9 @@ Document errors_document(const OutputErrors& errors) {
 std::string tensors_of(const FamilyFile& file) {
   std::vector<std::string> tensors;
   for (const FileTensor& tensor : file.tensors) {
-    tensors.push_back(fmt::format("{} {}[{}]", tensor.name, to_string(tensor.dtype), join(tensor.extents, ",")));
+    if (is_argument(tensor)) {
+      tensors.push_back(fmt::format("{} {}[{}]", tensor.name, to_string(tensor.dtype), join(tensor.extents, ",")));
+    }
   }
   return join(tensors, ", ");
 }

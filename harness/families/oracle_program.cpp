@@ -67,7 +67,7 @@ class SharedFile {
 bool computes(Mode mode, const FileTensor& tensor, const std::string& only) {
   switch (mode) {
     case Mode::fill:
-      return tensor.name == only;
+      return tensor.role == Role::input && tensor.name == only;
     case Mode::derive:
       return tensor.role == Role::derived_input;
     default:

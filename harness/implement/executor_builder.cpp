@@ -86,7 +86,7 @@ std::string exports(const Family& family, const Variant& variant) {
   }
   text += "extern const char* const apo_cpu_buffers[] = {";
   for (const bool outputs : {false, true}) {
-    for (const TensorSpec& tensor : family.tensors) {
+    for (const TensorSpec& tensor : arguments_of(family)) {
       text += (tensor.role == Role::output) == outputs ? quoted(tensor.name) + ", " : "";
     }
   }

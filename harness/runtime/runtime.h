@@ -104,6 +104,9 @@ TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& fami
 // The same in the memory that the worker writes to.
 OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);
 
+// Of the calls in one sample on a GPU: each that updates tensors in place works on a copy of its own.
+int most_repetitions(const Family& family);
+
 // Returns the bytes of all tensors of a call, inputs and outputs.
 std::int64_t tensor_bytes(const Family& family, const Axes& axes);
 

@@ -62,7 +62,7 @@ class Request {
   Contract contract_;
 };
 
-// The part of the tensors that belongs to a unit, with outputs that are still unwritten.
+// The part of the tensors that belongs to a unit, with outputs as they are before the call.
 inline Call<double> gather(Request& request, const Part& part) {
   const Contract& contract = request.contract();
   Call<double> call{.axes = part.count, .scalars = contract.scalars, .reals = {}, .integers = {}};
@@ -70,14 +70,16 @@ inline Call<double> gather(Request& request, const Part& part) {
   call.integers.resize(contract.tensors.size());
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     const TensorShape& tensor = contract.tensors[t];
-    const std::span<const double> values = request.values(t);
+    const bool unwritten = tensor.is_output && tensor.before < 0;
+    const std::span<const double> values =
+        request.values(tensor.before < 0 ? t : static_cast<std::size_t>(tensor.before));
     for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = offset; i < offset + count; ++i) {
         const double value = values[static_cast<std::size_t>(i)];
         if (tensor.is_integer) {
-          call.integers[t].push_back(tensor.is_output ? kUnwrittenInteger : static_cast<std::int64_t>(value));
+          call.integers[t].push_back(unwritten ? kUnwrittenInteger : static_cast<std::int64_t>(value));
         } else {
-          call.reals[t].push_back(tensor.is_output ? std::bit_cast<double>(kUnwrittenBits) : value);
+          call.reals[t].push_back(unwritten ? std::bit_cast<double>(kUnwrittenBits) : value);
         }
       }
     });

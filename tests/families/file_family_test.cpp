@@ -90,6 +90,40 @@ TEST(FileFamily, AnAxisSplitsTheWorkWhereItIsAWholeExtent) {
   EXPECT_TRUE(outputs.at("y").empty());
 }
 
+TEST(FileFamily, AReferenceChangesWhatItReadsInPlaceAndTheInputsStay) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n// apo:inout p f32[n] normal\n"
+      "// apo:inout count i64[n] uniform(0,9)\n// apo:unit n/4\n// apo:workload a ragged n=6\n"
+      "template <class Real> void reference(int64_t n, const Real* x, Real* p, int64_t* count) {\n"
+      "  for (int64_t i = 0; i < n; ++i) { p[i] += x[i] / Real(3); if (i % 2 == 0) ++count[i]; }\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  const Axes& axes = file.workloads[0].axes;
+  const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+  const Expected expected = expect(family, inputs, {}, 1);
+  const TensorMap honest = family.honest(axes, inputs.values, {}, 1);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const double sum = inputs.values.at("p")[i] + inputs.values.at("x")[i] / 3;
+    EXPECT_NEAR(expected.reference.at("p")[i], sum, 1e-15);
+    EXPECT_NEAR(honest.at("p")[i], sum, 1e-6);
+    EXPECT_GT(expected.noise.at("p")[i], 0);
+    EXPECT_LT(expected.noise.at("p")[i], 1e-6);
+    EXPECT_EQ(expected.reference.at("count")[i], inputs.values.at("count")[i] + (i % 4 % 2 == 0 ? 1 : 0)) << i;
+  }
+  EXPECT_EQ(family.work(axes).bytes, 6 * 4 + 2 * 6 * 4 + 2 * 3 * 8) << "what changes is read and written";
+}
+
+TEST(FileFamily, WhatACallLeavesAloneAndWhatItOverwritesIsNoTrafficThatItNeeds) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..4096\n// apo:input x f32[2] normal\n// apo:inout p f32[n] normal\n"
+      "// apo:workload a ragged n=1000\n"
+      "template <class Real> void reference(int64_t n, const Real* x, Real* p) {\n"
+      "  p[0] = x[0]; p[1] += x[1];\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  EXPECT_NEAR(family.work(file.workloads[0].axes).bytes, 2 * 4 + 4 + 2 * 4, 1);
+}
+
 TEST(FileFamily, OutputsMayFallIntoPartsAlongAxesOfTheirOwn) {
   const FamilyFile file = parse_family(
       "// apo:family f\n// apo:axis n 1..64\n// apo:axis m 1..64\n// apo:input x f32[n] normal\n"

@@ -96,7 +96,9 @@ Action define_new(CLI::App& app, Globals& globals) {
       app.add_option("--axis", request->axes, "an axis and its range, e.g. 'rows 1..65536'; once for each"),
       app.add_option("--scalar", request->scalars, "e.g. 'eps f32 1e-6'"),
       app.add_option("--input", request->inputs, "e.g. 'x f32[rows,cols] normal'"),
-      app.add_option("--output", request->outputs, "e.g. 'y f32[rows,cols]'")};
+      app.add_option("--output", request->outputs, "e.g. 'y f32[rows,cols]'"),
+      app.add_option("--inout", request->inouts,
+                     "memory that a call reads and writes, e.g. 'p f32[rows,cols] normal'")};
   auto* agents =
       app.add_option(
              "--agents", *clients,

@@ -102,9 +102,9 @@ std::string axes_text(const Family& family) {
 
 std::string tensors_text(const Family& family) {
   std::vector<std::vector<std::string>> rows = {{"  tensor", "shape", "dtype", "role", "meaning"}};
-  for (const TensorSpec& tensor : family.tensors) {
+  for (const TensorSpec& tensor : arguments_of(family)) {
     rows.push_back({"  " + tensor.name, tensor.shape_text, std::string(to_string(tensor.dtype)),
-                    tensor.role == Role::output ? "output" : "input", tensor.meaning});
+                    std::string(role_word(tensor)), tensor.meaning});
   }
   return format_table(rows);
 }

@@ -123,7 +123,8 @@ void dump(const fs::path& folder, const Runtime& runtime, const InputSet& inputs
     }
     write_npy(folder / (tensor.name + ".reference.npy"), shape, reference.at(tensor.name));
     if (const auto found = outputs.find(tensor.name); found != outputs.end()) {
-      write_npy(folder / (tensor.name + ".npy"), shape, decode(tensor.dtype, found->second), tensor.dtype);
+      write_npy(folder / (tensor.name + (tensor.in_place ? ".after.npy" : ".npy")), shape,
+                decode(tensor.dtype, found->second), tensor.dtype);
     }
   }
 }

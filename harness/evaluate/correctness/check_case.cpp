@@ -44,7 +44,7 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
                                      const CheckedInputs& inputs, CheckResult& result) {
-  shared_tensors.poison_outputs();
+  shared_tensors.poison_outputs(set);
   const auto called = worker.call(0, set);
   if (!called) {
     return called.failure();

@@ -156,7 +156,7 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels) {
   PlannedLaunches planned;
   const Symbols symbols = expression_symbols(variant, axes, settings, device_symbols(device));
-  const auto pointers = static_cast<int>(family.tensors.size() + variant.scratch.size());
+  const auto pointers = static_cast<int>(arguments_of(family).size() + variant.scratch.size());
   for (const Launch& launch : variant.launches) {
     try {
       const KernelFacts& kernel = kernel_of(launch, kernels);

@@ -36,6 +36,7 @@ class ExecutorDevice : public Device {
   std::vector<executor::Buffer> buffers(int slot, int set, const char* const* names) const;
   std::optional<Failure> set_launches(int slot, const LaunchPlan& plan);
   std::optional<Failure> call(int slot, int set, bool keep_state);
+  void* memory_at(const BufferPlace& place) const { return static_cast<std::byte*>(mapping_.memory()) + place.offset; }
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(mapping_.memory()); }
 
   int threads_;
@@ -89,7 +90,7 @@ std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const c
                       .begin = begin() + static_cast<std::uintptr_t>(place.offset),
                       .bytes = static_cast<std::size_t>(place.bytes),
                       .writable = place.role != BufferRole::input,
-                      .written = place.role == BufferRole::input});
+                      .written = place.role == BufferRole::input || place.in_place >= 0});
   }
   return result;
 }
@@ -99,6 +100,10 @@ apo_cpu::Triple triple(const std::array<std::int64_t, 3>& sizes) {
 }
 
 std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) {
+  for (const SharedTensorsLayout::Copy& copy : layout_.before_call(set)) {
+    const BufferPlace& from = layout_.buffers[copy.from];
+    std::memcpy(memory_at(layout_.buffers[copy.to]), memory_at(from), static_cast<std::size_t>(from.bytes));
+  }
   Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
   if (loaded.called && !keep_state) {
     // Variables of the module start as the source says: the old one goes first, since both have one path.
@@ -142,8 +147,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
   }
   for (const BufferPlace& place : layout_.buffers) {
     if (place.role != BufferRole::input && guard_is_on(Guard::poison)) {
-      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), place.poison,
-                  static_cast<std::size_t>(place.bytes));
+      std::memset(memory_at(place), place.poison, static_cast<std::size_t>(place.bytes));
     }
   }
   RawSample sample{.slot = slot, .set = set, .begin_ns = raw_ns()};

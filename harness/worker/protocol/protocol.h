@@ -34,6 +34,9 @@ inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
 inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
 
+// Target cuda: copies of the tensors that the launches of a sample may take in turn.
+inline constexpr int kMostImages = 64;
+
 // Calls of the loaded slots, one sample after the other. When cold, the worker evicts every buffer of the call from the
 // caches before each sample, untimed. On target cuda it also poisons outputs and scratch, which the parent does of host
 // code, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
@@ -41,7 +44,7 @@ inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a
 struct RunRequest {
   std::vector<int> order = {0};  // the slot of each sample
   std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
-  int repetitions = 1;           // launches in one sample, back to back
+  int repetitions = 1;           // launches in one sample, back to back; kMostImages at most if they update in place
   CachePolicy cache = CachePolicy::warm;
   bool keep_state = false;  // variables of a device variant's module stay as the sample before left them
   int verify_after = -1;    // pause after this sample, so that the parent can look at the outputs; -1 = never

@@ -30,6 +30,18 @@ class OwnFamily(CommandTest):
         self.apo("register", "--retire", "mine", code=1)
         self.apo("list", "mine", code=1)
 
+    def test_memory_that_a_call_updates_is_one_tensor_to_its_author(self):
+        self.apo("new", "stepped", "--axis", "n 1..65536", "--input", "g bf16[n] normal", "--inout", "p bf16[n] normal")
+        self.apo("register", "stepped.h")
+        self.apo("register", "stepped_simple.cpp")
+        tensors = self.json("list", "stepped")["families"][0]["tensors"]
+        self.assertEqual([(one["name"], one["role"]) for one in tensors], [("g", "input"), ("p", "inout")])
+        self.apo("verify", "stepped/simple", "--workload", "ragged", "--dump", "arrays", "--regime", "typical",
+                 "--no-sanitizers")
+        files = sorted(os.listdir(os.path.join(self.place.folder, "arrays")))
+        self.assertEqual(files, ["g.npy", "p.after.npy", "p.npy", "p.reference.npy"])
+        self.said(self.apo("export", "definition", "--family", "stepped", "--output", "there", code=1).err, "apo:inout")
+
     def test_a_name_that_cannot_be_registered_is_refused_before_anything_is_written(self):
         self.said(self.apo("new", "class", code=1).err, "'class' is a C++ keyword")
         self.said(self.apo("new", "copy", code=1).err, "the program has a family 'copy' already")
