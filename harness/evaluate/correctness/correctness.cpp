@@ -379,7 +379,7 @@ void add_errors(GateResult& gate, const OutputErrors& errors) {
 
 void add_sizes(CheckedSizes& checked, const Family& family, const Axes& axes) {
   const std::int64_t elements = element_count(family, axes);
-  if (elements > checked.elements) {
+  if (checked.largest.empty() || elements > checked.elements) {  // a tensor may be empty
     checked.elements = elements;
     checked.largest = axes;
   }
