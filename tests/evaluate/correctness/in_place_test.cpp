@@ -46,7 +46,7 @@ TEST(InPlace, EveryCallOfEveryWindowBeginsWithItsOwnContents) {
   const Workload& workload = cases.family().workloads.front();
   const Configuration configuration{"adamw/right", {}};
   const TimedArm arm{configuration, cases.runtime().build(configuration, workload.axes, false)};
-  ArmProcess process(cases.runtime(), arm, workload.axes, {}, 5, std::make_shared<MemoryFile>());
+  ArmProcess process(cases.runtime(), arm, workload.axes, {}, 5);
   ASSERT_TRUE(process.load());
   ASSERT_TRUE(process.attach(3, 7));
   InputPool pool(cases.runtime(), workload, 3);
@@ -56,7 +56,8 @@ TEST(InPlace, EveryCallOfEveryWindowBeginsWithItsOwnContents) {
     const auto times = process.window(inputs, CachePolicy::cold);
     ASSERT_TRUE(times) << times.failure().evidence;
     for (int call = 0; call < 3; ++call) {
-      const auto failure = process.inspect(call, *inputs[static_cast<std::size_t>(call)], 1);
+      CallFindings findings;
+      const auto failure = process.inspect(call, *inputs[static_cast<std::size_t>(call)], "adamw/right", findings);
       EXPECT_FALSE(failure) << window << "/" << call << (failure ? failure->evidence : "");
     }
   }
