@@ -101,7 +101,7 @@ class Sitting:
         application["application"]["metrics"][1].update(quality)
         file = self.out / "application.json"
         file.write_text(json.dumps(application))
-        done = self.call(self.apo, "application", "compare", a, b, "--application", file, "--target", "cuda", "--quiet",
+        done = self.call(self.apo, "compare", a, b, "--application", file, "--target", "cuda", "--quiet",
                          *options, expect=(0, 1, 3))
         print(f"\n## {title}\n\n```\n{done.stdout.strip()}\n{done.stderr.strip()}\n```", flush=True)
 

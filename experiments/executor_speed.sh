@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# experiments/executor_speed.sh - how many thread-instructions a second the CPU executor emulates, on a loop of registers
-# and on one of shared memory. Two loop counts each, so that builds and processes drop out of the difference.
+# experiments/executor_speed.sh - how many thread-instructions a second the CPU executor emulates, on a loop of registers,
+# one of shared memory and one of global memory. Two loop counts each, so that builds and processes drop out of the difference.
 set -euo pipefail
 apo=$(readlink -f "$(dirname "$0")/../build/release/bin/apo")
 folder=$(mktemp -d)
@@ -53,3 +53,6 @@ rate() {
 rate registers 1000 401000 4 'state = state * 1664525u + 1013904223u;'
 # load, add, store, compare, branch
 rate shared_memory 1000 5000 5 'words[threadIdx.x] += 3;'
+# compare, load, add, store, compare, branch
+# shellcheck disable=SC2016
+rate global_memory 1000 5000 6 'a.y[i] = round == 0 ? 0 : a.y[i] + 3;'

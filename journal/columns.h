@@ -7,8 +7,8 @@
 // A name may also be an expression, "(SELECT ...)" without a comma or "table.column". That is read and never written,
 // like the column id, which SQLite draws.
 //
-// insert_row(self, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in another
-// form. read_rows<Metric>(self, "metric WHERE profile = ?", {id}) gives the records back.
+// insert_row(journal, "metric", metric, {{"profile", id}}) adds columns that the record does not have, or has in
+// another form. read_rows<Metric>(journal, "metric WHERE profile = ?", {id}) gives the records back.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +53,13 @@ std::string columns_of(std::string_view prefix = "") {
 
 // The value of a column. `texts` keeps what is made for it alive.
 template <class Member>
-Value column_value(Journal::Implementation& self, const Member& member, std::deque<std::string>& texts) {
+Value column_value(Journal& journal, const Member& member, std::deque<std::string>& texts) {
   if constexpr (std::is_enum_v<Member>) {
     return std::string_view(to_string(member));
   } else if constexpr (std::is_same_v<Member, Configuration>) {
-    return self.configuration_row(member);
+    return configuration_row(journal, member);
   } else if constexpr (requires { member.value(); }) {
-    return member ? column_value(self, *member, texts) : Value(nullptr);
+    return member ? column_value(journal, *member, texts) : Value(nullptr);
   } else if constexpr (std::is_constructible_v<Value, const Member&>) {
     return member;
   } else {
@@ -72,44 +72,42 @@ inline bool is_written(std::string_view column) {
 }
 
 template <class Record>
-std::int64_t insert_row(Journal::Implementation& self, std::string_view table, const Record& record,
-                        Columns columns = {}) {
+std::int64_t insert_row(Journal& journal, std::string_view table, const Record& record, Columns columns = {}) {
   std::deque<std::string> texts;
   const std::size_t given = columns.size();
   visit_columns(record, [&](std::string_view name, const auto& member) {
     const auto end = columns.begin() + static_cast<std::ptrdiff_t>(given);
     if (is_written(name) &&
         std::none_of(columns.begin(), end, [&](const auto& column) { return column.first == name; })) {
-      columns.emplace_back(name, column_value(self, member, texts));
+      columns.emplace_back(name, column_value(journal, member, texts));
     }
   });
-  return self.database.insert_into(table, columns);
+  return database_of(journal).insert_into(table, columns);
 }
 
 // In their order, from position 0; each with the columns of their owner.
 template <class Record>
-void insert_rows(Journal::Implementation& self, std::string_view table, const std::vector<Record>& records,
-                 const Columns& owner) {
+void insert_rows(Journal& journal, std::string_view table, const std::vector<Record>& records, const Columns& owner) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     Columns columns = owner;
     columns.emplace_back("position", static_cast<std::int64_t>(i));
     if constexpr (std::is_same_v<Record, std::string>) {
       columns.emplace_back(table.substr(table.find('_') + 1), records[i]);
-      self.database.insert_into(table, columns);
+      database_of(journal).insert_into(table, columns);
     } else {
-      insert_row(self, table, records[i], std::move(columns));
+      insert_row(journal, table, records[i], std::move(columns));
     }
   }
 }
 
 // Takes the next column. NULL is NaN, 0, "", an absent optional or the default of an enum; the last two are "" too.
 template <class Member>
-void read_column(Journal::Implementation& self, Statement& row, Member& member) {
+void read_column(Journal& journal, Statement& row, Member& member) {
   if constexpr (std::is_enum_v<Member>) {
     const std::string word = row.text();
     member = word.empty() ? member : known(value_named<Member>(word), word);
   } else if constexpr (std::is_same_v<Member, Configuration>) {
-    member = self.configuration(row.integer());
+    member = load_configuration(journal, row.integer());
   } else if constexpr (std::is_same_v<Member, bool>) {
     member = row.boolean();
   } else if constexpr (std::is_integral_v<Member>) {
@@ -123,7 +121,7 @@ void read_column(Journal::Implementation& self, Statement& row, Member& member) 
       row.text();
       member.reset();
     } else {
-      read_column(self, row, member.emplace());
+      read_column(journal, row, member.emplace());
     }
   } else {
     decode(row.text(), member);
@@ -132,19 +130,18 @@ void read_column(Journal::Implementation& self, Statement& row, Member& member) 
 
 // Takes as many columns as columns_of<Record>() names.
 template <class Record>
-void read_row(Journal::Implementation& self, Statement& row, Record& record) {
-  visit_columns(record, [&](std::string_view, auto& member) { read_column(self, row, member); });
+void read_row(Journal& journal, Statement& row, Record& record) {
+  visit_columns(record, [&](std::string_view, auto& member) { read_column(journal, row, member); });
 }
 
 // `from` is a literal of ours: "metric WHERE profile = ? ORDER BY position".
 template <class Record>
-std::vector<Record> read_rows(Journal::Implementation& self, std::string_view from,
-                              const std::vector<Value>& values = {}) {
+std::vector<Record> read_rows(Journal& journal, std::string_view from, const std::vector<Value>& values = {}) {
   std::vector<Record> records;
   static const std::string columns = "SELECT " + columns_of<Record>() + " FROM ";
-  Statement rows = self.database.query(columns + std::string(from), values);
+  Statement rows = database_of(journal).query(columns + std::string(from), values);
   while (rows.step()) {
-    read_row(self, rows, records.emplace_back());
+    read_row(journal, rows, records.emplace_back());
   }
   return records;
 }
@@ -179,13 +176,6 @@ APO_COLUMNS_AS(Campaign,
                id, machine, policy.seed, state, ended_at, end_note, baseline, policy.family, policy.workload_class,
                policy.workloads, policy.baseline, policy.iterations, policy.candidates_per_iteration, policy.budget_s,
                policy.cache_policy, policy.judge_preset, policy.layout, policy.target, started_at)
-APO_COLUMNS_AS(IterationRow,
-               "id, campaign, idx, incumbent, started_at,"
-               " (SELECT ended_at FROM iteration_end WHERE iteration = iteration.id),"
-               " (SELECT note FROM iteration_end WHERE iteration = iteration.id)",
-               id, campaign, index, incumbent, started_at, ended_at, note)
-APO_COLUMNS_AS(Incumbent, "family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since",
-               family, workload_class, machine, configuration, source_hash, experiment, campaign, since)
 
 // ---- profiles
 APO_COLUMNS(Metric, name, value, unit, lower, upper, samples)
@@ -193,10 +183,6 @@ APO_COLUMNS(Roof, name, value, unit, lower, upper, samples, note)
 APO_COLUMNS(StallSample, kernel, pc_offset, file, line, stall, samples)
 APO_COLUMNS(SourceLine, file, line, text)
 APO_COLUMNS(Profile, configuration, workload, rung, missing, conditions, floor_ns, floor_roof, time_ns, floor_fraction)
-APO_COLUMNS_AS(ProfileRow,
-               "id, configuration, (SELECT key FROM machine WHERE machine.id = profile.machine), source, workload,"
-               " conditions, at",
-               id, configuration, machine, source_hash, workload, conditions, at)
 
 // ---- research
 APO_COLUMNS(Bottleneck, name, kind, evidence, bound, file, line)
@@ -253,11 +239,6 @@ APO_COLUMNS(Certification, id, campaign, incumbent, baseline, cache_policy, effe
 APO_COLUMNS(ClockCoupling, missing, coupled, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper,
             cycle_effect, clock_effect, clock_lower, clock_upper)
 APO_COLUMNS(SoloRun, workload, candidate, seconds, calls, mhz, readings)
-APO_COLUMNS_AS(SentinelRow,
-               "id, (SELECT key FROM machine WHERE machine.id = sentinel.machine), campaign, configuration, effect,"
-               " lower, upper, confidence, sd, p_value, rounds, alarm, preset, cache_policy, rule_version, seconds, at",
-               id, machine, campaign, configuration, effect, lower, upper, confidence, sd, p_value, rounds, alarm,
-               preset, cache_policy, rule_version, seconds, at)
 APO_COLUMNS_AS(Selftest,
                "id, (SELECT key FROM machine WHERE machine.id = selftest.machine), cache_policy, preset, rule_version,"
                " started_at, selftest_end.seed, selftest_end.ended_at, selftest_end.seconds,"
@@ -282,35 +263,5 @@ APO_COLUMNS_AS(ApplicationRun, "view, pair, side, seed, outcome, evidence, start
                view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, values)
 APO_COLUMNS(Figure, view, kind, metric, unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed,
             finding)
-
-// ---- whole applications
-APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, bytes, share", work.kind, work.name,
-               category, work.calls, work.total_ns, work.min_ns, work.max_ns, work.bytes, share)
-APO_COLUMNS_AS(KernelMetric, "kernel, name, unit, value, samples", kernel, name, unit, mean, samples)
-APO_COLUMNS_AS(CategoryRow, "category, calls, total_ns", name, calls, total_ns)
-APO_COLUMNS(RangeRow, name, path, depth, entered, calls, total_ns, own_ns)
-APO_COLUMNS_AS(RecordedApplication,
-               "id, at, source, command, total_ns, busy_ns, span_ns, notes,"
-               " (SELECT count(*) FROM application_work WHERE profile = application_profile.id)",
-               id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
-APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
-               summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
-APO_COLUMNS(Unfinished, kind, id, campaign, what, started_at, rounds)
-APO_COLUMNS(ReplayRow, experiment, original, kind, at)
-
-// ---- jobs and workers
-APO_COLUMNS(JobRow, id, tool, arguments, started_at)
-APO_COLUMNS_AS(JobEnd, "state, exit_code, document, message, ended_at", state, exit_code, document, message, at)
-APO_COLUMNS(JobExperiment, id, candidate, state, verdict)
-// Read from `shown`, kShownWorkers of workers.cpp.
-APO_COLUMNS_AS(WorkerRow,
-               "id, campaign, number, command, device, started_at, shown.machine_id, shown.reason, shown.note,"
-               " shown.ended_at, shown.machine, shown.experiments, shown.lost, shown.seconds, shown.candidate,"
-               " shown.busy_since",
-               id, campaign, number, command, device, started_at, machine, end, note, ended_at, model, experiments,
-               lost, busy_s, candidate, busy_since)
-APO_COLUMNS_AS(Placement, "worker, iteration, idx, candidate, incumbent, predicted_low, predicted_high, started_at",
-               worker, iteration, index, candidate, incumbent, prediction.low, prediction.high, started_at)
-APO_COLUMNS(PlacementEnd, state, experiment, note, seconds)
 
 }  // namespace apo

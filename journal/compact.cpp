@@ -53,7 +53,7 @@ void leave_log(Database& database) {
 }  // namespace
 
 Compacted compact(Journal& journal) {
-  Database& database = journal.implementation().database;
+  Database& database = database_of(journal);
   Compacted done{.bytes_before = size(database)};
   leave_log(database);
   Transaction transaction(database);

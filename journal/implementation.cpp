@@ -196,24 +196,4 @@ std::vector<std::string> Journal::check_integrity() {
   return findings;
 }
 
-std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
-  const bool alone = what.campaign == 0;
-  return self_->holder(alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
-}
-
-std::vector<Unfinished> Journal::interrupted_experiments() {
-  std::vector<Unfinished> open = unfinished();
-  std::erase_if(open, [&](const Unfinished& one) {
-    return one.kind != Unfinished::Kind::experiment || who_works_on(one).has_value();
-  });
-  return open;
-}
-
-void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
-  const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
-  self_->database.run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
-                      {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
-                       id_if(Unfinished::Kind::campaign), why, utc_now()});
-}
-
 }  // namespace apo

@@ -148,7 +148,7 @@ void Journal::visit_rounds(const std::function<void(const std::string& owner, co
         self_->database.query("SELECT DISTINCT " + kind + " FROM round WHERE " + kind + " IS NOT NULL ORDER BY 1");
     while (owners.step()) {
       const std::int64_t id = owners.integer();
-      for (const Round& round : self_->rounds(kind, id)) {
+      for (const Round& round : rounds_of(*this, kind, id)) {
         visit(fmt::format("{} {}", kind, id), round);
       }
     }

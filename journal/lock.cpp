@@ -8,6 +8,7 @@ namespace {
 // A campaign is locked at its place in the file, where the process id of who took it stands.
 constexpr std::int64_t kExperiments = std::int64_t{1} << 40;  // locked beyond the file's end: nothing stands there
 constexpr std::int64_t kJobs = std::int64_t{1} << 41;         // the same
+constexpr std::int64_t kComparisons = std::int64_t{1} << 42;  // the same
 
 std::int64_t byte_of(Task what, std::int64_t id) {
   switch (what) {
@@ -17,6 +18,8 @@ std::int64_t byte_of(Task what, std::int64_t id) {
       return kExperiments + id;
     case Task::job:
       return kJobs + id;
+    case Task::comparison:
+      return kComparisons + id;
   }
   return 0;
 }
@@ -37,7 +40,8 @@ LockFile writer_lock(const std::filesystem::path& journal) {
 }
 
 // Two journals open in one process are told apart too.
-bool Journal::Implementation::try_take(Task what, std::int64_t id) {
+bool try_take(Journal& journal, Task what, std::int64_t id) {
+  std::optional<LockFile>& lock = journal.implementation().lock;
   if (!lock->try_lock({.first = byte_of(what, id)})) {
     if (!lock->trouble().empty()) {
       throw EnvironmentError("cannot lock a part of the journal's lock file: " + lock->trouble(),
@@ -51,14 +55,14 @@ bool Journal::Implementation::try_take(Task what, std::int64_t id) {
   return true;
 }
 
-void Journal::Implementation::take(Task what, std::int64_t id) {
-  if (!try_take(what, id)) {
+void take(Journal& journal, Task what, std::int64_t id) {
+  if (!try_take(journal, what, id)) {
     throw std::logic_error("what was just begun is taken");
   }
 }
 
-std::optional<std::string> Journal::Implementation::holder(Task what, std::int64_t id) const {
-  const LockFile file(path_of(path), LockFile::Opening::existing);
+std::optional<std::string> holder_of(Journal& journal, Task what, std::int64_t id) {
+  const LockFile file(path_of(journal.path()), LockFile::Opening::existing);
   const std::int64_t byte = byte_of(what, id);
   if (file.holder_of({.first = byte}) < 0) {
     return std::nullopt;

@@ -16,6 +16,13 @@ namespace apo {
 enum class Role : std::uint8_t { input, derived_input, output };
 enum class Target : std::uint8_t { host, cuda };
 
+// How new inputs of the regime "typical" are made of drawn ones, which takes a copy where drawing takes long.
+enum class Redraw : std::uint8_t {
+  whole,     // not at all: each set is drawn by itself
+  units,     // the inputs of each unit are drawn by themselves: units may change places, also between sets
+  elements,  // so is each element, from one distribution a tensor: any order is as good, and no input is derived
+};
+
 // Axis name -> value, e.g. {B:2, T:64, H:4, N:32, V:32}. The order is that of the family's contract, not of this map.
 using Axes = std::map<std::string, std::int64_t, std::less<>>;
 
@@ -37,7 +44,16 @@ struct TensorSpec {
   std::string shape_text;  // for people: "[B,T,H,N]"
   std::function<std::vector<std::int64_t>(const Axes&)> shape;
   std::string meaning;
+  // Memory that a call reads and writes is two tensors of one name, dtype and shape: an input, what it holds before a
+  // call, and an output, what it holds afterwards. A kernel gets one pointer, that of the output.
+  bool in_place = false;
 };
+
+// The contents before a call are no argument of their own. Also of a family file's tensors.
+template <class Tensor>
+bool is_argument(const Tensor& tensor) {
+  return !tensor.in_place || tensor.role == Role::output;
+}
 
 // A number that every call gets, the same for all workloads: an epsilon, a scale. `value` is exact in its dtype.
 struct ScalarSpec {
@@ -123,7 +139,7 @@ struct Family {
   std::string name;
   std::string summary;
   std::vector<AxisSpec> axes;       // in contract order
-  std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs
+  std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs; see TensorSpec::in_place
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> regimes;                 // first = "typical"
   std::vector<Workload> workloads;                  // the default workload first
@@ -140,6 +156,7 @@ struct Family {
 
   // Fills every tensor of role input. Deterministic in (axes, seed, regime), whatever the number of threads.
   std::function<TensorMap(const Axes&, std::uint64_t seed, std::string_view regime, int threads)> fill;
+  Redraw redraw = Redraw::whole;
   // Fills every tensor of role derived_input from inputs already rounded to their dtype; all units.
   std::function<TensorMap(const Axes&, const TensorMap& inputs, int threads)> derive;
   // fp64 outputs, full-size vectors; only the elements of `units` are meaningful.
@@ -175,7 +192,11 @@ const Family* find_family(std::string_view name);
 void load_family_library(const std::string& path);
 
 const Workload* find_workload(const Family& family, std::string_view name);
+// Of memory that a call reads and writes, the input.
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
+std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: inputs, then outputs
+bool updates_in_place(const Family& family);
+std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 // Of all tensors.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -69,6 +70,20 @@ const TensorSpec* find_tensor(const Family& family, std::string_view name) {
   const auto found = std::find_if(family.tensors.begin(), family.tensors.end(),
                                   [&](const TensorSpec& tensor) { return tensor.name == name; });
   return found == family.tensors.end() ? nullptr : &*found;
+}
+
+std::vector<TensorSpec> arguments_of(const Family& family) {
+  std::vector<TensorSpec> arguments;
+  std::ranges::copy_if(family.tensors, std::back_inserter(arguments), is_argument<TensorSpec>);
+  return arguments;
+}
+
+bool updates_in_place(const Family& family) {
+  return std::ranges::any_of(family.tensors, &TensorSpec::in_place);
+}
+
+std::string_view role_word(const TensorSpec& tensor) {
+  return tensor.in_place ? "inout" : tensor.role == Role::output ? "output" : "input";
 }
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes) {

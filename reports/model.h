@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/comparisons/comparison.h"
 #include "harness/core/records/records.h"
-#include "journal/journal.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/workers.h"
 
 namespace apo::report {
 

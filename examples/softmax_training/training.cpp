@@ -1,5 +1,5 @@
 // training.cpp - a softmax classifier that trains with the kernel of an exported dispatch: a small application for
-// `apo application compare`. With --kernel it prints which source of the dispatch serves its sizes.
+// `apo compare --application`. With --kernel it prints which source of the dispatch serves its sizes.
 #include <dlfcn.h>
 
 #include <chrono>

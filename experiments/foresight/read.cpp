@@ -14,6 +14,11 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -33,14 +38,14 @@ bool is_timed(const PastResult& past) {
 
 std::vector<PastResult> judged_in(Journal& journal) {
   std::set<std::string> families;
-  for (const Variant& variant : journal.variants("")) {
+  for (const Variant& variant : variants_of(journal, "")) {
     families.insert(variant.family);
   }
   std::vector<PastResult> all;
   for (const std::string& family : families) {
     std::ranges::copy_if(
-        past_results(journal, journal.newest_judged(family, "", "", std::numeric_limits<std::int32_t>::max(),
-                                                    Journal::Where::others)),
+        past_results(journal, newest_judged(journal, family, "", "", std::numeric_limits<std::int32_t>::max(),
+                                            JudgedAt::others)),
         std::back_inserter(all), is_timed);
   }
   return all;
@@ -80,7 +85,7 @@ std::vector<RegisteredVariant> variants_of(const Workspace& workspace, Journal& 
   }
   for (const Experiment& experiment : experiments) {
     for (const std::string& hash : {experiment.incumbent_source_hash, experiment.candidate_source_hash}) {
-      if (const auto variant = journal.variant(hash)) {
+      if (const auto variant = find_variant(journal, hash)) {
         variants[variant->id()] = *variant;
       }
     }
@@ -132,7 +137,7 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
       inputs.diagnosis.incumbent.techniques = techniques_of(one.variant, experiment.incumbent.settings);
     }
   }
-  const std::vector<Profile> profiles = facts.journal.profiles_of_iteration(experiment.iteration);
+  const std::vector<Profile> profiles = profiles_of_iteration(facts.journal, experiment.iteration);
   const std::string workload = experiment.workloads.empty() ? "" : experiment.workloads.front();
   inputs.diagnosis.profile = profiles.empty() ? Profile() : profiles.front();
   inputs.diagnosis.profile.workload = workload;
@@ -144,11 +149,12 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
 RecordedCampaign read_campaign(const Workspace& workspace, Journal& journal, const Campaign& campaign,
                                std::vector<PastResult> past) {
   RecordedCampaign recorded{.journal = journal.path().string(), .stages = {}};
-  const std::vector<Experiment> experiments = journal.experiments(campaign.id);
-  const CampaignFacts facts{.journal = journal,
-                            .campaign = campaign,
-                            .machine = journal.machine(campaign.machine).value_or(Machine{.id = campaign.machine}),
-                            .variants = variants_of(workspace, journal, experiments, campaign.policy.family)};
+  const std::vector<Experiment> experiments = experiments_of(journal, campaign.id);
+  const CampaignFacts facts{
+      .journal = journal,
+      .campaign = campaign,
+      .machine = find_machine(journal, campaign.machine).value_or(Machine{.id = campaign.machine}),
+      .variants = variants_of(workspace, journal, experiments, campaign.policy.family)};
   bool accepted = false;
   for (const Experiment& experiment : experiments) {
     const PastResult result = past_result(experiment, facts.machine);
@@ -192,7 +198,7 @@ RecordedCampaigns recorded_campaigns(std::vector<fs::path> journals, std::vector
   std::set<std::vector<Key>> seen;
   for (std::size_t number = 0; number < open.size(); ++number) {
     const std::vector<PastResult> past = past_without(judged, number);
-    for (const Campaign& campaign : open[number].campaigns()) {
+    for (const Campaign& campaign : all_campaigns(open[number])) {
       RecordedCampaign recorded =
           read_campaign(workspace, open[number], campaign, of_family(past, campaign.policy.family));
       if (!recorded.stages.empty() && seen.insert(keys_of(recorded)).second) {

@@ -8,6 +8,14 @@
 
 #include "harness/core/text.h"
 #include "journal/database.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
+#include "journal/journal.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 
@@ -22,25 +30,26 @@ constexpr int kConfigurations = 1000;
 
 void write_campaign(Journal& journal) {
   prepare(journal);
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
   for (int index = 1; index <= kIterations; ++index) {
-    const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = index});
-    journal.add_profile({.configuration = {"e88_backward/simple", {}},
-                         .workload = "b16_t512_h83_n32",
-                         .metrics = {{"dram__bytes_read.sum", 1e8, "byte", {}, {}, 1}, {"time", 7e5, "ns", {}, {}, 9}}},
-                        {.machine = "cpu-1", .iteration = iteration});
+    const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign, .index = index});
+    add_profile(journal,
+                {.configuration = {"e88_backward/simple", {}},
+                 .workload = "b16_t512_h83_n32",
+                 .metrics = {{"dram__bytes_read.sum", 1e8, "byte", {}, {}, 1}, {"time", 7e5, "ns", {}, {}, 9}}},
+                {.machine = "cpu-1", .iteration = iteration});
     for (int candidate = 0; candidate < kCandidates; ++candidate) {
       Experiment experiment = an_experiment(campaign, iteration);
       experiment.candidate.settings = {{"K", kCandidates * index + candidate}};
       experiment.rounds.resize(1);
       const bool accepted = index == kIterations && candidate == 0;
       experiment.judgement = a_judgement(accepted ? Verdict::accepted : Verdict::reverted, 0.1);
-      experiment.id = journal.begin_experiment(experiment);
-      journal.finish_experiment(experiment, a_lesson(experiment));
+      experiment.id = begin_experiment(journal, experiment);
+      finish_experiment(journal, experiment, a_lesson(experiment));
     }
-    journal.finish_iteration(iteration);
+    finish_iteration(journal, iteration);
   }
-  journal.finish_campaign(campaign, 5);
+  finish_campaign(journal, campaign, 5);
 }
 
 // k counts the copies; e is the copy's experiment. The numbers that vary are those that queries look at.
@@ -170,11 +179,11 @@ void append_round(benchmark::State& state) {
   Scratch scratch;
   Journal journal = scratch.open();
   prepare(journal);
-  const std::int64_t experiment = journal.begin_experiment(an_experiment(0, 0));
+  const std::int64_t experiment = begin_experiment(journal, an_experiment(0, 0));
   Round round{.stage = RoundStage::search, .workloads = {{.workload = "b16"}}};
   round.workloads[0].blocks.assign(40, Block{{{0, 712'345}, {1, 700'000}, {1, 701'000}, {0, 711'111}}});
   for (auto _ : state) {
-    journal.add_round(experiment, round);
+    add_round(journal, experiment, round);
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -242,7 +251,7 @@ void add_benchmarks_of_keys() {
   }
 }
 
-// A step that `apo list`, `apo show`, `apo lessons`, `apo report`, `apo run` and `apo doctor` take.
+// A step that `apo list`, `apo show`, `apo query --lessons`, `apo report`, `apo run` and `apo doctor` take.
 template <class Work>
 void add_step(const char* name, Work work) {
   benchmark::RegisterBenchmark((std::string("step/") + name).c_str(), [work](benchmark::State& state) {
@@ -254,27 +263,27 @@ void add_step(const char* name, Work work) {
 }
 
 void add_benchmarks_of_steps() {
-  add_step("incumbent", [](Journal& j) { return j.incumbent("e88_backward", "n32", "cpu-1"); });
-  add_step("workload_incumbents", [](Journal& j) { return j.workload_incumbents("e88_backward", "n32", "cpu-1"); });
-  add_step("incumbents", [](Journal& j) { return j.incumbents(); });
-  add_step("show", [](Journal& j) { return j.load_experiment(54321); });
-  add_step("lessons_of_campaign", [](Journal& j) { return j.lessons({.campaign = 77}); });
-  add_step("lessons_of_experiment", [](Journal& j) { return j.lessons({.experiment = 54321}); });
+  add_step("incumbent", [](Journal& j) { return find_incumbent(j, "e88_backward", "n32", "cpu-1"); });
+  add_step("workload_incumbents", [](Journal& j) { return workload_incumbents(j, "e88_backward", "n32", "cpu-1"); });
+  add_step("incumbents", [](Journal& j) { return all_incumbents(j); });
+  add_step("show", [](Journal& j) { return load_experiment(j, 54321); });
+  add_step("lessons_of_campaign", [](Journal& j) { return lessons_of(j, {.campaign = 77}); });
+  add_step("lessons_of_experiment", [](Journal& j) { return lessons_of(j, {.experiment = 54321}); });
   // What an iteration asks before its research.
-  add_step("research_experiments", [](Journal& j) { return j.newest_judged("e88_backward", "n16", "cpu-1", 20'000); });
+  add_step("research_experiments", [](Journal& j) { return newest_judged(j, "e88_backward", "n16", "cpu-1", 20'000); });
   add_step("research_lessons", [](Journal& j) {
-    return j.lessons({.family = "e88_backward",
-                      .workload_class = "n16",
-                      .machine = "cpu-1",
-                      .verdict = Verdict::reverted,
-                      .incumbent_source = j.newest_variant("e88_backward/simple")->source_hash,
-                      .newest = 20'000});
+    return lessons_of(j, {.family = "e88_backward",
+                          .workload_class = "n16",
+                          .machine = "cpu-1",
+                          .verdict = Verdict::reverted,
+                          .incumbent_source = newest_variant(j, "e88_backward/simple")->source_hash,
+                          .newest = 20'000});
   });
-  add_step("report_experiments", [](Journal& j) { return j.experiments(77); });
-  add_step("report_iterations", [](Journal& j) { return j.iterations(77); });
-  add_step("campaigns", [](Journal& j) { return j.campaigns(); });
-  add_step("open_campaign", [](Journal& j) { return j.open_campaign("e88_backward", "n32", "cpu-1"); });
-  add_step("unfinished", [](Journal& j) { return j.unfinished(); });
+  add_step("report_experiments", [](Journal& j) { return experiments_of(j, 77); });
+  add_step("report_iterations", [](Journal& j) { return iterations_of(j, 77); });
+  add_step("campaigns", [](Journal& j) { return all_campaigns(j); });
+  add_step("open_campaign", [](Journal& j) { return find_open_campaign(j, "e88_backward", "n32", "cpu-1"); });
+  add_step("unfinished", [](Journal& j) { return all_unfinished(j); });
   add_step("sql_verdicts",
            [](Journal& j) { return run_sql(j.path(), "SELECT verdict, count(*) FROM experiments GROUP BY verdict"); });
 }

@@ -17,8 +17,12 @@
 #include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/machines.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -67,7 +71,7 @@ RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, c
                              .device = machine.model};
   collect_recordings(folder.path(), profile);
   const ApplicationSummary summary = summarise(profile, Categories::for_pytorch());
-  return {.profile = journal.add_application(profile, summary, machine.id),
+  return {.profile = add_application(journal, profile, summary, machine.id),
           .summary = summary,
           .steps = comparison.application.warmup_steps + run.steps};
 }
@@ -91,19 +95,20 @@ ProgramComparison asked_here(ProgramComparison asked, const Machine& machine) {
   return asked;
 }
 
-void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison) {
-  journal.add_machine(machine);
-  comparison.id = journal.begin_comparison(comparison);
+void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison, Observer& observer) {
+  static_cast<void>(recover(journal, observer));  // says each
+  add_machine(journal, machine);
+  comparison.id = begin_comparison(journal, comparison);
 }
 
 void check_judged(const ProgramComparison& original) {
-  if (!original.judgement) {
+  if (!original.judgement || original.judgement->rule_version.empty()) {  // no rule made the verdict "interrupted"
     throw UserError(fmt::format("comparison c{} was never judged: it was interrupted, or is under way", original.id),
                     "'apo query --sql \"SELECT id, verdict FROM comparisons\"' lists the others");
   }
   if (!fs::is_directory(original.folder)) {
     throw UserError(fmt::format("comparison c{} ran in '{}', which is no folder here", original.id, original.folder),
-                    "judge anew where they are: 'apo compare --command-a', 'apo application compare'");
+                    "judge anew where they are: 'apo compare --command-a', 'apo compare --application'");
   }
 }
 
@@ -121,8 +126,9 @@ ProgramComparison asked_by(const ProgramComparison& original) {
     if (asked.kind == ComparisonKind::application) {
       *dispatch = (fs::path(original.folder) / *dispatch).string();
       if (!fs::exists(*dispatch)) {
-        throw UserError(fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
-                        "write it again with 'apo export --dispatch', or judge others with 'apo application compare'");
+        throw UserError(
+            fmt::format("comparison c{} had the dispatch '{}', which is gone", original.id, *dispatch),
+            "write it again with 'apo export --dispatch', or judge others with 'apo compare --application'");
       }
     }
   }
@@ -145,12 +151,12 @@ ProgramComparison compare_commands(Workspace& workspace, Journal* journal, Progr
   ProgramComparison comparison = asked_here(std::move(asked), workspace.machine());
   CommandHooks hooks;
   if (journal != nullptr) {
-    hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison); };
-    hooks.on_round = [&](const Round& round) { journal->add_comparison_round(comparison.id, round); };
+    hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison, observer); };
+    hooks.on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); };
   }
   const auto finish = [&] {
     if (journal != nullptr && comparison.judgement) {
-      journal->finish_comparison(comparison);
+      finish_comparison(*journal, comparison);
     }
   };
   try {
@@ -170,8 +176,8 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
   const Expectation kernel = kernel_effect(comparison, machine);
   RecordedSteps recorded = {.missing = "not all runs ended well"};
   const ApplicationHooks hooks = {
-      .on_begin = [&] { begin(journal, machine, comparison); },
-      .on_run = [&](const ApplicationRun& run) { journal.add_comparison_run(comparison.id, run); },
+      .on_begin = [&] { begin(journal, machine, comparison, observer); },
+      .on_run = [&](const ApplicationRun& run) { add_comparison_run(journal, comparison.id, run); },
       .on_pairs =
           [&](const RunOfA& run_a) {
             if (kernel.missing.empty() && !comparison.application.kernels.empty()) {
@@ -181,15 +187,15 @@ ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, Pro
   judge_application(comparison, secret_seed(), workspace.turns(), observer, hooks);
   comparison.expectation = expectation_of(kernel, comparison.application.kernels, recorded, step_of_a(comparison),
                                           comparison.judgement->rounds > 0 ? &comparison.figures.front() : nullptr);
-  journal.finish_comparison(comparison);
+  finish_comparison(journal, comparison);
   return comparison;
 }
 
 ComparisonReplay replay_comparison(Workspace& workspace, Journal& journal, std::int64_t id, Observer& observer) {
-  ComparisonReplay replay{.original = journal.load_comparison(id)};
+  ComparisonReplay replay{.original = load_comparison(journal, id)};
   const ProgramComparison& original = replay.original;
   check_judged(original);
-  const std::optional<Machine> then = journal.machine(original.machine);
+  const std::optional<Machine> then = find_machine(journal, original.machine);
   const Target target = then ? then->target : Target::host;
   if (original.kind == ComparisonKind::commands) {
     replay.again = compare_commands(workspace, &journal, asked_by(original), target, observer);

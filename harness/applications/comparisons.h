@@ -11,9 +11,10 @@
 #include "harness/core/observer.h"
 #include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // `asked` has what was asked; the folder is the current one unless it has one. Every round is a row as soon as it has
 // ended. `target`: the device that is recorded, and whose turns are taken; nullopt: a GPU for nvbench only. Without a

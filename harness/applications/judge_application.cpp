@@ -15,6 +15,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/judge_pair.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -164,11 +165,8 @@ void run_once_more(const ApplicationJudging& judging) {
 void fail_preparation(ProgramComparison& comparison, const Failure& failure) {
   comparison.outcome = failure.outcome;
   comparison.failed = FailedSide::b;
-  comparison.judgement = Judgement{
-      .verdict = Verdict::reverted,
-      .reason = Reason::gate_failed,
-      .sentence = fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence),
-      .rule_version = std::string(kRuleVersion)};
+  comparison.judgement =
+      untimed(fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence));
 }
 
 }  // namespace

@@ -46,16 +46,13 @@ constexpr const char* kScale = "Use many devices";
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
-    Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
+    Command{"compare", kImprove, "Judge one variant, command or dispatch of an application against another",
             define_compare},
 
-    Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
-    Command{"init", kBring, "Write what coding agents need in this folder: AGENTS.md, a skill, MCP configurations",
-            define_init},
+    Command{"new", kBring, "Write a family's file and a first variant, or what coding agents need in this folder",
+            define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
-    Command{"register", kBring, "Check, build, verify and add a variant or a family", define_register},
-    Command{"unregister", kBring, "Retire a registered variant or family; the journal keeps its results",
-            define_unregister},
+    Command{"register", kBring, "Check, build, verify and add a variant or a family, or retire one", define_register},
     Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
             define_import},
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
@@ -63,10 +60,9 @@ constexpr std::array kCommands = {
 
     Command{"list", kLook, "List families, a family's workloads and variants, or the workers of campaigns",
             define_list},
-    Command{"show", kLook, "Show one experiment or one variant in full", define_show},
-    Command{"query", kLook, "Find past experiments", define_query},
-    Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
-    Command{"lessons", kLook, "List what past experiments taught", define_lessons},
+    Command{"show", kLook, "Show one experiment or one variant in full, or what a variant changes in another one",
+            define_show},
+    Command{"query", kLook, "Find past experiments, and what they taught", define_query},
     Command{"research", kLook, "Show what to try next and why", define_research},
     Command{"report", kLook, "Write a campaign's report as markdown, HTML or JSON", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
@@ -74,13 +70,9 @@ constexpr std::array kCommands = {
     Command{"bench", kLook, "Time variants with Google Benchmark, without a judgement", define_bench},
 
     Command{"verify", kTrust, "Check a variant's results against the fp64 reference", define_verify},
-    Command{"confirm", kTrust, "Repeat the confirmation of an accepted experiment", define_confirm},
-    Command{"replay", kTrust, "Repeat the whole judgement of an experiment, or of two commands, from the journal",
-            define_replay},
+    Command{"replay", kTrust, "Repeat an old judgement from the journal, or its confirmation alone", define_replay},
     Command{"gate", kTrust,
             "Fail when a variant became slower than a stored baseline, or a command than another, for CI", define_gate},
-    Command{"application", kTrust,
-            "Judge one dispatch against another by a program that uses them, its quality included", define_application},
     Command{"selftest", kTrust, "Measure what this machine resolves, on identical code and known differences",
             define_selftest},
     Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},
@@ -90,6 +82,20 @@ constexpr std::array kCommands = {
 
     Command{"worker", kScale, "Hold one device and judge for a driver: worker --serve, which apo run --workers starts",
             define_worker},
+};
+
+// A command of earlier versions, and what does the same now.
+struct RetiredCommand {
+  std::string_view name;
+  const char* now;
+};
+constexpr std::array kRetiredCommands = {
+    RetiredCommand{"application", "apo compare A B --application FILE"},
+    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT"},
+    RetiredCommand{"diff", "apo show VARIANT --diff, apo show VARIANT --diff OTHER"},
+    RetiredCommand{"init", "apo new --agents"},
+    RetiredCommand{"lessons", "apo query --lessons"},
+    RetiredCommand{"unregister", "apo register --retire NAME"},
 };
 
 void add_globals(CLI::App& app, Globals& globals) {
@@ -162,6 +168,10 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, const
     return fail("option '" + given + "' stands before the command",
                 "write it after the command, as in 'apo run " + given + "'; 'apo --help' shows all commands",
                 kUserMistake, globals);
+  }
+  if (const auto* retired = std::ranges::find(kRetiredCommands, given, &RetiredCommand::name);
+      retired != kRetiredCommands.end()) {
+    return fail("'" + given + "' is no longer a command", std::string("write: ") + retired->now, kUserMistake, globals);
   }
   if (app.get_subcommands().empty()) {
     const std::string guess = did_you_mean(given, names);
@@ -300,9 +310,15 @@ double checked_duration(const std::string& option, const std::string& text) {
   return *seconds;
 }
 
-void add_layout(CLI::App& app, std::string& word) {
-  app.add_option("--layout", word,
-                 "random (a new layout of code and buffers in every round) or fixed (default: random)");
+CLI::Option* add_layout(CLI::App& app, std::string& word) {
+  return app.add_option("--layout", word,
+                        "random (a new layout of code and buffers in every round) or fixed (default: random)");
+}
+
+void exclude(CLI::Option* option, const std::vector<CLI::Option*>& others) {
+  for (CLI::Option* const other : others) {
+    option->excludes(other);
+  }
 }
 
 int run_app(int argc, char** argv) {

@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace apo {
 
@@ -38,7 +39,10 @@ struct Globals {
 double checked_duration(const std::string& option, const std::string& text);
 
 // The option --layout of commands that compare, and its word (checked_layout).
-void add_layout(CLI::App& app, std::string& word);
+CLI::Option* add_layout(CLI::App& app, std::string& word);
+
+// Refuses `option` together with any of `others`.
+void exclude(CLI::Option* option, const std::vector<CLI::Option*>& others);
 
 // Runs after parsing; returns an ExitCode.
 using Action = std::function<int()>;
@@ -50,21 +54,16 @@ struct Command {
   Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
 };
 
-Action define_application(CLI::App& app, Globals& globals);
 Action define_bench(CLI::App& app, Globals& globals);
 Action define_evaluate(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
-Action define_confirm(CLI::App& app, Globals& globals);
-Action define_diff(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
 Action define_import(CLI::App& app, Globals& globals);
 Action define_explain(CLI::App& app, Globals& globals);
 Action define_family(CLI::App& app, Globals& globals);
 Action define_gate(CLI::App& app, Globals& globals);
-Action define_lessons(CLI::App& app, Globals& globals);
 Action define_research(CLI::App& app, Globals& globals);
-Action define_init(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_mcp(CLI::App& app, Globals& globals);
 Action define_new(CLI::App& app, Globals& globals);
@@ -77,7 +76,6 @@ Action define_run(CLI::App& app, Globals& globals);
 Action define_selftest(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);
 Action define_try(CLI::App& app, Globals& globals);
-Action define_unregister(CLI::App& app, Globals& globals);
 Action define_verify(CLI::App& app, Globals& globals);
 Action define_worker(CLI::App& app, Globals& globals);
 

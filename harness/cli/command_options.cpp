@@ -41,6 +41,9 @@ void check_whole(const CommandOptions& options) {
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others) {
   CLI::Option* const a = app.add_option("--command-a", options.asked.a, "command A, which 'sh -c' runs: the baseline");
   CLI::Option* const b = app.add_option("--command-b", options.asked.b, "command B, which is judged against it");
+  CLI::Option* const target =
+      app.add_option("--target", options.target,
+                     "device they run on, for the record and for taking turns: auto (cuda for nvbench), host or cuda");
   const std::vector<CLI::Option*> mine = {
       a,
       b,
@@ -57,18 +60,18 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_option("--target", options.target,
-                     "device they run on, for the record and for taking turns: auto (cuda for nvbench), host or cuda"),
       app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json or regex"),
       app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
   for (CLI::Option* const other : others) {
     if (!other->get_positional()) {
       other->group("Options for two variants");
+      target->excludes(other);
     }
     for (CLI::Option* const one : mine) {
       one->excludes(other);
     }
   }
+  target->group("Options for two commands");
   for (CLI::Option* const one : mine) {
     one->group("Options for two commands");
     if (one != a && one != b) {

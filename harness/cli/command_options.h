@@ -22,7 +22,8 @@ struct CommandOptions {
   bool given() const { return !asked.a.empty() || !asked.b.empty(); }
 };
 
-// `others`: options that mean nothing for commands, so that giving both is refused.
+// `others`: options and names that mean nothing for commands, so that giving both is refused. --target excludes the
+// options alone: the names may be those of another comparison of programs.
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others);
 
 // Throws UserError for a half of a pair, and for words that are not what they should be.

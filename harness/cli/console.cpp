@@ -158,6 +158,15 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::string gates_text(const std::vector<GateResult>& gates) {
+  std::string text;
+  for (const GateResult& gate : gates) {
+    text +=
+        fmt::format("{}: {}, {} ({})\n", gate.gate, outcome_text(gate), gate.evidence, format_seconds(gate.seconds));
+  }
+  return text;
+}
+
 namespace {
 bool printed = false;
 }  // namespace

@@ -37,6 +37,8 @@ class ConsoleObserver : public Observer {
 
 // Pads columns to their widest cell; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
+// "correctness: valid, within ... (0.2 s)", a line each.
+std::string gates_text(const std::vector<GateResult>& gates);
 void print(const std::string& text);  // to stdout, whole; throws EnvironmentError when stdout is gone
 bool has_printed();                   // anything so far
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline

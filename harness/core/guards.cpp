@@ -35,6 +35,7 @@ constexpr std::array kRows = {
         "that outlives the process",
         true},
     GuardRow{Guard::landlock, "landlock", "no file is written, and no memory of other processes read", true},
+    GuardRow{Guard::room, "room", "host code opens no file, and sees no process but its own", true},
     GuardRow{Guard::reply, "reply", "replies carry the nonce, and their samples and stamps make sense", true},
     GuardRow{Guard::code, "code",
              "the code that ran is the code that was built and loaded, and that of libraries which it names", true},
@@ -48,7 +49,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::state, "state", "a module's variables, constants included, are put back before every sample", true},
     GuardRow{Guard::l2, "l2", "nothing persists in the L2 from one sample to the next", true},
     GuardRow{Guard::same_code, "same-code", "machine code identical to the incumbent's is no change", true},
-    GuardRow{Guard::sanitizers, "sanitizers", "ASan and UBSan, or memcheck and racecheck, stay silent", true},
+    GuardRow{Guard::sanitizers, "sanitizers", "ASan, UBSan and TSan, or memcheck and racecheck, stay silent", true},
     GuardRow{Guard::executor, "executor", "device code shows no race or stray access on the CPU", true},
     GuardRow{Guard::judge, "judge", "the paired test over fresh processes, confirmed", false},
 };

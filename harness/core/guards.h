@@ -29,6 +29,7 @@ enum class Guard : std::uint8_t {
   windows,
   seccomp,
   landlock,
+  room,
   reply,
   code,
   second_clock,

@@ -43,7 +43,7 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
       }
     }
     observer.progress({.what = "inputs of " + workload->name});
-    const bool shared = shares_inputs(*runtime.family, workload->axes);
+    const bool shared = !timed.has_host_code() && shares_inputs(*runtime.family, workload->axes);
     timed.pool = make_pool(runtime, *workload, shared ? derive_seed(plan.seed, "pool", 0) : seed);
     pairs.push_back(std::move(timed));
   }

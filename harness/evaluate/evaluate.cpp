@@ -16,6 +16,7 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -36,8 +37,10 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
     if (pairs[i].has_host_code() && !plan.trusted) {
       pairs[i].other_regime = make_other_regime(runtime, workload, shared_seed(evaluation));
     }
-    // They serve the whole campaign: no process outlives a round, so none can remember them.
-    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool"));
+    // They serve the whole campaign; where rounds share them and host code could leave notes, one experiment.
+    const bool alone = runtime.worker.target == Target::cuda && pairs[i].has_host_code();
+    const auto experiment = alone ? static_cast<std::uint64_t>(evaluation.experiment.id) : 0;
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", experiment));
   }
 }
 
@@ -73,20 +76,21 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
   return gate;
 }
 
-// The untimed gates sample two regimes and can miss a rare one.
+// The untimed gates sample two regimes and can miss a rare one; and they have no shape beyond 2^31 elements.
 void check_every_regime(const Evaluation& evaluation) {
   Experiment& experiment = evaluation.experiment;
-  const std::vector<CheckCase> cases =
-      every_regime_plan(*evaluation.runtime.family, names_of(evaluation.plan.workloads));
+  std::vector<CheckCase> cases = every_regime_plan(*evaluation.runtime.family, names_of(evaluation.plan.workloads));
   if (experiment.judgement->verdict != Verdict::accepted || evaluation.plan.trusted || cases.size() < 2) {
     return;
   }
   const std::uint64_t seed = one_way_seed(evaluation.plan.seed, "regimes", static_cast<std::uint64_t>(experiment.id));
+  if (evaluation.runtime.worker.target == Target::cuda) {
+    if (auto large = large_case(evaluation.runtime, experiment.candidate, seed)) {
+      cases.push_back(std::move(*large));
+    }
+  }
   if (!add_gate(evaluation, regimes_gate(evaluation, cases, seed))) {
-    const GateResult& last = experiment.gates.back();
-    experiment.judgement->verdict = Verdict::reverted;
-    experiment.judgement->reason = Reason::gate_failed;
-    experiment.judgement->sentence = "Faster and wrong: " + failed_at(last);
+    fail_after_timing(experiment);
   }
 }
 
@@ -142,7 +146,7 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
   PairOutcome outcome = judge_pair({.source = in_turns(evaluation.runtime, runner, evaluation.observer),
                                     .what = experiment.candidate.label() + " against " + experiment.incumbent.label(),
                                     .plan = {.preset = plan.preset,
-                                             .index = plan.index,
+                                             .index = std::max(1, plan.index),
                                              .cache_policy = plan.cache,
                                              .confirm_rounds = plan.confirm_rounds},
                                     .regression = plan.regression,
@@ -159,11 +163,6 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
   return outcome;
 }
 
-void finish(const Evaluation& evaluation, double seconds) {
-  evaluation.experiment.judgement->seconds = seconds;
-  evaluation.experiment.finished_at = utc_now();
-}
-
 }  // namespace
 
 std::string failed_at(const GateResult& last) {
@@ -171,38 +170,41 @@ std::string failed_at(const GateResult& last) {
 }
 
 Judgement not_timed(const GateResult& last) {
-  return {.verdict = Verdict::reverted,
-          .reason = Reason::gate_failed,
-          .sentence = "Not timed: " + failed_at(last),
-          .rule_version = std::string(kRuleVersion)};
+  return untimed("Not timed: " + failed_at(last));
 }
 
-std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {
-  const auto start = std::chrono::steady_clock::now();
-  if (std::optional<Pairs> pairs = pass_untimed_gates(evaluation)) {
-    return ReadyToTime{.pairs = std::move(*pairs), .seconds = seconds_since(start)};
-  }
-  evaluation.experiment.judgement = not_timed(evaluation.experiment.gates.back());
-  finish(evaluation, seconds_since(start));
-  return std::nullopt;
+void fail_after_timing(Experiment& experiment) {
+  const GateResult& last = experiment.gates.back();
+  experiment.outcome = last.outcome;
+  experiment.judgement->verdict = Verdict::reverted;
+  experiment.judgement->reason = Reason::gate_failed;
+  experiment.judgement->sentence = "Faster and wrong: " + failed_at(last);
 }
 
-PairOutcome run_timing(const Evaluation& evaluation, ReadyToTime ready) {
-  const StageRange range("gate timing");
-  const auto start = std::chrono::steady_clock::now();
-  draw_inputs(evaluation, ready.pairs);
-  PairOutcome outcome = time_pairs(evaluation, std::move(ready.pairs));
-  check_every_regime(evaluation);
-  finish(evaluation, ready.seconds + seconds_since(start));
-  return outcome;
-}
-
-std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experiment, EvaluatePlan plan,
                                     Observer& observer, const EvaluateHooks& hooks) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const Evaluation evaluation{runtime, experiment, plan, observer, hooks};
-  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
-  return ready ? std::optional(run_timing(evaluation, std::move(*ready))) : std::nullopt;
+  auto start = std::chrono::steady_clock::now();
+  std::optional<Pairs> pairs = pass_untimed_gates(evaluation);
+  double seconds = seconds_since(start);
+  std::optional<PairOutcome> outcome;
+  if (!pairs) {
+    experiment.judgement = not_timed(experiment.gates.back());
+  } else {
+    if (hooks.before_timing) {
+      hooks.before_timing(plan);
+    }
+    const StageRange timing("gate timing");
+    start = std::chrono::steady_clock::now();
+    draw_inputs(evaluation, *pairs);
+    outcome = time_pairs(evaluation, std::move(*pairs));
+    check_every_regime(evaluation);
+    seconds += seconds_since(start);
+  }
+  experiment.judgement->seconds = seconds;
+  experiment.finished_at = utc_now();
+  return outcome;
 }
 
 }  // namespace apo

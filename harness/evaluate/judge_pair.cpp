@@ -156,6 +156,13 @@ void blame(const JudgedPair& pair, const Failure& failure, PairOutcome& outcome)
 
 }  // namespace
 
+Judgement untimed(const std::string& sentence) {
+  return {.verdict = Verdict::reverted,
+          .reason = Reason::gate_failed,
+          .sentence = sentence,
+          .rule_version = std::string(kRuleVersion)};
+}
+
 Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
                                const std::vector<Round>& rounds) {
   Judgement judgement{.lower = -std::numeric_limits<double>::infinity(),
@@ -173,6 +180,13 @@ Judgement regression_judgement(const GateState& state, const GateRule& rule, con
     judgement.rounds = answer.rounds;
   }
   return judgement;
+}
+
+JudgePreset recorded_preset(const Judgement& judgement) {
+  JudgePreset preset = judgement.preset.empty() ? standard_preset() : any_preset_named(judgement.preset);
+  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
+  preset.confirm_alpha = judgement.alpha > 0 ? judgement.alpha : preset.confirm_alpha;
+  return preset;
 }
 
 PairOutcome judge_pair(const JudgedPair& pair) {

@@ -40,18 +40,14 @@ struct PairOutcome {
 
 PairOutcome judge_pair(const JudgedPair& pair);
 
+// The judgement of a candidate that failed before anything was timed.
+Judgement untimed(const std::string& sentence);
 // The judgement of a regression in this state, after these rounds.
 Judgement regression_judgement(const GateState& state, const GateRule& rule, const JudgePreset& preset,
                                const std::vector<Round>& rounds);
 
-// The answer of `apo gate` on one pair.
-struct RegressionResult {
-  GateVerdict verdict = GateVerdict::undecided;
-  std::string sentence;           // for people
-  std::vector<GateResult> gates;  // the last one says why, when the verdict is `failed`
-  GateState state;                // workloads in the order of the plan; none when nothing was timed
-  std::vector<Round> rounds;
-  double seconds = 0;
-};
+// The preset that a recorded judgement was made under, with the level that its confirmation had; the standard one where
+// it never came to timing.
+JudgePreset recorded_preset(const Judgement& judgement);
 
 }  // namespace apo

@@ -45,7 +45,7 @@ class BackgroundGates {
 struct EvaluatePlan {
   std::vector<const Workload*> workloads;
   JudgePreset preset = {};
-  int index = 1;  // j of the campaign
+  int index = 0;  // j: the candidate's place among all that the journal has judged; 0: evaluate_in() counts
   CachePolicy cache = CachePolicy::cold;
   std::uint64_t seed = 0;                       // of the campaign; the comparison's name keeps experiments apart
   bool sanitize = true;                         // run the sanitizer gate
@@ -60,6 +60,8 @@ struct EvaluatePlan {
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
   // Returns the earlier verdict on the same two binaries of the first workload, which are then not timed, or "".
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
+  // Returns the earlier experiment that proved the candidate's code wrong, which is then not timed, or "".
+  std::function<std::string(const Experiment& candidate)> proved_wrong = {};
   // Checks a candidate for a GPU on idle cores of the CPU, and finishes before anything is timed. A candidate that
   // fails before the gate of correctness does not wait for it.
   BackgroundGates::Run check_on_cpu = {};
@@ -74,6 +76,8 @@ struct EvaluateHooks {
   std::function<void(const Build&, bool candidate)> on_build;
   std::function<void(const GateResult&)> on_gate;
   std::function<void(const Round&)> on_round;
+  // After the gates: the preset of the timing may be chosen now. An exception ends the evaluation.
+  std::function<void(EvaluatePlan& plan)> before_timing = {};
 };
 
 // The inputs of every gate of one experiment.

@@ -164,13 +164,20 @@ bool pass_correctness(const Evaluation& evaluation, BackgroundGates& on_cpu) {
   return std::ranges::all_of(gates, [&](GateResult& gate) { return add_gate(evaluation, std::move(gate)); });
 }
 
+// What was proven wrong stays wrong where its results, which differ from call to call, are right this time.
+bool pass_history(const Evaluation& evaluation) {
+  const auto& proved_wrong = evaluation.plan.proved_wrong;
+  const std::string before = proved_wrong ? proved_wrong(evaluation.experiment) : "";
+  return before.empty() || add_gate(evaluation, history_gate(before));
+}
+
 }  // namespace
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
   BackgroundGates on_cpu(evaluation.plan.check_on_cpu);  // an early return cancels it
   Pairs pairs;
   const bool passed = pass_metadata(evaluation) && pass_build(evaluation, pairs) && pass_resources(evaluation, pairs) &&
-                      pass_correctness(evaluation, on_cpu);
+                      pass_correctness(evaluation, on_cpu) && pass_history(evaluation);
   return passed ? std::optional(std::move(pairs)) : std::nullopt;
 }
 
@@ -179,6 +186,12 @@ GateResult build_gate(const Build& build, const std::string& built) {
           .outcome = build.outcome,
           .evidence = build.outcome == Outcome::valid ? built : build.evidence,
           .seconds = build.seconds};
+}
+
+GateResult history_gate(const std::string& before) {
+  return {.gate = "history",
+          .outcome = Outcome::incorrect,
+          .evidence = before + "; right results now do not undo that: change the code to have it judged again"};
 }
 
 std::uint64_t shared_seed(const Evaluation& evaluation) {

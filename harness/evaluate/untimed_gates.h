@@ -19,6 +19,9 @@ std::optional<std::vector<TimedWorkload>> pass_untimed_gates(const Evaluation& e
 // The gate of one build; `built` is its evidence when the build is valid.
 GateResult build_gate(const Build& build, const std::string& built);
 
+// The gate that code which gave wrong results before does not pass; `before` names that experiment.
+GateResult history_gate(const std::string& before);
+
 // The seed of inputs of large workloads that the correctness gates of several experiments share.
 std::uint64_t shared_seed(const Evaluation& evaluation);
 

@@ -12,10 +12,11 @@
 #include "harness/core/system/files.h"
 #include "harness/families/oracle_program.h"
 #include "harness/loop/export/dispatch.h"
-#include "journal/journal.h"
 #include "kernels/family.h"
 
 namespace apo {
+
+class Journal;
 
 // A family as JSON: what `apo list FAMILY --json` prints and the conversions read. With what only the file of a family
 // says (how inputs are drawn, where it came from), null or "" for one without a file.

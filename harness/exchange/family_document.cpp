@@ -32,10 +32,10 @@ Document tensor_document(const TensorSpec& tensor, const FamilyFile* file) {
   Document document = {{"name", tensor.name},
                        {"shape", tensor.shape_text},
                        {"dtype", to_string(tensor.dtype)},
-                       {"role", tensor.role == Role::output ? "output" : "input"},
+                       {"role", role_word(tensor)},
                        {"derived", tensor.role == Role::derived_input},
                        {"meaning", tensor.meaning}};
-  if (file != nullptr && tensor.role == Role::input) {
+  if (file != nullptr && (tensor.role == Role::input || tensor.in_place)) {
     document["draw"] = draw_document(std::ranges::find(file->tensors, tensor.name, &FileTensor::name)->distribution);
   }
   return document;
@@ -83,7 +83,7 @@ Document to_document(const Family& family) {
           {"file", file == nullptr ? "" : file->path},
           {"origin", file == nullptr ? "" : file->origin},
           {"axes", list_of(family.axes, [&](const AxisSpec& one) { return axis_document(one, file); })},
-          {"tensors", list_of(family.tensors, [&](const TensorSpec& one) { return tensor_document(one, file); })},
+          {"tensors", list_of(arguments_of(family), [&](const TensorSpec& one) { return tensor_document(one, file); })},
           {"scalars", list_of(family.scalars, scalar_document)},
           {"requires", family.legal},
           {"tolerance", tolerance_document(file)},

@@ -12,6 +12,10 @@
 #include "harness/exchange/exchange.h"
 #include "harness/families/family_file.h"
 #include "harness/families/known_families.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/variants.h"
 
 namespace apo {
 namespace {
@@ -53,7 +57,9 @@ Document errors_document(const OutputErrors& errors) {
 std::string tensors_of(const FamilyFile& file) {
   std::vector<std::string> tensors;
   for (const FileTensor& tensor : file.tensors) {
-    tensors.push_back(fmt::format("{} {}[{}]", tensor.name, to_string(tensor.dtype), join(tensor.extents, ",")));
+    if (is_argument(tensor)) {
+      tensors.push_back(fmt::format("{} {}[{}]", tensor.name, to_string(tensor.dtype), join(tensor.extents, ",")));
+    }
   }
   return join(tensors, ", ");
 }
@@ -76,9 +82,9 @@ std::string other_tensors(const std::string& family, const std::optional<Variant
 
 Document experiment_document(Journal& journal, const Experiment& experiment) {
   Document document = to_document(experiment);
-  const std::optional<Machine> machine = journal.machine_of(experiment.id);
+  const std::optional<Machine> machine = machine_of(journal, experiment.id);
   document["machine"] = machine ? to_document(*machine) : Document();
-  document["other_tensors"] = other_tensors(experiment.family, journal.variant(experiment.candidate_source_hash));
+  document["other_tensors"] = other_tensors(experiment.family, find_variant(journal, experiment.candidate_source_hash));
   document["measured"] = Document::object();
   for (const std::string& workload : experiment.workloads) {
     document["measured"][workload] = measured_document(experiment, workload);
@@ -100,8 +106,8 @@ Document experiment_document(Journal& journal, const Experiment& experiment) {
 
 Traces traces(Journal& journal, const std::string& family, const std::filesystem::path& home) {
   Document experiments = Document::array();
-  for (const std::int64_t id : journal.judged_originals()) {
-    const Experiment experiment = journal.load_experiment(id);
+  for (const std::int64_t id : judged_originals(journal)) {
+    const Experiment experiment = load_experiment(journal, id);
     if (family.empty() || experiment.family == family) {
       experiments.push_back(experiment_document(journal, experiment));
     }

@@ -8,6 +8,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace apo::executor {
@@ -24,6 +25,14 @@ namespace {
 std::string text_of(const Triple& t) {
   return fmt::format("({},{},{})", t.x, t.y, t.z);
 }
+
+// The place of number `i` in a box, x fastest.
+Triple triple_of(std::uint64_t i, const Triple& box) {
+  return {static_cast<unsigned>(i % box.x), static_cast<unsigned>(i / box.x % box.y),
+          static_cast<unsigned>(i / box.x / box.y)};
+}
+
+constexpr const char* kGlobalRace = "global-memory race";
 
 unsigned count_of(const Triple& t) {
   return t.x * t.y * t.z;
@@ -53,12 +62,14 @@ Block*& Block::current() {
   return block;
 }
 
-Block::Block(const KernelCall& call, const SharedPlace& shared, const ModulePlace& module, GlobalMemory& memory)
+Block::Block(const KernelCall& call, const SharedPlace& shared, LaunchPlace& launch, std::size_t cpu,
+             GlobalMemory& memory)
     : call_(call),
-      module_(module),
+      launch_(launch),
+      storing_(launch.storing[cpu]),
       memory_(memory),
       place_(shared),
-      shared_(shared, module.begin),
+      shared_(shared, launch.object.begin),
       order_(count_of(call.block)),
       stacks_(count_of(call.block)),
       fibers_(count_of(call.block)),
@@ -72,8 +83,10 @@ unsigned Block::draw(unsigned below) {
   return static_cast<unsigned>((random_ >> 32) * below >> 32);
 }
 
-void Block::start(const Triple& index) {
+void Block::start(std::uint64_t place) {
   shared_.begin_block(!order_.begin_block());
+  blocks_.begin_block(memory_.launch_order(), memory_.first_block() + static_cast<BlockNumber>(place));
+  storing_.block.store(blocks_.number());
   live_ = static_cast<unsigned>(fibers_.size());
   ready_.clear();
   for (auto& waiting : barriers_) {
@@ -82,8 +95,8 @@ void Block::start(const Triple& index) {
   std::ranges::fill(in_warp_, 0);
   const Triple& size = call_.block;
   for (unsigned i = 0; i < live_; ++i) {
-    stacks_.thread(i) = {.thread = {i % size.x, i / size.x % size.y, i / size.x / size.y},
-                         .block = index,
+    stacks_.thread(i) = {.thread = triple_of(i, size),
+                         .block = triple_of(place, call_.grid),
                          .block_dim = size,
                          .grid_dim = call_.grid,
                          .number = i};
@@ -98,18 +111,21 @@ void Block::start(const Triple& index) {
   }
 }
 
-std::optional<Finding> Block::run(const Triple& index, std::uint64_t seed) {
+std::optional<Finding> Block::run(std::uint64_t place, std::uint64_t seed) {
   random_ = seed | 1;
   found_.reset();
   doubt_.bytes = 0;
+  unsettled_ = false;
+  read_ = 0;
   finishing_ = false;
   current() = this;
-  start(index);
+  start(place);
   std::swap(ready_[draw(live_)], ready_.back());
   running_ = ready_.back();
   ready_.pop_back();
   context::jump_fcontext(fibers_[running_].context, &scheduler_);
   current() = nullptr;
+  storing_.address.store(0);
   if (!found_ && live_ > 0) {
     found_ = stuck();
   }
@@ -183,15 +199,106 @@ Finding Block::finding(const char* kind, unsigned number, const std::string& wha
                       what};
 }
 
-// A write that came without a barrier after another thread's is done by now: did it change anything?
-void Block::settle() {
-  if (doubt_.bytes == 0) {
-    return;
+// What an atomic read returned may be another block's; a write that nothing orders behind another one is a mistake if
+// it has changed something.
+void Block::settle_access() {
+  unsettled_ = false;
+  storing_.address.store(0, std::memory_order_release);
+  if (read_ != 0) {
+    blocks_.read(order_, running_, std::exchange(read_, 0));
   }
   const std::size_t bytes = std::exchange(doubt_.bytes, 0);
-  if (std::memcmp(doubt_.before.data(), reinterpret_cast<const void*>(doubt_.address), bytes) != 0) {
-    give_up(doubt_.mistake.name(), shared_.sentence(doubt_.mistake), source_line(doubt_.code));
+  if (bytes == 0 || std::memcmp(doubt_.before.data(), reinterpret_cast<const void*>(doubt_.address), bytes) == 0) {
+    return;
   }
+  const std::string line = source_line(doubt_.code);
+  if (doubt_.global) {
+    give_up(kGlobalRace, sentence(*doubt_.global, doubt_.address), line);
+  }
+  give_up(doubt_.mistake.name(), shared_.sentence(doubt_.mistake), line);
+}
+
+// Keeps what the memory holds before the running thread's write.
+void Block::doubt(std::uintptr_t address, std::size_t bytes, const void* code) {
+  doubt_.bytes = bytes;
+  doubt_.address = address;
+  doubt_.code = code;
+  doubt_.global.reset();
+  std::memcpy(doubt_.before.data(), reinterpret_cast<const void*>(address), bytes);
+  unsettled_ = true;
+}
+
+std::string Block::sentence(const GlobalRace& race, std::uintptr_t address) const {
+  const auto in_launch = std::uint64_t{race.other} - memory_.first_block();
+  const bool same_block = race.other == blocks_.number();
+  const std::string who = "thread " + text_of(triple_of(race.others_thread, call_.block)) +
+                          (same_block ? "" : " of block " + text_of(triple_of(in_launch, call_.grid)));
+  const std::string where =
+      race.others_code == 0
+          ? ""
+          : " at " + source_line(reinterpret_cast<const void*>(launch_.object.begin + race.others_code));
+  const Buffer& buffer = memory_.buffer(buffer_hint_);
+  const std::string what = memory_.variables().holds(address)
+                               ? "a variable of the file"
+                               : fmt::format("byte {} of {}", address - buffer.begin, buffer.name);
+  return fmt::format("it {} {}, which {} {}{} with {}", race.reads ? "reads" : "writes", what, who,
+                     race.other_read ? "reads" : "writes", where,
+                     same_block ? "no barrier between"
+                                : "no order between: a fence with an atomic behind it, and an atomic read of that, "
+                                  "order two blocks");
+}
+
+// Another CPU may have noted a store that it has not done yet.
+void Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const {
+  constexpr std::uintptr_t kLongest = 16;
+  for (const Storing& other : launch_.storing) {
+    const auto under_way = [&] {
+      const std::uintptr_t at = other.address.load(std::memory_order_acquire);
+      return other.block.load() == block && at + kLongest > address && at < address + bytes;
+    };
+    while (&other != &storing_ && under_way()) {
+      std::this_thread::yield();
+    }
+  }
+}
+
+void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
+                         Access kind, const void* code) {
+  if (memory_.first_block() == 0) {
+    return;
+  }
+  const GlobalVisit visit{
+      .order = order_,
+      .blocks = blocks_,
+      .first = memory_.first_block(),
+      .thread = running_,
+      .kind = kind,
+      .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - launch_.object.begin)};
+  if (writes(kind) && !is_atomic(kind) && launch_.storing.size() > 1) {
+    storing_.address.store(address, std::memory_order_release);
+    unsettled_ = true;
+  }
+  if (shadow.access_own(visit, address - begin, bytes)) {
+    return;
+  }
+  const std::optional<GlobalRace> race = shadow.access(visit, address - begin, bytes);
+  if (is_atomic(kind) && writes(kind)) {
+    blocks_.wrote(order_, running_, address);
+  }
+  if (is_atomic(kind) && reads(kind)) {
+    read_ = address;
+    unsettled_ = true;
+  }
+  if (!race) {
+    return;
+  }
+  if (race->unless_same() && bytes <= doubt_.before.size()) {
+    await_store(race->other, address, bytes);
+    doubt(address, bytes, code);
+    doubt_.global = race;
+    return;
+  }
+  give_up(kGlobalRace, sentence(*race, address), source_line(code));
 }
 
 void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool aligned, const void* code) {
@@ -214,8 +321,8 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
       return;
     }
     if (mistake->unless_same() && bytes <= doubt_.before.size()) {
-      doubt_ = {.bytes = bytes, .address = address, .mistake = *mistake, .code = code, .before = {}};
-      std::memcpy(doubt_.before.data(), reinterpret_cast<const void*>(address), bytes);
+      doubt(address, bytes, code);
+      doubt_.mistake = *mistake;
       return;
     }
     wrong = mistake->name();
@@ -226,12 +333,18 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     }
     auto mistake = memory_.access(address, bytes, kind, buffer_hint_);
     if (!mistake) {
+      if (GlobalShadow* shadow = memory_.shadow(buffer_hint_); shadow != nullptr) {
+        check_global(*shadow, memory_.buffer(buffer_hint_).begin, address, bytes, kind, code);
+      }
       return;
     }
     wrong = mistake->kind;
     what = std::move(mistake->what);
-  } else if (address - module_.begin < module_.end - module_.begin) {
-    return;  // variables of the module
+  } else if (launch_.object.holds(address)) {
+    if (call_.loads_seen && memory_.variables().holds(address)) {
+      check_global(memory_.shadow_of_variables(), memory_.variables().begin, address, bytes, kind, code);
+    }
+    return;
   } else {
     wrong = "out-of-bounds access";
     what = stacks_.holds(address) ? "it touches the local memory of another thread"
@@ -328,7 +441,13 @@ const apo_cpu::Runtime& Block::runtime() {
       .fail = [](const char* kind, const char* what, Line line) { current()->give_up(kind, what, name_of(line)); },
       .shared_offset = [](const void* address) { return reinterpret_cast<Address>(address) - current()->place_.begin; },
       .shared_address = [](Address offset) { return reinterpret_cast<void*>(current()->place_.begin + offset); },
-      .clock = []() -> Address { return ++current()->steps_; },
+      // No two calls are as far apart as the next two.
+      .clock = []() -> Address { return current()->steps_ += Address{1} << current()->draw(12); },
+      .fence =
+          [] {
+            current()->settle();
+            current()->blocks_.fence(current()->order_, current()->running_);
+          },
   };
   return kRuntime;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "harness/executor/device/interface.h"
 #include "harness/executor/finding.h"
+#include "harness/executor/launch_order.h"
 #include "harness/executor/memory.h"
 #include "harness/executor/order.h"
 
@@ -29,10 +31,16 @@ struct KernelCall {
   bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
-// The addresses of the object's own code and variables.
-struct ModulePlace {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
+// The address of a store that a CPU may have under way, and the block that it runs.
+struct Storing {
+  std::atomic<BlockNumber> block{0};
+  std::atomic<std::uintptr_t> address{0};
+};
+
+// What the blocks of a launch share: the addresses of the object's own code and variables, and what each CPU stores.
+struct LaunchPlace {
+  Stretch object;
+  std::vector<Storing> storing;
 };
 
 // The stacks of emulated threads: aligned to their size, each with a guard page.
@@ -61,9 +69,11 @@ class Stacks {
 
 class Block {
  public:
-  Block(const KernelCall& call, const SharedPlace& shared, const ModulePlace& module, GlobalMemory& memory);
+  // `cpu` counts the CPUs that run blocks of this launch.
+  Block(const KernelCall& call, const SharedPlace& shared, LaunchPlace& launch, std::size_t cpu, GlobalMemory& memory);
 
-  std::optional<Finding> run(const apo_cpu::Triple& index, std::uint64_t seed);
+  // Runs the block at `place` in the launch, x fastest.
+  std::optional<Finding> run(std::uint64_t place, std::uint64_t seed);
   // Receives the calls of the block that runs on this thread.
   static const apo_cpu::Runtime& runtime();
 
@@ -88,12 +98,13 @@ class Block {
   struct Doubt {
     std::size_t bytes = 0;  // 0: none
     std::uintptr_t address = 0;
+    std::optional<GlobalRace> global;  // else a race in shared memory
     SharedMistake mistake;
     const void* code = nullptr;
     std::array<unsigned char, 16> before{};
   };
 
-  void start(const apo_cpu::Triple& index);
+  void start(std::uint64_t place);
   void body();
   void leave();
   void next();
@@ -103,7 +114,18 @@ class Block {
   Finding finding(const char* kind, unsigned number, const std::string& what, const std::string& line) const;
   Finding stuck() const;
 
-  void settle();
+  // Ends the access before: the running thread has done it by now.
+  void settle() {
+    if (unsettled_) {
+      settle_access();
+    }
+  }
+  void settle_access();
+  void doubt(std::uintptr_t address, std::size_t bytes, const void* code);
+  void check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
+                    apo_cpu::Access kind, const void* code);
+  std::string sentence(const GlobalRace& race, std::uintptr_t address) const;
+  void await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const;
   void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
   void barrier(apo_cpu::Barrier& barrier);
   void release(std::vector<unsigned>& members, bool all);
@@ -121,11 +143,13 @@ class Block {
   static Block*& current();
 
   const KernelCall& call_;
-  ModulePlace module_;
+  LaunchPlace& launch_;
+  Storing& storing_;  // of this CPU
   GlobalMemory& memory_;
   SharedPlace place_;
   SharedMemory shared_;
   Order order_;
+  BlockOrder blocks_;
   Stacks stacks_;
   std::vector<Fiber> fibers_;
   std::vector<unsigned> ready_;
@@ -138,6 +162,8 @@ class Block {
   std::size_t buffer_hint_ = 0;
   std::uint64_t steps_ = 0;
   bool finishing_ = false;
+  bool unsettled_ = false;
+  std::uintptr_t read_ = 0;  // by an atomic access of global memory
   Doubt doubt_;
   Context scheduler_ = nullptr;
   std::optional<Finding> found_;

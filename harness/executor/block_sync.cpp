@@ -160,7 +160,7 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   if (std::string_view(first.name) == "mma.sync" && present != ~0u) {
     give_up("missing lane", "mma.sync needs all 32 lanes of the warp", name_of(first.line));
   }
-  if (std::string_view(first.name) == "__syncwarp") {
+  if (std::string_view(first.name) == "__syncwarp" || std::string_view(first.name) == "tile::sync") {
     order_.sync_lanes(warp, present, present == live_lanes_[warp]);
   }
   finishing_ = true;

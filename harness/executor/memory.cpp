@@ -24,7 +24,19 @@ GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_b
   std::ranges::sort(buffers_, {}, &Buffer::begin);
   for (const Buffer& buffer : buffers_) {
     written_.push_back(buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));
+    shadows_.push_back(buffer.writable ? std::make_unique<GlobalShadow>(buffer.bytes) : nullptr);
   }
+}
+
+void GlobalMemory::begin_launch(std::uint64_t blocks, const Stretch& variables) {
+  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;  // that a GlobalShadow can tell apart
+  if (shadow_of_variables_ == nullptr) {
+    variables_ = variables;
+    shadow_of_variables_ = std::make_unique<GlobalShadow>(variables.end - variables.begin);
+  }
+  launch_order_.begin_launch();
+  first_block_ = next_block_ + blocks < kMostBlocks ? static_cast<BlockNumber>(next_block_) : 0;
+  next_block_ = std::min(next_block_ + blocks, kMostBlocks);
 }
 
 // The buffer that holds the address, else the last one before it, else the first.

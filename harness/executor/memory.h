@@ -10,9 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "harness/executor/global_races.h"
 #include "harness/executor/order.h"
 
 namespace apo::executor {
+
+struct Stretch {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
+};
 
 struct Buffer {
   std::string name;
@@ -39,14 +46,31 @@ class GlobalMemory {
   std::optional<GlobalMistake> access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind,
                                       std::size_t& hint);
 
+  // Puts everything before it into another launch, of `blocks` blocks. `variables` are the object's own.
+  void begin_launch(std::uint64_t blocks, const Stretch& variables);
+  // The first block's number in this launch; 0 when there are too many for their races to be watched.
+  BlockNumber first_block() const { return first_block_; }
+  LaunchOrder& launch_order() { return launch_order_; }
+  const Stretch& variables() const { return variables_; }
+  // Of the buffer that `hint` stands for, null for an input; of the object's variables.
+  GlobalShadow* shadow(std::size_t hint) { return shadows_[hint].get(); }
+  GlobalShadow& shadow_of_variables() { return *shadow_of_variables_; }
+  const Buffer& buffer(std::size_t hint) const { return buffers_[hint]; }
+
  private:
   std::size_t find(std::uintptr_t address) const;
   std::optional<GlobalMistake> outside(const Buffer& buffer, std::uintptr_t address, std::size_t bytes) const;
 
   std::vector<Buffer> buffers_;                            // by address
   std::vector<std::unique_ptr<unsigned char[]>> written_;  // of each buffer, a byte a byte; null when all of it is
+  std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs
   std::uintptr_t begin_;
   std::uintptr_t end_;
+  Stretch variables_;
+  std::unique_ptr<GlobalShadow> shadow_of_variables_;
+  LaunchOrder launch_order_;
+  BlockNumber first_block_ = 1;
+  std::uint64_t next_block_ = 1;
 };
 
 // The place where a thread of the CPU keeps the shared memory of the block that it runs: static arrays first, then

@@ -13,11 +13,10 @@
 namespace apo::executor {
 namespace {
 
-using apo_cpu::Triple;
-
 struct Place {
   std::uintptr_t base = 0;  // in
-  ModulePlace code;
+  Stretch object;
+  Stretch variables;
   std::uintptr_t shared = 0;  // this thread's block of thread-local variables
 };
 
@@ -26,11 +25,16 @@ int look(dl_phdr_info* info, std::size_t, void* data) {
   if (info->dlpi_addr != place.base) {
     return 0;
   }
-  place.code = {.begin = info->dlpi_addr, .end = info->dlpi_addr};
+  place.object = {.begin = info->dlpi_addr, .end = info->dlpi_addr};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
-    if (header.p_type == PT_LOAD) {
-      place.code.end = std::max(place.code.end, info->dlpi_addr + header.p_vaddr + header.p_memsz);
+    if (header.p_type != PT_LOAD) {
+      continue;
+    }
+    const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    place.object.end = std::max(place.object.end, begin + header.p_memsz);
+    if ((header.p_flags & PF_W) != 0) {
+      place.variables = {.begin = begin, .end = begin + header.p_memsz};
     }
   }
   place.shared = reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data);
@@ -40,7 +44,7 @@ int look(dl_phdr_info* info, std::size_t, void* data) {
 Place place_of(void* library) {
   link_map* map = nullptr;
   dlinfo(library, RTLD_DI_LINKMAP, &map);
-  Place place{.base = map->l_addr, .code = {}, .shared = 0};
+  Place place{.base = map->l_addr, .object = {}, .variables = {}, .shared = 0};
   dl_iterate_phdr(look, &place);
   return place;
 }
@@ -129,25 +133,24 @@ SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
 std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const {
   call.entry = find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
   call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
-  const ModulePlace code = place_of(library_).code;
+  const Place place = place_of(library_);
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
   Queue queue(blocks);
-  const auto work = [&] {
-    Block block(call, shared_place(call.shared_bytes), code, memory);
+  memory.begin_launch(blocks, place.variables);
+  LaunchPlace shared{.object = place.object, .storing = std::vector<Storing>(static_cast<std::size_t>(schedule.cpus))};
+  const auto work = [&](std::size_t cpu) {
+    Block block(call, shared_place(call.shared_bytes), shared, cpu, memory);
     for (std::uint64_t i = 0; queue.take(i);) {
-      const auto narrow = [](std::uint64_t value) { return static_cast<unsigned>(value); };
-      const Triple index = {narrow(i % call.grid.x), narrow(i / call.grid.x % call.grid.y),
-                            narrow(i / call.grid.x / call.grid.y)};
-      if (auto finding = block.run(index, mixed(schedule.seed, i))) {
+      if (auto finding = block.run(i, mixed(schedule.seed, i))) {
         queue.report(i, std::move(*finding));
       }
     }
   };
   std::vector<std::jthread> others;
   for (int i = 1; i < schedule.cpus && static_cast<std::uint64_t>(i) < blocks; ++i) {
-    others.emplace_back(work);
+    others.emplace_back(work, static_cast<std::size_t>(i));
   }
-  work();
+  work(0);
   others.clear();
   return queue.found();
 }

@@ -23,11 +23,13 @@ bool Order::begin_block() {
 }
 
 void Order::sync_block() {
+  ++lessons_;
   block_ = ++serial_;
   std::ranges::fill(stamps_, serial_);
 }
 
 void Order::sync_threads(const std::vector<unsigned>& threads) {
+  ++lessons_;
   ++serial_;
   std::vector<bool> member(warps_);
   for (const unsigned thread : threads) {
@@ -59,6 +61,7 @@ Order::Lanes& Order::use_lanes(unsigned warp) {
 }
 
 void Order::sync_lanes(unsigned warp, unsigned mask, bool whole) {
+  ++lessons_;
   ++serial_;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if ((mask >> lane & 1) != 0 && warp * kWarp + lane < stamps_.size()) {
@@ -83,12 +86,29 @@ void Order::sync_lanes(unsigned warp, unsigned mask, bool whole) {
   }
 }
 
+Order::Known Order::known_by(unsigned thread) const {
+  const unsigned warp = thread / kWarp;
+  Known result{.warps = std::vector<Stamp>(warps_, block_)};
+  for (unsigned other = 0; other < warps_; ++other) {
+    result.warps[other] = std::max(block_, known(warp, other));
+  }
+  if (lanes_[warp].used) {
+    result.lanes = lanes_[warp].known[thread % kWarp];
+  }
+  return result;
+}
+
 void Order::acquire(unsigned thread, unsigned other, Stamp released) {
+  ++lessons_;
   const unsigned warp = thread / kWarp;
   const unsigned from = other / kWarp;
   if (warp == from) {
-    Stamp& known_lane = use_lanes(warp).known[thread % kWarp][other % kWarp];
-    known_lane = std::max(known_lane, released);
+    auto& lanes = use_lanes(warp).known;
+    auto& own = lanes[thread % kWarp];
+    for (unsigned third = 0; third < kWarp; ++third) {
+      own[third] = std::max(own[third], lanes[other % kWarp][third]);
+    }
+    own[other % kWarp] = std::max(own[other % kWarp], released);
     return;
   }
   for (unsigned third = 0; third < warps_; ++third) {

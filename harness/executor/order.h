@@ -25,6 +25,10 @@ class Order {
   // be cleared.
   bool begin_block();
   Stamp begin() const { return begin_; }
+  // The last barrier of all threads: they all know every access with a stamp below it.
+  Stamp block() const { return block_; }
+  // Raised whenever a thread may know more than before.
+  std::uint64_t lessons() const { return lessons_; }
   Stamp stamp(unsigned thread) const { return stamps_[thread]; }
   // Returns whether an access of `other` with this stamp precedes the current step of `thread`.
   bool before(unsigned thread, unsigned other, Stamp stamp) const {
@@ -47,6 +51,12 @@ class Order {
   // Notes an atomic write: a later acquire() of it learns everything that `thread` did until now. Returns the write's
   // stamp.
   Stamp release(unsigned thread) { return stamps_[thread] = ++serial_; }
+  // What a thread knows: for each warp, and for each lane of its own one, accesses with a stamp below this.
+  struct Known {
+    std::vector<Stamp> warps;
+    std::array<Stamp, kWarp> lanes{};
+  };
+  Known known_by(unsigned thread) const;
   // Reads the knowledge that `other` released. Warps learn as one, so this may excuse a race of their other lanes, but
   // never invents one.
   void acquire(unsigned thread, unsigned other, Stamp released);
@@ -63,6 +73,7 @@ class Order {
   Stamp serial_ = 0;
   Stamp begin_ = 0;  // of this block
   Stamp block_ = 0;  // last barrier of all threads
+  std::uint64_t lessons_ = 0;
   std::vector<Stamp> stamps_;
   unsigned warps_;
   std::vector<Stamp> known_;  // [warp][other warp]

@@ -124,9 +124,8 @@ OrderedJson describe(const CommandReference& self, const Axes& axes) {
   }
   OrderedJson tensors = OrderedJson::object();
   for (const TensorSpec& tensor : self.contract.tensors) {
-    tensors[tensor.name] = {{"dtype", std::string(to_string(tensor.dtype))},
-                            {"shape", tensor.shape(axes)},
-                            {"role", tensor.role == Role::output ? "output" : "input"}};
+    tensors[tensor.name] = {
+        {"dtype", std::string(to_string(tensor.dtype))}, {"shape", tensor.shape(axes)}, {"role", role_word(tensor)}};
   }
   return {{"axes", axes}, {"scalars", scalars}, {"tensors", tensors}};
 }

@@ -157,7 +157,7 @@ void check_family_file(FamilyFile& file) {
   };
   require(!file.name.empty(), file, "no apo:family line", "start with '// apo:family NAME'");
   require(!file.axes.empty(), file, "no apo:axis line", "e.g. '// apo:axis n 1..1000000'");
-  require(has(Role::input), file, "no apo:input line", "e.g. '// apo:input x f32[n] normal'");
+  require(has(Role::input), file, "no apo:input line", "e.g. '// apo:input x f32[n] normal'; apo:inout is one too");
   require(has(Role::output), file, "no apo:output line", "e.g. '// apo:output y f32[n]'");
   require(!file.workloads.empty(), file, "no apo:workload line", "e.g. '// apo:workload n1m production n=1048576'");
   std::ranges::stable_sort(file.tensors, {}, &FileTensor::role);

@@ -161,6 +161,16 @@ void read_tensor(FamilyFile& file, const BlockLine& line) {
   file.tensors.push_back(std::move(tensor));
 }
 
+// An input and an output of one name, see TensorSpec::in_place.
+void read_inout(FamilyFile& file, const BlockLine& line) {
+  read_tensor<Role::input>(file, line);
+  file.tensors.back().in_place = true;
+  FileTensor after = file.tensors.back();
+  after.role = Role::output;
+  after.distribution = {};
+  file.tensors.push_back(std::move(after));
+}
+
 void read_unit(FamilyFile& file, const BlockLine& line) {
   static const Pattern kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
   const std::size_t colon = line.value.find(':');
@@ -307,13 +317,14 @@ void read_repeatable(FamilyFile& file, const BlockLine& line) {
   file.repeatable = line.value == "yes";
 }
 
-constexpr std::array<BlockKey<FamilyFile>, 17> kKeys = {{{"family", false, read_name},
+constexpr std::array<BlockKey<FamilyFile>, 18> kKeys = {{{"family", false, read_name},
                                                          {"idea", false, read_idea},
                                                          {"axis", true, read_axis},
                                                          {"scalar", true, read_scalar},
                                                          {"input", true, read_tensor<Role::input>},
                                                          {"derive", true, read_tensor<Role::derived_input>},
                                                          {"output", true, read_tensor<Role::output>},
+                                                         {"inout", true, read_inout},
                                                          {"unit", true, read_unit},
                                                          {"regimes", false, read_regimes},
                                                          {"workload", true, read_workload},

@@ -32,6 +32,7 @@ struct FileTensor {
   Role role = Role::input;
   std::vector<std::string> extents;  // expressions over the axes
   Distribution distribution;
+  bool in_place = false;  // as in TensorSpec
 };
 
 struct FileUnitAxis {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -58,7 +59,8 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .role = tensor.role,
           .shape_text = "[" + join(tensor.extents, ",") + "]",
           .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
-          .meaning = ""};
+          .meaning = "",
+          .in_place = tensor.in_place};
 }
 
 TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
@@ -112,14 +114,19 @@ double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& 
   return count;
 }
 
+double bytes_of(const FileTensor& tensor, const Axes& axes) {
+  auto bytes = static_cast<double>(dtype_bytes(tensor.dtype));
+  for (const std::int64_t extent : extents_at(tensor, axes)) {
+    bytes *= static_cast<double>(extent);
+  }
+  return bytes;
+}
+
+// Without those of tensors that a call updates, of which it may leave most alone.
 double compulsory_bytes(const FamilyFile& file, const Axes& axes) {
   double bytes = 0;
   for (const FileTensor& tensor : file.tensors) {
-    double elements = 1;
-    for (const std::int64_t extent : extents_at(tensor, axes)) {
-      elements *= static_cast<double>(extent);
-    }
-    bytes += elements * static_cast<double>(dtype_bytes(tensor.dtype));
+    bytes += tensor.in_place ? 0 : bytes_of(tensor, axes);
   }
   return bytes;
 }
@@ -142,6 +149,50 @@ TensorMap derive(const OracleProgram& program, const Axes& axes, const TensorMap
   return program.ask({.mode = Mode::derive, .axes = axes, .units = {}, .values = &inputs, .threads = threads}).outputs;
 }
 
+// How many times its size a call has to read and write of a tensor that it updates: what it changes is written, and is
+// read where the result depends on what stood there. Both from calls on two contents.
+double traffic_of(const std::string& tensor, const std::array<TensorMap, 2>& before,
+                  const std::array<TensorMap, 2>& after) {
+  double written = 0;
+  double comparable = 0;
+  double read = 0;
+  const std::size_t count = before[0].at(tensor).size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = [&](const std::array<TensorMap, 2>& when, std::size_t call) { return when[call].at(tensor)[i]; };
+    if (at(before, 0) != at(after, 0) || at(before, 1) != at(after, 1)) {
+      ++written;
+      comparable += at(before, 0) != at(before, 1) ? 1 : 0;
+      read += at(before, 0) != at(before, 1) && at(after, 0) != at(after, 1) ? 1 : 0;
+    }
+  }
+  return count == 0 ? 0 : written / static_cast<double>(count) * (1 + (comparable > 0 ? read / comparable : 0));
+}
+
+// The bytes at `axes` of all of them, from the inputs of a part of the work.
+double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes& part, const TensorMap& inputs) {
+  const std::vector<FileTensor>& tensors = program.file().tensors;
+  const auto is_updated = [](const FileTensor& tensor) { return tensor.in_place && tensor.role == Role::output; };
+  if (std::ranges::none_of(tensors, is_updated)) {
+    return 0;
+  }
+  std::array<TensorMap, 2> before = {inputs, inputs};
+  const TensorMap others = rounded_inputs(program.file(), fill(program, part, 2, "typical", 1));
+  for (const FileTensor& tensor : tensors) {
+    if (is_updated(tensor)) {
+      before[1][tensor.name] = others.at(tensor.name);
+    }
+  }
+  std::array<TensorMap, 2> after;
+  for (std::size_t call = 0; call < after.size(); ++call) {
+    after[call] = program.ask({.mode = Mode::reference, .axes = part, .units = {}, .values = &before[call]}).outputs;
+  }
+  double bytes = 0;
+  for (const FileTensor& tensor : tensors) {
+    bytes += is_updated(tensor) ? traffic_of(tensor.name, before, after) * bytes_of(tensor, axes) : 0;
+  }
+  return bytes;
+}
+
 Work count(const OracleProgram& program, const Axes& axes) {
   const FamilyFile& file = program.file();
   Work work{.bytes = compulsory_bytes(file, axes)};
@@ -151,6 +202,7 @@ Work count(const OracleProgram& program, const Axes& axes) {
   const Axes small = axes_of_each_size(file, axes);
   TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
   inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
+  work.bytes += updated_bytes(program, axes, small, inputs);
   const oracle::Contract contract = contract_at(file, small);
   std::map<std::string, double> special;
   for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
@@ -232,13 +284,27 @@ std::function<std::shared_ptr<const oracle::Contract>(const Axes&)> last_contrac
   };
 }
 
+// What a function of the author fills may have an order.
+Redraw redraw_of(const FamilyFile& file) {
+  Redraw redraw = Redraw::elements;
+  for (const FileTensor& tensor : file.tensors) {
+    if (tensor.role == Role::input && tensor.distribution.kind == DistributionKind::function) {
+      return Redraw::whole;
+    }
+    redraw = tensor.role == Role::derived_input ? Redraw::units : redraw;
+  }
+  return redraw;
+}
+
 void add_units(Family& family, const FamilyFile& file) {
   family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
   family.unit_elements = [file, at = last_contract(file)](const Axes& axes, std::string_view name, std::int64_t unit) {
     const std::shared_ptr<const oracle::Contract> shared = at(axes);
     const oracle::Contract& contract = *shared;
-    const auto tensor =
-        static_cast<std::size_t>(std::ranges::find(file.tensors, name, &FileTensor::name) - file.tensors.begin());
+    // The last of that name: the output where there is an input too.
+    const auto behind = std::find_if(file.tensors.rbegin(), file.tensors.rend(),
+                                     [&](const FileTensor& each) { return each.name == name; });
+    const auto tensor = static_cast<std::size_t>(file.tensors.rend() - behind - 1);
     const oracle::Part part = oracle::part_of(contract, unit);
     std::vector<ElementRun> runs;
     if (oracle::belongs(contract.tensors.at(tensor), part)) {
@@ -307,6 +373,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
     }
   };
   family.repeatable = file.repeatable;
+  family.redraw = redraw_of(file);
   family.tolerance = [file](std::string_view name, const Axes& axes) {
     const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
     const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);
@@ -349,7 +416,7 @@ std::vector<fs::path> registered_files(const fs::path& registered) {
 void add(FamilyFile file, const OracleOptions& options) {
   if (find_family(file.name) != nullptr) {
     throw UserError("'" + file.path + "': there is already a family '" + file.name + "'",
-                    "give it another name, or retire the other one with 'apo unregister " + file.name + "'");
+                    "give it another name, or retire the other one with 'apo register --retire " + file.name + "'");
   }
   add_family(family_of(file, options));
   known_files().emplace(file.name, std::move(file));

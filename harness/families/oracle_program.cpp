@@ -67,7 +67,7 @@ class SharedFile {
 bool computes(Mode mode, const FileTensor& tensor, const std::string& only) {
   switch (mode) {
     case Mode::fill:
-      return tensor.name == only;
+      return tensor.role == Role::input && tensor.name == only;
     case Mode::derive:
       return tensor.role == Role::derived_input;
     default:
@@ -298,7 +298,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
   const Build own =
       build(joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()},
                           flags_of(kind)),
-                   {kSource, shared.object_path, "-o", kProgram}),
+                   {shared.object_path, kSource, "-o", kProgram}),  // first, what confines the family's code
             std::move(recipe));
   if (own.outcome != Outcome::valid) {
     throw UserError(

@@ -40,6 +40,9 @@ std::string call(const FamilyFile& file, const std::string& function, Role last)
                                                         : fmt::format("static_cast<std::int64_t>(c.scalars[{}])", i));
   }
   for (std::size_t t = 0; t < file.tensors.size() && file.tensors[t].role <= last; ++t) {
+    if (last == Role::output && !is_argument(file.tensors[t])) {
+      continue;
+    }
     const std::string constant =
         file.tensors[t].role == last
             ? ""
@@ -116,6 +119,9 @@ oracle::Contract contract_at(const FamilyFile& file, const Axes& axes) {
   }
   for (const FileTensor& tensor : file.tensors) {
     oracle::TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
+    if (tensor.in_place && tensor.role == Role::output) {
+      shape.before = std::ranges::find(file.tensors, tensor.name, &FileTensor::name) - file.tensors.begin();
+    }
     for (const std::string& extent : tensor.extents) {
       shape.extents.push_back(evaluate_size(extent, axes));
       shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));

@@ -7,26 +7,32 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
 
 void fill(Journal& journal, const JudgedTask& judged) {
   Journal::Batch batch(journal);
-  journal.add_machine(judged.machine);
-  journal.add_roofs(judged.machine.id, judged.roofs);
+  add_machine(journal, judged.machine);
+  add_roofs(journal, judged.machine.id, judged.roofs);
   for (const Variant& source : judged.sources) {
-    journal.add_variant(source);
+    add_variant(journal, source);
   }
   Experiment experiment = judged.experiment;
   experiment.campaign = 0;
   experiment.iteration = 0;
   experiment.machine = judged.machine.id;
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment);
   for (SentinelRun sentinel : judged.sentinels) {
     sentinel.row.campaign = 0;
-    journal.add_sentinel(sentinel.row, sentinel.rounds);
+    add_sentinel(journal, sentinel.row, sentinel.rounds);
   }
   batch.commit();
 }
@@ -50,18 +56,18 @@ void check_whole(Journal& journal) {
 JudgedTask read_answer_file(const std::filesystem::path& path) {
   Journal journal = Journal::open(path, Access::read_only);
   check_whole(journal);
-  const std::vector<std::int64_t> judged = journal.judged_originals();
+  const std::vector<std::int64_t> judged = judged_originals(journal);
   if (judged.size() != 1) {
     throw UserError("the answer holds no experiment with a verdict, or more than one");
   }
-  JudgedTask answer{.machine = journal.machine_of(judged.front()).value(),
+  JudgedTask answer{.machine = machine_of(journal, judged.front()).value(),
                     .roofs = {},
                     .sentinels = {},
                     .sources = {},
-                    .experiment = journal.load_experiment(judged.front())};
-  answer.roofs = journal.roofs(answer.machine.id);
-  for (const SentinelRow& row : journal.sentinels(0)) {
-    answer.sentinels.push_back({.row = row, .rounds = journal.sentinel_rounds(row.id)});
+                    .experiment = load_experiment(journal, judged.front())};
+  answer.roofs = roofs_of(journal, answer.machine.id);
+  for (const SentinelRow& row : sentinels_of(journal, 0)) {
+    answer.sentinels.push_back({.row = row, .rounds = sentinel_rounds(journal, row.id)});
   }
   return answer;
 }

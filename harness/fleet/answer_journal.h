@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "journal/journal.h"
+#include "journal/facts/checks.h"
 
 namespace apo {
 

@@ -8,8 +8,17 @@
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/variants.h"
+#include "journal/facts/workers.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -40,27 +49,26 @@ Experiment found_by(const DeviceAnswer& answer, const Experiment& planned) {
 }
 
 void store_device(const CampaignFrame& frame, const DeviceAnswer& answer) {
-  frame.journal.add_machine(answer.judged.machine);
+  add_machine(frame.journal, answer.judged.machine);
   if (known_roofs(frame.journal, answer.judged.machine).empty()) {
-    frame.journal.add_roofs(answer.judged.machine.id, answer.judged.roofs);
+    add_roofs(frame.journal, answer.judged.machine.id, answer.judged.roofs);
   }
   for (SentinelRun sentinel : answer.judged.sentinels) {
     sentinel.row.campaign = frame.campaign;
-    frame.journal.add_sentinel(sentinel.row, sentinel.rounds);
+    add_sentinel(frame.journal, sentinel.row, sentinel.rounds);
   }
 }
 
 void begin(const CampaignFrame& frame, Experiment& experiment) {
   const Catalogue& catalogue = frame.workspace.catalogue();
-  frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
-  frame.journal.add_variant(catalogue.get(experiment.incumbent.variant));
-  experiment.id = frame.journal.begin_experiment(experiment);
+  add_variant(frame.journal, catalogue.get(experiment.candidate.variant));
+  add_variant(frame.journal, catalogue.get(experiment.incumbent.variant));
+  experiment.id = begin_experiment(frame.journal, experiment);
 }
 
 void end_placement(const CampaignFrame& frame, const DeviceAnswer& answer, std::int64_t experiment) {
-  frame.journal.end_placement(
-      answer.placement,
-      {.state = PlacementState::answered, .experiment = experiment, .note = "", .seconds = answer.seconds});
+  end_placement(frame.journal, answer.placement,
+                {.state = PlacementState::answered, .experiment = experiment, .note = "", .seconds = answer.seconds});
 }
 
 void store_replica(const CampaignFrame& frame, const Experiment& planned, const DeviceAnswer& answer,
@@ -69,9 +77,18 @@ void store_replica(const CampaignFrame& frame, const Experiment& planned, const 
   Experiment again = found_by(answer, planned);
   again.campaign = 0;
   again.iteration = 0;
-  again.id = frame.journal.begin_replay(again, original, ReplayRow::Kind::replay);
-  frame.journal.finish_experiment(again);
+  again.id = begin_replay(frame.journal, again, original, ReplayRow::Kind::replay);
+  finish_experiment(frame.journal, again);
   end_placement(frame, answer, again.id);
+}
+
+// A worker does not know what the driver's journal has proved wrong.
+void demand_right_history(const CampaignFrame& frame, Experiment& experiment) {
+  const bool accepted = experiment.judgement->verdict == Verdict::accepted;
+  if (const std::string before = accepted ? known_incorrect(frame.journal, experiment) : ""; !before.empty()) {
+    experiment.gates.push_back(history_gate(before));
+    fail_after_timing(experiment);
+  }
 }
 
 }  // namespace
@@ -103,6 +120,7 @@ Experiment store_answers(const CampaignFrame& frame, const Experiment& planned,
   const DeviceAnswer& first = answers.front();
   Experiment experiment = found_by(first, planned);
   demand_agreement(experiment, answers, replicate);
+  demand_right_history(frame, experiment);
   store_device(frame, first);
   begin(frame, experiment);
   frame.observer.say(
@@ -112,7 +130,7 @@ Experiment store_answers(const CampaignFrame& frame, const Experiment& planned,
   for (std::size_t i = 1; i < answers.size(); ++i) {
     store_replica(frame, planned, answers[i], experiment.id);
   }
-  frame.journal.add_machine(frame.workspace.machine());  // what this process measures is of that one again
+  add_machine(frame.journal, frame.workspace.machine());  // what this process measures is of that one again
   batch.commit();
   return experiment;
 }

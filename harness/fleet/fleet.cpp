@@ -15,6 +15,7 @@
 #include "harness/core/system/subprocess.h"
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
+#include "journal/facts/machines.h"
 
 namespace apo {
 namespace {
@@ -145,7 +146,7 @@ void Fleet::dismiss() {
   end_processes();
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->row != 0) {
-      frame_.journal.end_worker(worker->row, WorkerEnd::dismissed, "");
+      end_worker(frame_.journal, worker->row, WorkerEnd::dismissed, "");
       worker->row = 0;
     }
   }
@@ -365,7 +366,7 @@ FleetEvent Fleet::give_up(std::size_t index, WorkerEnd why, const std::string& n
                    .task = worker.task,
                    .why = why,
                    .note = note.empty() ? ended : note};
-  frame_.journal.end_worker(worker.row != 0 ? worker.row : add_row(index), why, event.note);
+  end_worker(frame_.journal, worker.row != 0 ? worker.row : add_row(index), why, event.note);
   worker.hello.reset();
   worker.row = 0;
   worker.task = 0;
@@ -382,11 +383,11 @@ std::int64_t Fleet::add_row(std::size_t index) {
   const Worker& worker = *workers_[index];
   WorkerRow row{.campaign = frame_.campaign, .number = static_cast<int>(index) + 1, .command = worker.command};
   if (worker.hello) {
-    frame_.journal.add_machine(worker.hello->machine);
+    add_machine(frame_.journal, worker.hello->machine);
     row.machine = worker.hello->machine.id;
     row.device = worker.hello->device;
   }
-  return frame_.journal.add_worker(row);
+  return add_worker(frame_.journal, row);
 }
 
 }  // namespace apo

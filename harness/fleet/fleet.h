@@ -11,7 +11,7 @@
 
 #include "harness/fleet/messages.h"
 #include "harness/loop/campaign_progress.h"
-#include "journal/workers.h"
+#include "journal/facts/workers.h"
 
 namespace apo {
 

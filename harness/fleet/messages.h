@@ -26,7 +26,7 @@
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 4;
+inline constexpr int kFleetProtocol = 5;
 inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
@@ -76,10 +76,11 @@ struct Task {
   TaskSide incumbent;
   Prediction prediction;
   int index = 1;
+  int judged = 0;    // candidates before it on such devices, by the driver's journal
   ClaimFloor floor;  // of this device, from the driver's selftests
   bool operator==(const Task&) const = default;
 };
-APO_FIELDS(Task, id, campaign, policy, candidate, incumbent, prediction, index, floor)
+APO_FIELDS(Task, id, campaign, policy, candidate, incumbent, prediction, index, judged, floor)
 
 using Message = nlohmann::ordered_json;
 

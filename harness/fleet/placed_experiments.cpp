@@ -11,6 +11,8 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/loop/experiment.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/workers.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -110,6 +112,8 @@ std::vector<std::size_t> PlacedExperiments::judges_of(const Job& job) const {
 
 Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
   const Experiment& planned = job.planned;
+  const Machine& machine = fleet_.hello(worker)->machine;
+  const auto is_judged_before = [&](const Job& other) { return other.planned.index < planned.index; };
   Task task{.id = job.placement,
             .campaign = frame_.campaign,
             .policy = frame_.policy,
@@ -117,8 +121,9 @@ Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
             .incumbent = {planned.incumbent, planned.incumbent_source_hash},
             .prediction = planned.prediction,
             .index = planned.index,
-            .floor = claim_floor(&frame_.journal, fleet_.hello(worker)->machine, frame_.family.name,
-                                 frame_.policy.workloads)};
+            .judged = judged_candidates(frame_.journal, planned.family, planned.workload_class, machine.id) +
+                      static_cast<int>(std::ranges::count_if(jobs_, is_judged_before)),
+            .floor = claim_floor(&frame_.journal, machine, frame_.family.name, frame_.policy.workloads)};
   // The secret of a campaign is enough for all its workers, and no two draw the same rounds.
   task.policy.seed = derive_seed(frame_.policy.seed, "worker", static_cast<std::uint64_t>(fleet_.row(worker)));
   return task;
@@ -129,14 +134,14 @@ void PlacedExperiments::give(Job& job, std::size_t worker) {
   job.worker = worker;
   job.start = Clock::now();
   job.started_at = utc_now();
-  job.placement = frame_.journal.begin_placement({.worker = fleet_.row(worker),
-                                                  .iteration = iteration_,
-                                                  .replicates = replicates ? job.answers.front().placement : 0,
-                                                  .index = job.planned.index,
-                                                  .candidate = job.planned.candidate,
-                                                  .incumbent = job.planned.incumbent,
-                                                  .prediction = job.planned.prediction,
-                                                  .started_at = job.started_at});
+  job.placement = begin_placement(frame_.journal, {.worker = fleet_.row(worker),
+                                                   .iteration = iteration_,
+                                                   .replicates = replicates ? job.answers.front().placement : 0,
+                                                   .index = job.planned.index,
+                                                   .candidate = job.planned.candidate,
+                                                   .incumbent = job.planned.incumbent,
+                                                   .prediction = job.planned.prediction,
+                                                   .started_at = job.started_at});
   fleet_.give(worker, task_of(job, worker));
   frame_.observer.say(fmt::format("  {}: {}{}, predicted {}", fleet_.name(worker), replicates ? "again " : "",
                                   job.planned.candidate.label(),
@@ -187,9 +192,10 @@ std::optional<Experiment> PlacedExperiments::on_left(const FleetEvent& event) {
   if (event.kind != FleetEvent::Kind::left || job == jobs_.end()) {
     return std::nullopt;
   }
-  frame_.journal.end_placement(event.task, {.state = PlacementState::given_back,
-                                            .note = std::string(to_string(event.why)),
-                                            .seconds = seconds_since(job->start)});
+  end_placement(frame_.journal, event.task,
+                {.state = PlacementState::given_back,
+                 .note = std::string(to_string(event.why)),
+                 .seconds = seconds_since(job->start)});
   job->placement = 0;
   if (may_be_due_to_candidate(event.why)) {
     ++job->losses;
@@ -254,8 +260,8 @@ void PlacedExperiments::stop() {
   double wasted_s = 0;
   int stopped = 0;
   const auto end = [&](std::int64_t placement, double seconds) {
-    frame_.journal.end_placement(
-        placement, {.state = PlacementState::rebased, .note = "another candidate was accepted", .seconds = seconds});
+    end_placement(frame_.journal, placement,
+                  {.state = PlacementState::rebased, .note = "another candidate was accepted", .seconds = seconds});
     wasted_s += seconds;
     ++stopped;
   };

@@ -13,6 +13,11 @@
 #include "harness/implement/variant/headers.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -80,9 +85,9 @@ TaskJudge::OwnCampaign& TaskJudge::campaign_of(const Task& task) {
                       .baseline = task.incumbent.configuration,
                       .machine = workspace_.machine().id,
                       .started_at = utc_now()};
-    own->journal.add_machine(workspace_.machine());
-    own->journal.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
-    campaign.id = own->journal.begin_campaign(campaign);
+    add_machine(own->journal, workspace_.machine());
+    add_variant(own->journal, workspace_.catalogue().get(campaign.baseline.variant));
+    campaign.id = begin_campaign(own->journal, campaign);
     own->frame.emplace(make_frame(workspace_, own->journal, observer_, campaign, false));
     own->state.emplace(make_state(*own->frame));
     own_ = own;
@@ -105,10 +110,11 @@ JudgedTask TaskJudge::judge(const Task& task) {
   }
   state.incumbent = task.incumbent.configuration;
   state.timed_candidates = task.index - 1;
-  const std::int64_t iteration = own.journal.begin_iteration({.campaign = own.frame->campaign,
-                                                              .index = ++own.iterations,
-                                                              .incumbent = state.incumbent,
-                                                              .started_at = utc_now()});
+  state.plan.index = task.judged + 1;
+  const std::int64_t iteration = begin_iteration(own.journal, {.campaign = own.frame->campaign,
+                                                               .index = ++own.iterations,
+                                                               .incumbent = state.incumbent,
+                                                               .started_at = utc_now()});
   const Variant& variant = workspace_.catalogue().get(task.candidate.configuration.variant);
   const Experiment experiment =
       run_experiment(*own.frame, state, iteration,
@@ -116,7 +122,7 @@ JudgedTask TaskJudge::judge(const Task& task) {
                       .techniques = techniques_of(variant, task.candidate.configuration.settings),
                       .prediction = task.prediction,
                       .why = "a driver asked"});
-  own.journal.finish_iteration(iteration);
+  finish_iteration(own.journal, iteration);
   return collect(experiment);
 }
 
@@ -131,9 +137,9 @@ JudgedTask TaskJudge::collect(const Experiment& experiment) {
   if (experiment.incumbent.variant != experiment.candidate.variant) {
     judged.sources.push_back(catalogue.get(experiment.incumbent.variant));
   }
-  for (const SentinelRow& row : journal.sentinels(own_->frame->campaign)) {
+  for (const SentinelRow& row : sentinels_of(journal, own_->frame->campaign)) {
     if (row.id > last_sentinel_) {
-      judged.sentinels.push_back({.row = row, .rounds = journal.sentinel_rounds(row.id)});
+      judged.sentinels.push_back({.row = row, .rounds = sentinel_rounds(journal, row.id)});
     }
   }
   last_sentinel_ = judged.sentinels.empty() ? last_sentinel_ : judged.sentinels.back().row.id;

@@ -9,7 +9,6 @@
 #include "harness/fleet/answer_journal.h"
 #include "harness/fleet/messages.h"
 #include "harness/loop/campaign_progress.h"
-#include "journal/journal.h"
 
 namespace apo {
 

@@ -10,6 +10,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
@@ -42,7 +43,7 @@ constexpr const char* kReadByAssembler = "assembled.d";
 
 // One function a section lets layout.h reorder them; 64-byte alignment keeps a neighbour's size out of a loop's time.
 // No fast-math: a variant that wants it says so in its source, where the journal sees it.
-Words compile_flags(bool sanitize) {
+Words compile_flags(const BuildOptions& options) {
   Words flags = {"-std=c++20",
                  "-march=native",
                  "-fopenmp",
@@ -55,18 +56,19 @@ Words compile_flags(bool sanitize) {
                  "-fmax-errors=20",
                  "-fdiagnostics-color=never",
                  "-frandom-seed=apo"};
-  const Words mode = sanitize ? Words{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                                      "-fno-omit-frame-pointer"}
-                              : Words{"-O3", "-g1"};
+  const Words mode = options.watch_threads ? Words{"-O1", "-g", "-fsanitize=thread"}
+                     : options.sanitize    ? Words{"-O1", "-g", "-fsanitize=address,undefined",
+                                                "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
+                                           : Words{"-O3", "-g1"};
   flags.insert(flags.end(), mode.begin(), mode.end());
   return flags;
 }
 
 // An undefined symbol fails here, with its name, rather than in the worker.
-Words link_flags(bool sanitize) {
+Words link_flags(const BuildOptions& options) {
   Words flags = {"-shared", "-fopenmp", "-Wl,-z,relro,-z,now,-z,defs", "-Wl,--build-id=none"};
-  if (sanitize) {
-    flags.emplace_back("-fsanitize=address,undefined");
+  if (options.watch_threads || options.sanitize) {
+    flags.emplace_back(options.watch_threads ? "-fsanitize=thread" : "-fsanitize=address,undefined");
   }
   return flags;
 }
@@ -122,6 +124,28 @@ std::string resolve_native(const std::string& compiler) {
       "sudo apt-get install g++");
 }
 
+// How a variant runs beside itself, as its undefined symbols tell.
+struct ThreadUse {
+  bool starts = false;    // threads of its own
+  std::string unwatched;  // a library whose waiting ThreadSanitizer does not see
+};
+
+ThreadUse thread_use(const Build& build) {
+  static const Pattern kStarts(R"(^(pthread_create|thrd_create|_ZNSt6thread15_M_start_thread.*)$)");
+  static const Pattern kUnwatched(R"(^(GOMP_|_ZN3tbb).*)");
+  const std::string object = read_file(fs::path(build.object_path).parent_path() / kObject);
+  const ElfObject elf(object, ET_REL);
+  ThreadUse use;
+  for (std::size_t i = 0; i < elf.symbol_count(); ++i) {
+    if (const Elf64_Sym symbol = elf.symbol(i); symbol.st_shndx == SHN_UNDEF) {
+      const std::string name = elf.name(symbol);
+      use.starts |= kStarts.matches(name);
+      use.unwatched = kUnwatched.matches(name) ? (name.starts_with("GOMP_") ? "OpenMP" : "TBB") : use.unwatched;
+    }
+  }
+  return use;
+}
+
 }  // namespace
 
 Builder::Builder(BuildOptions options)
@@ -170,15 +194,15 @@ const CudaBuilder& Builder::cuda() const {
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
   const bool ffi = !variant.object.empty();
-  BuildRecipe recipe{.key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION),
-                             toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
-                     .files = ffi ? ffi_sources(family, variant, axes)
-                                  : files_to_build(family, variant, args_header(family, variant, axes, settings)),
-                     .object = kLibrary,
-                     .more = {kObject},
-                     .built_for = variant.id(),
-                     .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
-                               .toolchain = toolchain_}};
+  BuildRecipe recipe{
+      .key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION), toolchain_.compiler,
+              toolchain_.version, native_, compilers_environment()},
+      .files = ffi ? ffi_sources(family, variant, axes)
+                   : files_to_build(family, variant, args_header(family, variant, axes, settings)),
+      .object = kLibrary,
+      .more = {kObject},
+      .built_for = variant.id(),
+      .known = {.flags = joined(compile_flags(options_), link_flags(options_)), .toolchain = toolchain_}};
   if (!ffi) {
     recipe.files.push_back(plain_source(family, variant));
   }
@@ -220,8 +244,7 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const Words compile =
-      joined(joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where), include_flags(others));
+  const Words compile = joined(joined(joined({"-o", kObject}, compile_flags(options_)), where), include_flags(others));
   const auto compile_file = [&](const Words& what) {
     return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
   };
@@ -244,10 +267,9 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
         besides);
     return step;
   }
-  CompileStep link =
-      run_step(joined(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_.sanitize)),
-                      ffi_link_flags(folder)),
-               folder, options_.timeout_s);
+  CompileStep link = run_step(
+      joined(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_)), ffi_link_flags(folder)),
+      folder, options_.timeout_s);
   link.log = step.log + link.log;
   return link;
 }
@@ -279,7 +301,7 @@ CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs
   // Not synced to the disk: a round waits for this, and its keeper syncs it.
   std::ofstream(folder / kLayout) << layout_script(read_object(read_file(object)), layout_seed);
   const Words others = ffi_link_flags(object.parent_path());
-  const Words flags = joined(joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}), others);
+  const Words flags = joined(joined(link_flags(options_), {std::string("-Wl,-T,") + kLayout}), others);
   if (const fs::path companions = object.parent_path() / kCompanions; fs::is_directory(companions)) {
     fs::create_directory_symlink(companions, folder / kCompanions);
   }
@@ -287,7 +309,7 @@ CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs
     return run_step(joined(joined({toolchain_.compiler, object.string(), "-o", kLibrary}, flags), libraries), folder,
                     options_.timeout_s);
   };
-  if (others.empty() && !options_.sanitize) {
+  if (others.empty() && !options_.sanitize && !options_.watch_threads) {
     if (CompileStep step = link_with(only_needed_libraries(read_file(base.object_path))); step.ok) {
       return step;  // what it may lack is a static library that only the compiler's list has
     }
@@ -324,6 +346,12 @@ Build Builder::relink(const Build& base, std::uint64_t seed, const fs::path& fol
   return build;
 }
 
+std::string Builder::thread_sanitizer() const {
+  const ProcessResult result = run_process({toolchain_.compiler, "-print-file-name=libtsan.so"});
+  const std::string path = trim(result.output);
+  return result.ok() && fs::path(path).is_absolute() ? fs::canonical(path).string() : "";
+}
+
 std::string Builder::sanitizer_runtime() const {
   const ProcessResult result = run_process({toolchain_.compiler, "-print-file-name=libasan.so"});
   const std::string path = trim(result.output);
@@ -332,6 +360,19 @@ std::string Builder::sanitizer_runtime() const {
                            "sudo apt-get install libasan8");
   }
   return fs::canonical(path).string();
+}
+
+std::optional<Build> build_for_threads(const Builder& plain, const Builder& watching, const Family& family,
+                                       const Variant& variant, const Axes& axes, const Settings& settings) {
+  const Build build = plain.build(family, variant, axes, settings);
+  if (!variant.object.empty() || build.outcome != Outcome::valid) {
+    return std::nullopt;
+  }
+  const ThreadUse use = thread_use(build);
+  if (!use.unwatched.empty()) {
+    return not_built(Outcome::not_checkable, use.unwatched);
+  }
+  return use.starts ? std::optional(watching.build(family, variant, axes, settings)) : std::nullopt;
 }
 
 }  // namespace apo

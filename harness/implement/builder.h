@@ -31,6 +31,8 @@ class Builder {
   const Toolchain& toolchain() const { return toolchain_; }  // for target host
   // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
   std::string sanitizer_runtime() const;
+  // The same for a build whose threads are watched; "" where the compiler has none.
+  std::string thread_sanitizer() const;
 
  private:
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
@@ -50,5 +52,11 @@ class Builder {
   std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
   mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: it looks for NVIDIA's compilers
 };
+
+// Target host: the build of `watching`, whose threads ThreadSanitizer watches. nullopt for a variant that starts no
+// threads, as the undefined symbols of its build by `plain` tell, and for a shared object; not_checkable, with the
+// library's name, where threads wait for each other within one that ThreadSanitizer does not see.
+std::optional<Build> build_for_threads(const Builder& plain, const Builder& watching, const Family& family,
+                                       const Variant& variant, const Axes& axes, const Settings& settings);
 
 }  // namespace apo

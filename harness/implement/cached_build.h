@@ -76,6 +76,7 @@ struct BuildOptions {
   std::filesystem::path home;     // include folder that holds kernels/abi.h, usually home_folder()
   std::string compiler = "g++";   // a name in PATH or a path
   bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
+  bool watch_threads = false;     // ThreadSanitizer instead; target host only
   std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout_script()
   double timeout_s = 120;         // of one compilation
   // Target cuda: the device to build and to plan launches for.

@@ -13,6 +13,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/cached_build.h"
+#include "harness/implement/object/compiler_names.h"
 #include "harness/implement/object/ptx.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 3;
+constexpr int kExecutorRecipe = 4;
 constexpr const char* kPlaces = "shared.s";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
@@ -85,7 +86,7 @@ std::string exports(const Family& family, const Variant& variant) {
   }
   text += "extern const char* const apo_cpu_buffers[] = {";
   for (const bool outputs : {false, true}) {
-    for (const TensorSpec& tensor : family.tensors) {
+    for (const TensorSpec& tensor : arguments_of(family)) {
       text += (tensor.role == Role::output) == outputs ? quoted(tensor.name) + ", " : "";
     }
   }
@@ -126,6 +127,19 @@ std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t 
     text += std::string(".type ") + name + ", @tls_object\n";
   }
   return text + ".section .note.GNU-stack,\"\",@progbits\n";
+}
+
+// What the object takes from a heap, which the executor does not have; "" when nothing.
+std::string heap_call(const std::string& object) {
+  static const Pattern kHeap(R"(^(malloc|calloc|realloc|free|aligned_alloc|_Zn[wa].*|_Zd[la].*)$)");
+  const ElfObject elf(object, ET_REL);
+  for (std::size_t i = 0; i < elf.symbol_count(); ++i) {
+    const Elf64_Sym symbol = elf.symbol(i);
+    if (symbol.st_shndx == SHN_UNDEF && kHeap.matches(elf.name(symbol))) {
+      return elf.name(symbol).starts_with("_Z") ? "new and delete" : elf.name(symbol);
+    }
+  }
+  return "";
 }
 
 struct SharedVariables {
@@ -170,6 +184,10 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
 void classify(Build& build, const Variant& variant) {
   static const Pattern kUnknown(
       R"('(__\w+)' was not declared|fatal error: (\S+): No such file|'(\w+)' is not a member of ')");
+  // A type of the executor's own headers that takes less than CUDA's.
+  static const Pattern kOwnType(
+      R"(error: (no matching function|conversion from|could not convert|cannot convert|no match for).*)"
+      R"((cooperative_groups::\w+|__half2?|__nv_\w+|apo_cpu))");
   build.outcome = Outcome::build_failed;
   if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
     build.outcome = Outcome::not_checkable;
@@ -182,6 +200,9 @@ void classify(Build& build, const Variant& variant) {
     build.outcome = Outcome::not_checkable;
     build.evidence = kNotCheckable + (*match)[1] + (*match)[2] + (*match)[3] + " (" + variant.id() +
                      " uses it, and harness/executor/device has no equivalent)";
+  } else if (const auto own = kOwnType.search(build.evidence)) {
+    build.outcome = Outcome::not_checkable;
+    build.evidence = kNotCheckable + (*own)[2] + " as it is used here: " + build.evidence;
   }
 }
 
@@ -215,6 +236,11 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
              {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
       folder, options.timeout_s, options.stop);
   if (step.ok) {
+    if (const std::string heap = heap_call(read_file(folder / kObject)); !heap.empty()) {
+      step.ok = false;
+      step.evidence = std::string(kNotCheckable) + heap + " (a GPU's heap has no equivalent here)";
+      return step;
+    }
     const SharedVariables shared = read_shared(read_file(folder / kObject));
     built.kernels = kernel_facts(variant, shared);
     write_file_atomically(folder / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
@@ -278,6 +304,12 @@ Build not_checkable(const std::string& what) {
 
 Build build_for_executor(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
                          const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) {
+  for (const SourceFile& file : all_sources(variant)) {
+    if (const std::string name = asks_for_compiler(file.text); !name.empty()) {
+      return not_checkable(
+          fmt::format("{} in {} tells which compiler it is, so that a GPU may run something else", name, file.name));
+    }
+  }
   auto [build, kernels] =
       build_checked(options, compiler, cache, family, variant, args_header(family, variant, axes, settings));
   if (build.outcome != Outcome::valid) {

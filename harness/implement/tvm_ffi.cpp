@@ -51,7 +51,7 @@ std::string call_of(const std::string& function, const Family& family, const Var
   std::vector<std::string> arguments;
   int pointer = 0;
   const auto add_tensors = [&](bool outputs) {
-    for (const TensorSpec& tensor : family.tensors) {
+    for (const TensorSpec& tensor : arguments_of(family)) {
       if ((tensor.role == Role::output) == outputs) {
         const std::vector<std::int64_t> shape = tensor.shape(axes);
         tensors += fmt::format("  apo_ffi::DenseTensor<{}> t{} = {{{{{}}}}};\n", shape.size(), tensor.name,

@@ -18,6 +18,12 @@
 #include "harness/loop/campaign_progress.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/workspace/incumbents.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/workers.h"
+#include "journal/journal.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -44,7 +50,7 @@ Opened new_campaign(const Workspace& workspace, Journal& journal, const Policy& 
 // `open` is taken: nobody else works on it, so what has not ended was interrupted.
 Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campaign& open,
                        const CampaignRequest& request, Observer& observer) {
-  const std::vector<IterationRow> rows = journal.iterations(open.id);
+  const std::vector<IterationRow> rows = iterations_of(journal, open.id);
   const auto begun = static_cast<int>(rows.size());
   const auto unfinished =
       static_cast<int>(std::ranges::count_if(rows, [](const IterationRow& row) { return row.ended_at.empty(); }));
@@ -52,8 +58,8 @@ Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campa
                 .resumed = true,
                 .first_iteration = begun + 1,
                 .last_iteration = last_iteration(open, request, begun, unfinished)};
-  opened.campaign.policy =
-      resumed_policy(open, request, request.typed.baseline ? named_baseline(workspace, request.policy) : std::nullopt);
+  opened.campaign.policy = resumed_policy(
+      open, request, request.typed.contains("--baseline") ? named_baseline(workspace, request.policy) : std::nullopt);
   // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
   opened.campaign.policy.seed = secret_seed();
   observer.say(resumption_text(open, request.typed, opened.first_iteration, opened.last_iteration));
@@ -63,13 +69,13 @@ Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campa
 Opened open_campaign(const Workspace& workspace, Journal& journal, const CampaignRequest& request, Observer& observer) {
   Journal::Batch batch(journal);  // of two that start at once, one finds the other's campaign
   const Policy& policy = request.policy;
-  const auto open = journal.open_campaign(policy.family, policy.workload_class, workspace.machine().id);
+  const auto open = find_open_campaign(journal, policy.family, policy.workload_class, workspace.machine().id);
   if (open) {
-    journal.take_campaign(*open);
-    journal.end_interrupted_workers(open->id);
+    take_campaign(journal, *open);
+    end_interrupted_workers(journal, open->id);
   }
   if (open && request.begin_anew) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::campaign, .id = open->id}, "another one was begun with --new");
+    mark_abandoned(journal, {.kind = Unfinished::Kind::campaign, .id = open->id}, "another one was begun with --new");
   }
   Opened opened = open && !request.begin_anew ? resume_campaign(workspace, journal, *open, request, observer)
                                               : new_campaign(workspace, journal, policy, observer);
@@ -156,7 +162,7 @@ std::map<std::string, std::string> reasons_of(const IterationSummary& iteration)
 std::vector<UntriedGroup> untried(const CampaignFrame& frame, const CampaignProgress& state,
                                   const std::vector<IterationSummary>& iterations) {
   std::set<std::string> judged = {state.incumbent.variant, frame.baseline.variant};
-  for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
+  for (const Experiment& experiment : experiments_of(frame.journal, frame.campaign)) {
     judged.insert(experiment.candidate.variant);
   }
   const auto reasons = iterations.empty() ? std::map<std::string, std::string>() : reasons_of(iterations.back());
@@ -222,12 +228,12 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
     summary.application = request.judge_by_application(frame, state.incumbent);
   }
   summary.untried = untried(frame, state, summary.iterations);
-  journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);
+  finish_campaign(journal, frame.campaign, frame.policy.seed, summary.stopped);
   report_campaign(frame, summary);
   summary.id = frame.campaign;
   summary.policy = frame.policy;
   summary.baseline = frame.baseline;
-  summary.withdrawn = journal.withdrawn(frame.campaign);
+  summary.withdrawn = withdrawn_accepts(journal, frame.campaign);
   summary.incumbent = state.incumbent;
   summary.resumed = opened.resumed;
   summary.seconds = seconds_since(started);

@@ -18,17 +18,8 @@
 
 namespace apo {
 
-// Marks the options that a person typed; their values are in the policy.
-struct TypedOptions {
-  bool iterations = false;
-  bool candidates = false;
-  bool budget = false;
-  bool workloads = false;
-  bool baseline = false;
-  bool cache = false;
-  bool judge = false;
-  bool layout = false;
-};
+// The options that a person typed, such as "--iterations"; their values are in the policy.
+using TypedOptions = std::set<std::string>;
 
 struct CampaignRequest {
   Policy policy;

@@ -10,6 +10,7 @@
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/decision.h"
 #include "harness/loop/plan.h"
+#include "journal/facts/checks.h"
 
 namespace apo {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 // The sum of the accepted effects.
 double claimed_effect(const CampaignFrame& frame) {
   double claimed = 0;
-  for (const Experiment& experiment : frame.journal.standing_accepts(frame.campaign)) {
+  for (const Experiment& experiment : standing_accepts(frame.journal, frame.campaign)) {
     claimed += experiment.judgement->effect;
   }
   return claimed;
@@ -40,7 +41,7 @@ void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
     one.campaign = frame.campaign;
     // With the caches in the other state nothing was claimed: what holds cold need not hold warm.
     one.alarm = one.alarm && cache == frame.policy.cache_policy;
-    one.id = frame.journal.add_certification(one, result.rounds, result.solo_runs);
+    one.id = add_certification(frame.journal, one, result.rounds, result.solo_runs);
     frame.observer.say("certified (" + std::string(to_string(one.cache_policy)) + "): " + certified_text(one) +
                        (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
   }
@@ -53,11 +54,11 @@ namespace {
 // Earlier sentinels of this machine: workers run theirs on others.
 std::vector<double> earlier_effects(const CampaignFrame& frame) {
   std::vector<double> effects;
-  for (const SentinelRow& sentinel : frame.journal.sentinels(frame.campaign)) {
+  for (const SentinelRow& sentinel : sentinels_of(frame.journal, frame.campaign)) {
     if (sentinel.machine != frame.workspace.machine().id) {
       continue;
     }
-    for (const Round& round : frame.journal.sentinel_rounds(sentinel.id)) {
+    for (const Round& round : sentinel_rounds(frame.journal, sentinel.id)) {
       if (round.void_why.empty()) {
         effects.push_back(round.effect);
       }
@@ -67,22 +68,23 @@ std::vector<double> earlier_effects(const CampaignFrame& frame) {
 }
 
 void keep(const CampaignFrame& frame, const CampaignProgress& state, const SentinelResult& sentinel) {
-  frame.journal.add_sentinel({.campaign = frame.campaign,
-                              .machine = frame.workspace.machine().id,
-                              .configuration = state.incumbent,
-                              .effect = sentinel.check.effect,
-                              .lower = sentinel.lower,
-                              .upper = sentinel.upper,
-                              .confidence = 1 - 2 * state.plan.preset.interval_alpha,
-                              .sd = sentinel.check.sd,
-                              .p_value = sentinel.check.p,
-                              .rounds = kSentinelRounds,
-                              .alarm = sentinel.check.stop,
-                              .preset = state.plan.preset.name,
-                              .cache_policy = frame.policy.cache_policy,
-                              .rule_version = std::string(kRuleVersion),
-                              .seconds = sentinel.seconds},
-                             sentinel.rounds);
+  add_sentinel(frame.journal,
+               {.campaign = frame.campaign,
+                .machine = frame.workspace.machine().id,
+                .configuration = state.incumbent,
+                .effect = sentinel.check.effect,
+                .lower = sentinel.lower,
+                .upper = sentinel.upper,
+                .confidence = 1 - 2 * state.plan.preset.interval_alpha,
+                .sd = sentinel.check.sd,
+                .p_value = sentinel.check.p,
+                .rounds = kSentinelRounds,
+                .alarm = sentinel.check.stop,
+                .preset = state.plan.preset.name,
+                .cache_policy = frame.policy.cache_policy,
+                .rule_version = std::string(kRuleVersion),
+                .seconds = sentinel.seconds},
+               sentinel.rounds);
 }
 
 }  // namespace

@@ -11,6 +11,13 @@
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
 
 namespace apo {
 
@@ -21,7 +28,7 @@ std::vector<Roof> roofs_of(Workspace& workspace, Journal& journal, Observer& obs
   if (roofs.empty()) {
     observer.say("measuring the roofs of this machine");
     roofs = workspace.measure_roofs();
-    journal.add_roofs(workspace.machine().id, roofs);
+    add_roofs(journal, workspace.machine().id, roofs);
   }
   return roofs;
 }
@@ -58,28 +65,28 @@ CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& obser
 
 CampaignProgress make_state(const CampaignFrame& frame) {
   CampaignProgress state{.incumbent = standing_incumbent(frame), .plan = plan_of(frame), .claim_floor = {}};
-  for (const Experiment& experiment : frame.journal.experiments(frame.campaign, Detail::summary)) {
+  for (const Experiment& experiment : experiments_of(frame.journal, frame.campaign, Detail::summary)) {
     state.timed_candidates = std::max(state.timed_candidates, experiment.index);
   }
-  const std::vector<Certification> certifications = frame.journal.certifications(frame.campaign);
+  const std::vector<Certification> certifications = certifications_of(frame.journal, frame.campaign);
   state.certificates = static_cast<int>(certifications.size());
   const bool certified =
       std::any_of(certifications.begin(), certifications.end(),
                   [&](const Certification& certification) { return certification.incumbent == state.incumbent; });
   state.accepts_since_certificate =
-      certified ? 0 : static_cast<int>(frame.journal.standing_accepts(frame.campaign).size());
+      certified ? 0 : static_cast<int>(standing_accepts(frame.journal, frame.campaign).size());
   return state;
 }
 
 Configuration standing_incumbent(const CampaignFrame& frame) {
-  const std::vector<Experiment> accepts = frame.journal.standing_accepts(frame.campaign);
+  const std::vector<Experiment> accepts = standing_accepts(frame.journal, frame.campaign);
   return accepts.empty() ? frame.baseline : accepts.back().candidate;
 }
 
 namespace {
 
 bool can_be_resumed(Journal& journal, std::int64_t campaign) {
-  return journal.campaign(campaign)->policy.iterations != kNamedCandidates;
+  return find_campaign(journal, campaign)->policy.iterations != kNamedCandidates;
 }
 
 }  // namespace
@@ -87,8 +94,8 @@ bool can_be_resumed(Journal& journal, std::int64_t campaign) {
 std::vector<std::string> recover(Journal& journal, Observer& observer) {
   std::vector<std::string> said;
   Journal::Batch batch(journal);  // nobody finishes meanwhile what is found open and unattended
-  for (const Unfinished& what : journal.unfinished()) {
-    const std::optional<std::string> who = journal.who_works_on(what);
+  for (const Unfinished& what : all_unfinished(journal)) {
+    const std::optional<std::string> who = who_works_on(journal, what);
     if (what.kind == Unfinished::Kind::campaign && who) {
       observer.say(what.what + " is being run by " + *who + ": where the two share a device, both measure slower and " +
                    "resolve less");
@@ -97,10 +104,12 @@ std::vector<std::string> recover(Journal& journal, Observer& observer) {
       continue;
     }
     std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
-    if (what.kind == Unfinished::Kind::experiment) {
+    if (what.kind == Unfinished::Kind::comparison) {
+      line += fmt::format(": it ends inconclusive after {} rounds or runs, which are kept", what.rounds);
+    } else if (what.kind == Unfinished::Kind::experiment) {
       line += fmt::format(": abandoned after {} rounds, which are kept", what.rounds);
     }
-    journal.mark_abandoned(what, "the run that measured it was interrupted");
+    mark_abandoned(journal, what, "the run that measured it was interrupted");
     observer.say(line);
     said.push_back(line);
   }
@@ -114,7 +123,7 @@ Journal journal_to_measure(const Workspace& workspace, Observer& observer, std::
   if (recovered != nullptr) {
     *recovered = std::move(said);
   }
-  journal.add_machine(workspace.machine());
+  add_machine(journal, workspace.machine());
   return journal;
 }
 
@@ -124,8 +133,8 @@ Campaign begin_campaign(const Workspace& workspace, Journal& journal, const Poli
                     .machine = workspace.machine().id,
                     .started_at = utc_now()};
   campaign.policy.seed = secret_seed();
-  journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
-  campaign.id = journal.begin_campaign(campaign);
+  add_variant(journal, workspace.catalogue().get(campaign.baseline.variant));
+  campaign.id = begin_campaign(journal, campaign);
   return campaign;
 }
 

@@ -45,7 +45,7 @@ struct CampaignProgress {
   ClaimFloor claim_floor;
   bool machine_checked = false;  // by a sentinel of this run, which then chose:
   JudgePreset auto_preset = {};
-  int timed_candidates = 0;  // j
+  int timed_candidates = 0;  // of the campaign
   int since_sentinel = 0;
   int sentinels = 0;
   int certificates = 0;
@@ -61,8 +61,8 @@ CampaignProgress make_state(const CampaignFrame& frame);
 // Returns the candidate that was accepted last and is not withdrawn, else the baseline.
 Configuration standing_incumbent(const CampaignFrame& frame);
 
-// Marks experiments, iterations and trials (`apo try`) without a running process as abandoned; other open campaigns
-// stay open, to be resumed. Returns one sentence each.
+// Marks experiments, iterations, comparisons and trials (`apo try`) without a running process as abandoned; other open
+// campaigns stay open, to be resumed. Returns one sentence each.
 std::vector<std::string> recover(Journal& journal, Observer& observer);
 
 // The journal of a command that measures: what a killed run left open is marked, and this machine is known.

@@ -1,7 +1,6 @@
 // harness/loop/comparison.cpp - runs the gates and the judge on two named variants.
 #include "harness/loop/comparison.h"
 
-#include <filesystem>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -13,6 +12,8 @@
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -48,15 +49,6 @@ void check_differ(const ComparisonRequest& request) {
   }
 }
 
-// To read what is known, where the experiment is not kept; nullopt where there is none.
-std::optional<Journal> opened_journal(const Workspace& workspace, bool keep, Observer& observer) {
-  const std::filesystem::path& path = workspace.paths().journal;
-  if (keep) {
-    return journal_to_measure(workspace, observer);
-  }
-  return std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
-}
-
 void say_known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration,
                          Observer& observer) {
   if (const std::string known = known_incorrect(journal, variant, configuration); !known.empty()) {
@@ -86,20 +78,20 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     throw UserError(why);
   }
   const Machine& machine = workspace.machine();
-  std::optional<Journal> journal = opened_journal(workspace, request.keep, observer);
+  std::optional<Journal> journal =
+      request.keep ? std::optional(journal_to_measure(workspace, observer)) : existing_journal(workspace);
   if (request.keep) {
-    journal->add_variant(incumbent);
-    journal->add_variant(candidate);
+    add_variant(*journal, incumbent);
+    add_variant(*journal, candidate);
   }
   if (journal) {
     say_known_incorrect(*journal, incumbent, request.incumbent, observer);
     say_known_incorrect(*journal, candidate, request.candidate, observer);
     plan.floor_ns = floors_of(family, plan.workloads, machine, known_roofs(*journal, machine));
   }
-  choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
-  const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, machine, policy.family, policy.workloads);
-  observer.say(floor.sentence);
-  apply_floor(plan, floor);
+  if (journal && !plan.trusted) {
+    plan.proved_wrong = [&](const Experiment& judged) { return known_incorrect(*journal, judged); };
+  }
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,
@@ -112,11 +104,21 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
                         .machine = machine.id};
+  const auto before_timing = [&](EvaluatePlan& timed) {
+    choose_judge(timed, policy.judge_preset, runtime, request.incumbent, observer);
+    const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, machine, policy.family, policy.workloads);
+    observer.say(floor.sentence);
+    apply_floor(timed, floor);
+    if (journal && !request.keep) {
+      count_candidate(*journal, experiment, timed, observer);
+    }
+  };
   if (request.keep) {
-    experiment.id = journal->begin_experiment(experiment);
-    evaluate_in(*journal, runtime, experiment, plan, observer);
+    experiment.id = begin_experiment(*journal, experiment);
+    evaluate_in(*journal, runtime, experiment, plan, observer, before_timing);
+    finish_experiment(*journal, experiment);
   } else {
-    evaluate(runtime, experiment, plan, observer);
+    evaluate(runtime, experiment, plan, observer, {.before_timing = before_timing});
   }
   return experiment;
 }

@@ -8,14 +8,16 @@
 #include <utility>
 
 #include "harness/core/interval.h"
-#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "harness/loop/campaign_checks.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/trial/registration.h"
+#include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
 
 namespace apo {
 
@@ -58,11 +60,7 @@ AheadSteps steps_for(const CampaignFrame& frame, const CampaignProgress& state, 
       }
     }
   };
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    steps.check = [paths = frame.workspace.paths(), variant](const std::stop_token& stop) {
-      return executor_gates(paths, variant, stop);
-    };
-  }
+  steps.check = executor_check(frame.workspace, variant);
   return steps;
 }
 
@@ -110,9 +108,8 @@ JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   return with_floor(any_asked_preset(judge).value_or(state.auto_preset), state.claim_floor);
 }
 
-EvaluatePlan plan_for(const CampaignProgress& state, const Experiment& experiment, const std::string& judge) {
+EvaluatePlan plan_for(const CampaignProgress& state, const std::string& judge) {
   EvaluatePlan plan = state.plan;
-  plan.index = experiment.index;
   plan.preset = preset_of(state, judge);
   return plan;
 }
@@ -157,15 +154,15 @@ std::optional<Lesson> lesson_of(const CampaignFrame& frame, const Experiment& ex
 
 // "experiment 12: reverted: Slower: ..." where it judged the same machine code.
 std::string judged_before(const CampaignFrame& frame, const Build& candidate, const Build& incumbent) {
-  const auto before = frame.journal.newest_with_code({.candidate = candidate.code_hash,
-                                                      .incumbent = incumbent.code_hash,
-                                                      .machine = frame.workspace.machine().id,
-                                                      .workload = join(frame.policy.workloads, ","),
-                                                      .cache = frame.policy.cache_policy});
+  const auto before = newest_with_code(frame.journal, {.candidate = candidate.code_hash,
+                                                       .incumbent = incumbent.code_hash,
+                                                       .machine = frame.workspace.machine().id,
+                                                       .workload = join(frame.policy.workloads, ","),
+                                                       .cache = frame.policy.cache_policy});
   if (!before) {
     return "";
   }
-  const Experiment experiment = frame.journal.load_experiment(*before, Detail::summary);
+  const Experiment experiment = load_experiment(frame.journal, *before, Detail::summary);
   return fmt::format("experiment {}: {}: {}", *before, to_string(experiment.judgement->verdict),
                      experiment.judgement->sentence);
 }
@@ -180,37 +177,33 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
       return judged_before(frame, candidate, incumbent);
     };
   }
-  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
-    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead,
-                         candidate = experiment.candidate](const std::stop_token& stop) {
+  if (const BackgroundGates::Run check = executor_check(frame.workspace, variant)) {
+    plan.check_on_cpu = [check, ahead, candidate = experiment.candidate](const std::stop_token& stop) {
       const auto known = ahead != nullptr ? ahead->take(candidate, stop) : std::nullopt;
-      return known ? *known : executor_gates(paths, variant, stop);
+      return known ? *known : check(stop);
     };
   }
 }
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
                      const std::string& judge, WorkAhead* ahead) {
-  const StageRange range("evaluate " + experiment.candidate.label());
-  const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
-  EvaluatePlan untimed = plan_for(state, experiment, judge);
-  add_checks_of_new_text(frame, experiment, ahead, untimed);
-  std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
-  if (!ready) {
-    return;
-  }
-  const bool decides = !untimed.preset.ranks_only;
-  if (decides && !state.machine_checked) {
-    check_machine(frame, state);
-  }
-  EvaluatePlan plan = plan_for(state, experiment, judge);
-  if (decides) {
-    wait_for_other_work(frame, state, plan);
-  }
-  if (ahead != nullptr) {
-    ahead->begin();
-  }
-  run_timing({frame.runtime, experiment, plan, frame.observer, hooks}, std::move(*ready));
+  EvaluatePlan first = plan_for(state, judge);
+  first.proved_wrong = [&](const Experiment& candidate) { return known_incorrect(frame.journal, candidate); };
+  add_checks_of_new_text(frame, experiment, ahead, first);
+  const auto before_timing = [&](EvaluatePlan& plan) {
+    const bool decides = !plan.preset.ranks_only;
+    if (decides && !state.machine_checked) {
+      check_machine(frame, state);
+    }
+    plan = plan_for(state, judge);
+    if (decides) {
+      wait_for_other_work(frame, state, plan);
+    }
+    if (ahead != nullptr) {
+      ahead->begin();
+    }
+  };
+  evaluate_in(frame.journal, frame.runtime, experiment, first, frame.observer, before_timing);
 }
 
 // After the verdict: what the next experiment starts from.
@@ -246,7 +239,7 @@ Experiment planned_experiment(const CampaignFrame& frame, const Configuration& i
 }
 
 void keep_verdict(const CampaignFrame& frame, const Experiment& experiment) {
-  frame.journal.finish_experiment(experiment, lesson_of(frame, experiment));
+  finish_experiment(frame.journal, experiment, lesson_of(frame, experiment));
   settle_proposal(frame.workspace, experiment);
   frame.observer.say(
       fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
@@ -256,17 +249,12 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
                           const Candidate& candidate, const std::string& judge, WorkAhead* ahead) {
   Experiment experiment = planned_experiment(frame, state.incumbent, iteration, candidate, state.timed_candidates + 1);
   const Catalogue& catalogue = frame.workspace.catalogue();
-  frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
-  frame.journal.add_variant(catalogue.get(experiment.incumbent.variant));
-  experiment.id = frame.journal.begin_experiment(experiment);
+  add_variant(frame.journal, catalogue.get(experiment.candidate.variant));
+  add_variant(frame.journal, catalogue.get(experiment.incumbent.variant));
+  experiment.id = begin_experiment(frame.journal, experiment);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
-  try {
-    judge_candidate(frame, state, experiment, judge, ahead);
-  } catch (const std::exception& error) {
-    frame.journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
-    throw;
-  }
+  judge_candidate(frame, state, experiment, judge, ahead);
   keep_verdict(frame, experiment);
   advance(state, experiment);
   return experiment;

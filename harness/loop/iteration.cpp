@@ -21,6 +21,10 @@
 #include "harness/loop/satellites.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/research/proposals.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -41,10 +45,10 @@ std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const Campaig
   for (const Workload* workload : state.plan.workloads) {
     profiles.push_back(measure_profile(frame.runtime, state.incumbent, *workload, frame.workspace.machine(),
                                        frame.roofs, state.plan.cache, frame.observer));
-    frame.journal.add_profile(profiles.back(),
-                              {.machine = frame.workspace.machine().id,
-                               .iteration = iteration,
-                               .source_hash = frame.workspace.catalogue().get(state.incumbent.variant).source_hash});
+    add_profile(frame.journal, profiles.back(),
+                {.machine = frame.workspace.machine().id,
+                 .iteration = iteration,
+                 .source_hash = frame.workspace.catalogue().get(state.incumbent.variant).source_hash});
   }
   const Profile& first = profiles.front();
   frame.observer.say(fmt::format("  profile: {} takes {}; the floor is {} ({}), {} % of that", state.incumbent.label(),
@@ -75,7 +79,7 @@ BriefRequest request_of(const CampaignFrame& frame) {
       .campaign = frame.campaign,
       .most = frame.proposers.most,
       .timeout_s = frame.proposers.timeout_s,
-      .before = frame.journal.newest_proposer_calls(frame.family.name, frame.workspace.target(), kToldCalls)};
+      .before = newest_proposer_calls(frame.journal, frame.family.name, frame.workspace.target(), kToldCalls)};
   if (frame.policy.budget_s > 0) {
     request.budget_left_s = std::max(1.0, frame.policy.budget_s - seconds_since(frame.started));
     request.timeout_s = std::min(request.timeout_s, request.budget_left_s);
@@ -125,7 +129,7 @@ int propose(const CampaignFrame& frame, CampaignProgress& state, std::int64_t it
   take_proposals(place, answered, state.proposed);
   int taken = 0;
   for (const AnsweredCall& one : answered) {
-    frame.journal.add_proposer_call(iteration, one.call);
+    add_proposer_call(frame.journal, iteration, one.call);
     say_call(frame.observer, one.call);
     taken += static_cast<int>(std::ranges::count(one.call.proposals, ProposalState::taken, &Proposal::state));
   }
@@ -156,7 +160,7 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
     inputs = inputs_of(frame, state, profile, iteration.index);
     brief = research(inputs);
   }
-  frame.journal.add_brief(iteration.id, brief);
+  add_brief(frame.journal, iteration.id, brief);
   if (iteration.nothing_left.empty()) {
     const std::string nothing = nothing_to_try(inputs, brief);
     iteration.nothing_left = nothing + (asks && !nothing.empty() ? "; and nothing new was proposed" : "");
@@ -195,7 +199,8 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   IterationSummary summary;
   summary.index = index;
   summary.incumbent = state.incumbent;
-  summary.id = frame.journal.begin_iteration(
+  summary.id = begin_iteration(
+      frame.journal,
       {.campaign = frame.campaign, .index = index, .incumbent = state.incumbent, .started_at = utc_now()});
   const std::vector<Profile> profiles = profile_incumbent(frame, state, summary.id);
   research_incumbent(frame, state, profiles, summary);
@@ -206,7 +211,7 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
     summary.experiments = frame.remote != nullptr ? frame.remote->judge(state, summary.id, candidates)
                                                   : run_experiments(frame, state, summary.id, candidates);
   }
-  frame.journal.finish_iteration(summary.id);
+  finish_iteration(frame.journal, summary.id);
   return summary;
 }
 

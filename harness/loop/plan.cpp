@@ -1,9 +1,14 @@
 // harness/loop/plan.cpp - words to presets, the sentinel to a choice, roofs to floors.
 #include "harness/loop/plan.h"
 
+#include <fmt/format.h>
+
+#include "harness/core/text.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 
@@ -56,24 +61,39 @@ std::map<std::string, double> floors_of(const Family& family, const std::vector<
   return floors;
 }
 
-EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment) {
-  return {.on_build =
-              [&journal, experiment](const Build& build, bool candidate) {
-                journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
-              },
-          .on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); },
-          .on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); }};
+void count_candidate(Journal& journal, const Experiment& experiment, EvaluatePlan& plan, Observer& observer) {
+  if (plan.index == 0) {
+    plan.index = 1 + judged_candidates(journal, experiment.family, experiment.workload_class, experiment.machine);
+  }
+  if (const double level = confirm_alpha(plan.index, plan.preset); level < plan.preset.confirm_alpha) {
+    observer.say(fmt::format("candidate {} of {} {} on this machine: its confirmation has the level {}", plan.index,
+                             experiment.family, experiment.workload_class, format_g(level, 2)));
+  }
 }
 
 void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
-                 Observer& observer) {
+                 Observer& observer, const std::function<void(EvaluatePlan&)>& before_timing) {
+  const std::int64_t id = experiment.id;
+  const EvaluateHooks hooks{.on_build =
+                                [&](const Build& build, bool candidate) {
+                                  add_build(journal, id, candidate ? BuildRole::candidate : BuildRole::incumbent,
+                                            build);
+                                },
+                            .on_gate = [&](const GateResult& gate) { add_gate(journal, id, gate); },
+                            .on_round = [&](const Round& round) { add_round(journal, id, round); },
+                            .before_timing =
+                                [&](EvaluatePlan& timed) {
+                                  if (before_timing) {
+                                    before_timing(timed);
+                                  }
+                                  count_candidate(journal, experiment, timed, observer);
+                                }};
   try {
-    evaluate(runtime, experiment, plan, observer, journal_hooks(journal, experiment.id));
+    evaluate(runtime, experiment, plan, observer, hooks);
   } catch (const std::exception& error) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
+    mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = id}, error.what());
     throw;
   }
-  journal.finish_experiment(experiment);
 }
 
 }  // namespace apo

@@ -1,7 +1,7 @@
 // harness/loop/plan.h - how every command that measures puts the plan of its evaluation together.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,9 +11,10 @@
 #include "harness/evaluate/plan.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // The preset of a word; for "auto" the standard one, until choose_judge() has measured the noise. Throws UserError for
 // an unknown word.
@@ -38,12 +39,13 @@ void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor);
 std::map<std::string, double> floors_of(const Family& family, const std::vector<const Workload*>& workloads,
                                         const Machine& machine, const std::vector<Roof>& roofs);
 
-// Keeps each fact of an experiment at once. Keeps a reference to the journal.
-EvaluateHooks journal_hooks(Journal& journal, std::int64_t experiment);
+// Sets the candidate's place among all that this journal has judged, where the plan has none, and says which level that
+// leaves to its confirmation.
+void count_candidate(Journal& journal, const Experiment& experiment, EvaluatePlan& plan, Observer& observer);
 
-// Evaluates an experiment that was begun in this journal, and finishes it there. One that ends by an exception is
-// abandoned.
+// Evaluates an experiment that was begun in this journal, which keeps each fact of it at once. One that ends by an
+// exception is abandoned. The caller finishes it.
 void evaluate_in(Journal& journal, const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
-                 Observer& observer);
+                 Observer& observer, const std::function<void(EvaluatePlan&)>& before_timing = {});
 
 }  // namespace apo

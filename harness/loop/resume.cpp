@@ -16,16 +16,16 @@ std::vector<std::string> contradictions(const Campaign& interrupted, const Campa
   const Policy& began = interrupted.policy;
   const Policy& asked = request.policy;
   std::vector<std::string> options;
-  const auto check = [&](const char* option, bool typed, bool differs) {
-    if (typed && differs) {
+  const auto check = [&](const char* option, bool differs) {
+    if (request.typed.contains(option) && differs) {
       options.emplace_back(option);
     }
   };
-  check("--workload", request.typed.workloads, asked.workloads != began.workloads);
-  check("--baseline", request.typed.baseline, baseline && !(*baseline == interrupted.baseline));
-  check("--cache", request.typed.cache, asked.cache_policy != began.cache_policy);
-  check("--judge", request.typed.judge, asked.judge_preset != began.judge_preset);
-  check("--layout", request.typed.layout, asked.layout != began.layout);
+  check("--workload", asked.workloads != began.workloads);
+  check("--baseline", baseline && !(*baseline == interrupted.baseline));
+  check("--cache", asked.cache_policy != began.cache_policy);
+  check("--judge", asked.judge_preset != began.judge_preset);
+  check("--layout", asked.layout != began.layout);
   return options;
 }
 
@@ -55,10 +55,10 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
   }
   refuse_contradictions(began, request, baseline);
   Policy policy = began.policy;
-  policy.iterations = request.typed.iterations ? asked.iterations : policy.iterations;
+  policy.iterations = request.typed.contains("--iterations") ? asked.iterations : policy.iterations;
   policy.candidates_per_iteration =
-      request.typed.candidates ? asked.candidates_per_iteration : policy.candidates_per_iteration;
-  policy.budget_s = request.typed.budget ? asked.budget_s : policy.budget_s;
+      request.typed.contains("--candidates") ? asked.candidates_per_iteration : policy.candidates_per_iteration;
+  policy.budget_s = request.typed.contains("--budget") ? asked.budget_s : policy.budget_s;
   policy.solo_run_s = asked.solo_run_s;
   policy.application_kernels = asked.application_kernels;
   policy.application = asked.application;
@@ -66,7 +66,8 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
 }
 
 int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished) {
-  const bool another = request.typed.iterations && request.policy.iterations != interrupted.policy.iterations;
+  const bool another =
+      request.typed.contains("--iterations") && request.policy.iterations != interrupted.policy.iterations;
   return another ? begun + request.policy.iterations : interrupted.policy.iterations + unfinished;
 }
 
@@ -76,7 +77,9 @@ std::string resumption_text(const Campaign& interrupted, const TypedOptions& typ
   }
   return fmt::format("resuming campaign {} at iteration {} of {}, with the settings that it began with{}",
                      interrupted.id, first, last,
-                     typed.iterations || typed.candidates || typed.budget ? " and what was typed" : "");
+                     typed.contains("--iterations") || typed.contains("--candidates") || typed.contains("--budget")
+                         ? " and what was typed"
+                         : "");
 }
 
 std::vector<std::string> without_options(const std::vector<std::string>& words,

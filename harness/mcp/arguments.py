@@ -1,7 +1,7 @@
 """arguments.py - holds the arguments of a tool against its schema, and turns them into the words of a command.
 
-Every value is checked before it becomes a word, and none becomes an option: it stands behind "--name=", or begins with no
-dash.
+Every value is checked before it becomes a word, and none becomes an option: it stands behind "--name=" or "name=", or
+begins with no dash.
 """
 from __future__ import annotations
 
@@ -129,12 +129,14 @@ def checked_position(name: str, value: object) -> str:
 
 def words_for(part: str, arguments: dict) -> list[str]:
     """Those that a part of a tool's command becomes: none where the argument was not given."""
-    name = part.removeprefix("--")
+    name = part.removeprefix("--").removesuffix("=")
     if name not in arguments:
         return []
     value = arguments[name]
     if name == part:
         return [checked_position(name, one) for one in (value if isinstance(value, list) else [value])]
+    if part.endswith("="):
+        return [f"{name}={checked_word(name, value)}"]
     option = "--" + name.replace("_", "-")
     if isinstance(value, bool):
         return [option] if value else []
@@ -171,7 +173,7 @@ def candidate_line(tool: Tool, arguments: dict, root: str) -> CommandLine:
 
 def command_line(tool: Tool, arguments: dict, root: str) -> CommandLine:
     """The command that carries the tool out. Throws Mistake."""
-    line = CommandLine([tool.command]) if tool.candidate is None else candidate_line(tool, arguments, root)
+    line = CommandLine(tool.command.split()) if tool.candidate is None else candidate_line(tool, arguments, root)
     for part in tool.words:
         line.words += words_for(part, arguments)
     return line

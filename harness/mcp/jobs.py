@@ -146,7 +146,7 @@ class JobRow:
 
 
 async def load_job(commands: Commands, number: int) -> dict | None:
-    """As in journal/rows.h, and whether one that lives works on it; None where the journal has none. Throws Trouble."""
+    """As in journal/facts/jobs.h, and whether one that lives works on it; None where the journal has none. Throws Trouble."""
     ended = await commands.run(CommandLine(["mcp", f"--job={number}", "--json"]))
     document = parsed_document(ended.output)
     if ended.exit_code != 0 or document is None:

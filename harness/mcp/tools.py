@@ -128,7 +128,8 @@ def whole(document: dict, arguments: dict) -> dict:
 
 @dataclass(frozen=True)
 class Tool:
-    """`command` with its `words`: a name is a position, and "--at_least" becomes --at-least=VALUE, or --NAME of a truth.
+    """`command` with its `words`: a name is a position, "family=" becomes family=VALUE, and "--at_least" becomes
+    --at-least=VALUE, or --NAME of a truth.
 
     `candidate` is what stands before a source file, for tools that take one; `with_file` goes with a file alone.
     """
@@ -330,7 +331,7 @@ TOOLS = [
         output_schema=document_schema(
             lessons=("array", "text, verdict, speedup, condition of each; 'expired' says why it no longer holds")),
         read_only=True, idempotent=True,
-        command="lessons", words=("--family", "--technique", "--variant", "--verdict")),
+        command="query --lessons", words=("family=", "technique=", "variant=", "verdict=")),
     Tool(
         name="query",
         title="Find past experiments",
@@ -408,7 +409,7 @@ class Resource:
 
 RESOURCES = [
     Resource("lessons", "lessons", "Lessons", "What past experiments taught, and under which condition it holds", "text/plain",
-             "lessons"),
+             "query --lessons"),
     Resource("report", "report", "Report", "The report of the newest campaign", "text/markdown",
              "report --format=markdown --output=-"),
     Resource("status", "status", "Workers", "The workers of running campaigns: devices, what each judges, failures",

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <exception>
+#include <limits>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -46,11 +47,16 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
   spec.layout_seed = layout_seed;
   for (const TensorSpec& tensor : family.tensors) {
     const std::int64_t width = dtype_bytes(tensor.dtype);
+    const auto number = static_cast<int>(find_tensor(family, tensor.name) - family.tensors.data());
     spec.buffers.push_back({.name = tensor.name,
                             .bytes = width * element_count(tensor, axes),
                             .role = tensor.role == Role::output ? BufferRole::output : BufferRole::input,
                             .element_bytes = static_cast<int>(width),
-                            .poison = poison_byte(tensor.dtype, derive_seed(layout_seed, tensor.name))});
+                            // What a call updates holds its contents, of which any byte may be one.
+                            .poison = tensor.in_place
+                                          ? std::uint8_t{0xFF}
+                                          : poison_byte(tensor.dtype, derive_seed(layout_seed, tensor.name)),
+                            .in_place = tensor.in_place ? number : -1});
   }
   add_scratch(spec, scratch0, 0);
   add_scratch(spec, scratch1, 1);
@@ -68,13 +74,6 @@ Result<Done> load_build(Worker& worker, int slot, const Build& build) {
     return *changed;
   }
   return worker.load(slot, build.object_path, build.plan);
-}
-
-void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs) {
-  APO_CHECK(inputs.axes == inputs.drawn_axes);
-  for (const auto& [name, bytes] : inputs.bytes) {
-    shared_tensors.write_input(set, name, bytes);
-  }
 }
 
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs, int threads) {
@@ -113,6 +112,10 @@ OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& fami
     }
   }
   return outputs;
+}
+
+int most_repetitions(const Family& family) {
+  return updates_in_place(family) ? kMostImages : std::numeric_limits<int>::max();
 }
 
 std::int64_t tensor_bytes(const Family& family, const Axes& axes) {

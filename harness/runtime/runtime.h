@@ -44,8 +44,13 @@ struct ClockWatch {
 struct Runtime {
   const Family* family = nullptr;
   std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
+  // Target host: the build whose threads ThreadSanitizer watches; nullopt for a variant that starts none, and
+  // not_checkable where it does not know how they wait for each other. Empty where nothing is watched.
+  std::function<std::optional<Build>(const Configuration&, const Axes&)> build_for_threads;
   // Returns "" when the configuration supports these axes, else the reason (from its apo:requires).
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
+  // Returns the grids of its launches on these axes. Empty where nothing is launched by lines.
+  std::function<Grids(const Configuration&, const Axes&)> grids;
   // Returns the bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
   std::function<std::vector<SourceFile>(const Configuration&)> sources;  // the variant's file and its headers
@@ -56,13 +61,15 @@ struct Runtime {
   std::function<ClockWatch(int pid)> watch_clock;
   // Hash of the machine code in a cubin's bytes, and of nothing else. Empty where no build makes cubins.
   CodeOf code_of;
-  WorkerOptions worker;  // template for every process that is started; its target is the runtime's
-  int threads = 1;       // CPUs for the parent's own arithmetic
+  WorkerOptions worker;           // template for every process that is started; its target is the runtime's
+  int threads = 1;                // CPUs for the parent's own arithmetic
+  std::int64_t device_bytes = 0;  // memory of the GPU; 0 on a host
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::shared_ptr<DeviceInputs> device_inputs = std::make_shared<DeviceInputs>();
   std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();
   std::shared_ptr<DeviceTurns> turns;  // with other processes that time on this device; nullptr: there are none
   std::string sanitizer_runtime;       // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+  std::string thread_sanitizer;        // for LD_PRELOAD with build_for_threads
   // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
   std::string compute_sanitizer;
   std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};
@@ -87,8 +94,7 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
 // Loads a build: its object, and for a device variant its launches, if the file is still what was built.
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
-void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs);
-// The same without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
+// Without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
 void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs,
                   int threads = 1);
 // The same on a GPU: without the bytes where it keeps them.
@@ -97,6 +103,9 @@ void bring_inputs(const Runtime& runtime, SharedTensors& shared_tensors, int set
 TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& family);
 // The same in the memory that the worker writes to.
 OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);
+
+// Of the calls in one sample on a GPU: each that updates tensors in place works on a copy of its own.
+int most_repetitions(const Family& family);
 
 // Returns the bytes of all tensors of a call, inputs and outputs.
 std::int64_t tensor_bytes(const Family& family, const Axes& axes);

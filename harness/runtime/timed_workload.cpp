@@ -8,6 +8,8 @@
 
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
+#include "harness/runtime/rearranged_inputs.h"
+#include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -46,19 +48,39 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
   }
 }
 
-// One in each group of neighbours, so that no window is far from one.
-bool InputPool::is_looked_at(std::size_t index) const {
-  constexpr std::size_t kLookedAt = 16;
-  const std::size_t group = std::max<std::size_t>(1, size() / kLookedAt);
-  return derive_seed(seed_, "looked at", index / group) % group == index % group;
+bool InputPool::may_rearrange() const {
+  constexpr std::int64_t kMaterial = std::int64_t{8} << 20;  // bytes: enough for any number of sets
+  constexpr std::int64_t kMost = 256;
+  const Family& family = *runtime_->family;
+  if (family.redraw == Redraw::whole) {
+    return false;
+  }
+  const std::int64_t bytes = std::max<std::int64_t>(1, tensor_bytes(family, workload_->axes));
+  draw(static_cast<std::size_t>(std::clamp(kMaterial / bytes, std::int64_t{kFewestSets}, kMost)));
+  if (!*moves_) {
+    *moves_ = family.redraw == Redraw::elements || derived_inputs_move(family, *drawn_, runtime_->threads);
+  }
+  return **moves_;
 }
 
-const TypicalErrors& InputPool::typical() const {
-  std::size_t index = 0;
-  while (index + 1 < size() && !is_looked_at(index)) {
-    ++index;
+std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t seed) const {
+  const Family& family = *runtime_->family;
+  const bool rearranges = may_rearrange();
+  const auto draw_one = [&](std::uint64_t own, int threads) {
+    return std::make_shared<const CheckedInputs>(family, *workload_, own, family.regimes.front(), threads);
+  };
+  if (rearranges && family.redraw == Redraw::units) {
+    drawn_->at(seed % drawn_->size()) = draw_one(derive_seed(seed, "new"), runtime_->threads);
   }
-  return drawn_->at(index)->typical();
+  std::vector<CheckedPointer> inputs(count);
+  const int of_each = threads_of_each(runtime_->threads, count);
+  for_each_index(count, runtime_->threads, [&](std::size_t i) {
+    const std::uint64_t own = derive_seed(seed, workload_->name, i);
+    inputs[i] = rearranges
+                    ? std::make_shared<const CheckedInputs>(family, rearranged(family, *drawn_, own), runtime_->threads)
+                    : draw_one(own, of_each);
+  });
+  return inputs;
 }
 
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace apo {
 // of a few units keeps few threads busy, so that one after the other takes twice as long.
 std::size_t drawn_together(std::int64_t bytes, std::int64_t memory);
 
-// Typical inputs from secret seeds: inputs of different regimes take the same path through a kernel. Copies share what
-// was drawn; runtime and workload have to outlive them.
+// Typical inputs from secret seeds: inputs of different regimes take the same path through a kernel. On a GPU all
+// rounds of a comparison choose from them; on a host each round makes new ones of them, so that nothing that a process
+// might keep from another is worth anything. Copies share what was drawn; runtime and workload have to outlive them.
 class InputPool {
  public:
   InputPool() = default;
@@ -28,30 +30,31 @@ class InputPool {
       : runtime_(&runtime),
         workload_(&workload),
         seed_(seed),
-        drawn_(std::make_shared<std::vector<CheckedPointer>>()) {}
+        drawn_(std::make_shared<std::vector<CheckedPointer>>()),
+        moves_(std::make_shared<std::optional<bool>>()) {}
 
   // Makes it hold at least so many, drawn side by side as far as memory allows.
   void draw(std::size_t count, bool with_expected = false) const;
   std::size_t size() const { return drawn_ == nullptr ? 0 : drawn_->size(); }
-  // Whether outputs for these inputs may be compared: nobody can tell, because the choice is as secret as the inputs.
-  // Selects a few inputs of a large pool: the reference has to compute each of them first.
-  bool is_looked_at(std::size_t index) const;
-  // Of the first inputs that are looked at.
-  const TypicalErrors& typical() const;
+  // Returns so many inputs that nobody has seen, nor will see again: the seed is of one round.
+  std::vector<CheckedPointer> of_round(std::size_t count, std::uint64_t seed) const;
   const CheckedPointer& operator[](std::size_t index) const { return drawn_->at(index); }
 
  private:
+  bool may_rearrange() const;
+
   const Runtime* runtime_ = nullptr;
   const Workload* workload_ = nullptr;
   std::uint64_t seed_ = 0;
   std::shared_ptr<std::vector<CheckedPointer>> drawn_;
+  std::shared_ptr<std::optional<bool>> moves_;  // derived inputs, with their units
 };
 
 inline constexpr int kSetsInRound = 2;
 inline constexpr std::size_t kFewestSets = 4;  // of a pool
 
-// On a GPU with all inputs that its rounds choose from, expected outputs too; on a host empty: windows draw what they
-// need.
+// On a GPU with all inputs that its rounds choose from, expected outputs too; on a host empty: a round draws what it
+// needs.
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed);
 
 // Inputs of another regime, for calls that are verified and not timed; null where a family has only one. From the seed

@@ -1,5 +1,7 @@
 // journal/facts/experiments.cpp - writes experiments with their builds, gates, rounds and judgements as they come
 // about, and reads them.
+#include "journal/facts/experiments.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <stdexcept>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "journal/columns.h"
 
@@ -40,16 +43,16 @@ void check_source(Database& database, const Configuration& configuration, const 
   }
 }
 
-std::int64_t machine_of_experiment(Journal::Implementation& self, const Experiment& experiment) {
+std::int64_t machine_of_experiment(Journal& journal, const Experiment& experiment) {
   if (!experiment.machine.empty()) {
-    return self.machine_row(experiment.machine);
+    return machine_row(journal, experiment.machine);
   }
-  const std::string key = self.database.text(
+  const std::string key = database_of(journal).text(
       "SELECT m.key FROM campaign c JOIN machine m ON m.id = c.machine WHERE c.id = ?", {experiment.campaign});
   if (key.empty()) {
     throw std::logic_error("an experiment outside a campaign needs its machine");
   }
-  return self.machine_row(key);
+  return machine_row(journal, key);
 }
 
 bool was_built(const Build& build) {
@@ -79,28 +82,28 @@ bool was_timed(const Experiment& experiment) {
 
 // Writes results that are not in the journal yet; the rest was added while it happened.
 void add_missing_evidence(Journal& journal, Database& database, const Experiment& experiment) {
-  const auto add_missing_build = [&](Journal::Role role, std::string_view name, const Build& build) {
+  const auto add_missing_build = [&](BuildRole role, std::string_view name, const Build& build) {
     if (was_built(build) &&
         database.number("SELECT count(*) FROM build WHERE experiment = ? AND role = ?", {experiment.id, name}) == 0) {
-      journal.add_build(experiment.id, role, build);
+      add_build(journal, experiment.id, role, build);
     }
   };
-  add_missing_build(Journal::Role::candidate, "candidate", experiment.candidate_build);
-  add_missing_build(Journal::Role::incumbent, "incumbent", experiment.incumbent_build);
+  add_missing_build(BuildRole::candidate, "candidate", experiment.candidate_build);
+  add_missing_build(BuildRole::incumbent, "incumbent", experiment.incumbent_build);
   for (auto index = static_cast<std::size_t>(gates_of(database, experiment.id)); index < experiment.gates.size();
        ++index) {
-    journal.add_gate(experiment.id, experiment.gates[index]);
+    add_gate(journal, experiment.id, experiment.gates[index]);
   }
   const std::int64_t rounds = database.number("SELECT count(*) FROM round WHERE experiment = ?", {experiment.id});
   for (auto index = static_cast<std::size_t>(rounds); index < experiment.rounds.size(); ++index) {
-    journal.add_round(experiment.id, experiment.rounds[index]);
+    add_round(journal, experiment.id, experiment.rounds[index]);
   }
 }
 
-void insert_judgement(Journal::Implementation& self, const Experiment& experiment) {
+void insert_judgement(Journal& journal, const Experiment& experiment) {
   const Judgement& judgement = *experiment.judgement;
   const bool timed = was_timed(experiment);
-  insert_row(self, "judgement", judgement,
+  insert_row(journal, "judgement", judgement,
              {{"experiment", experiment.id},
               {"outcome", to_string(experiment.outcome)},
               {"cache_policy", judgement.cache_policy ? to_string(*judgement.cache_policy) : ""},
@@ -112,60 +115,61 @@ void insert_judgement(Journal::Implementation& self, const Experiment& experimen
 
 }  // namespace
 
-std::int64_t Journal::begin_experiment(const Experiment& experiment) {
-  Transaction transaction(self_->database);
-  check_source(self_->database, experiment.candidate, experiment.candidate_source_hash);
-  check_source(self_->database, experiment.incumbent, experiment.incumbent_source_hash);
+std::int64_t begin_experiment(Journal& journal, const Experiment& experiment) {
+  Transaction transaction(database_of(journal));
+  check_source(database_of(journal), experiment.candidate, experiment.candidate_source_hash);
+  check_source(database_of(journal), experiment.incumbent, experiment.incumbent_source_hash);
   const LogBand band = log_band(experiment.prediction);
-  const std::int64_t id = insert_row(*self_, "experiment", experiment,
+  const std::int64_t id = insert_row(journal, "experiment", experiment,
                                      {{"campaign", Value::reference(experiment.campaign)},
                                       {"iteration", Value::reference(experiment.iteration)},
-                                      {"machine", machine_of_experiment(*self_, experiment)},
+                                      {"machine", machine_of_experiment(journal, experiment)},
                                       {"predicted_log_low", band.low},
                                       {"predicted_log_high", band.high},
                                       {"started_at", time_or_now(experiment.started_at)}});
-  insert_rows(*self_, "experiment_workload", experiment.workloads, {{"experiment", id}});
-  insert_rows(*self_, "experiment_technique", experiment.techniques, {{"experiment", id}});
+  insert_rows(journal, "experiment_workload", experiment.workloads, {{"experiment", id}});
+  insert_rows(journal, "experiment_technique", experiment.techniques, {{"experiment", id}});
   // In a journal that has no such job, or whose job is over, the number means nothing.
-  self_->database.run(
+  database_of(journal).run(
       "INSERT INTO job_experiment (experiment, job) SELECT ?, id FROM job WHERE id = ?"
       " AND id NOT IN (SELECT job FROM job_end)",
-      {id, self_->job});
+      {id, journal.implementation().job});
   if (experiment.campaign == 0) {
-    self_->take(Task::experiment, id);
+    take(journal, Task::experiment, id);
   }
   transaction.commit();
   return id;
 }
 
-void Journal::add_build(std::int64_t experiment, Role role, const Build& build) {
-  Transaction transaction(self_->database);
-  const std::string_view name = role == Role::candidate ? "candidate" : "incumbent";
-  insert_row(*self_, "build", build,
+void add_build(Journal& journal, std::int64_t experiment, BuildRole role, const Build& build) {
+  Transaction transaction(database_of(journal));
+  const std::string_view name = role == BuildRole::candidate ? "candidate" : "incumbent";
+  insert_row(journal, "build", build,
              {{"experiment", experiment},
               {"role", name},
-              {"toolchain", self_->toolchain_row(build.toolchain)},
-              {"log", self_->add_blob("log", build.log)}});
+              {"toolchain", toolchain_row(journal, build.toolchain)},
+              {"log", add_blob(journal, "log", build.log)}});
   for (const auto& [resource, value] : build.resources) {
-    self_->database.run("INSERT INTO build_resource (experiment, role, name, value) VALUES (?, ?, ?, ?)",
-                        {experiment, name, resource, value});
+    database_of(journal).run("INSERT INTO build_resource (experiment, role, name, value) VALUES (?, ?, ?, ?)",
+                             {experiment, name, resource, value});
   }
   transaction.commit();
 }
 
-void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
-  Transaction transaction(self_->database);
-  insert_row(*self_, "gate", gate, {{"experiment", experiment}, {"position", gates_of(self_->database, experiment)}});
+void add_gate(Journal& journal, std::int64_t experiment, const GateResult& gate) {
+  Transaction transaction(database_of(journal));
+  insert_row(journal, "gate", gate,
+             {{"experiment", experiment}, {"position", gates_of(database_of(journal), experiment)}});
   for (const OutputErrors& errors : gate.errors) {
-    insert_row(*self_, "output_error", errors, {{"experiment", experiment}});
+    insert_row(journal, "output_error", errors, {{"experiment", experiment}});
   }
   transaction.commit();
 }
 
-void Journal::Implementation::add_round(std::string_view owner, std::int64_t owner_id, const Round& round) {
-  Transaction transaction(database);
+void add_round_of(Journal& journal, std::string_view owner, std::int64_t owner_id, const Round& round) {
+  Transaction transaction(database_of(journal));
   const std::string runs = round.commands ? encode(values_of(*round.commands)) : "";
-  const std::int64_t id = insert_row(*this, "round", round,
+  const std::int64_t id = insert_row(journal, "round", round,
                                      {{owner, owner_id},
                                       {"environment", encode_environment(round)},
                                       {"runs", runs.empty() ? Value(nullptr) : Value(runs)},
@@ -173,37 +177,37 @@ void Journal::Implementation::add_round(std::string_view owner, std::int64_t own
   int position = 0;
   for (const RoundWorkload& workload : round.workloads) {
     const std::string samples = encode_samples(workload.warmup, workload.blocks);
-    insert_row(*this, "round_workload", workload,
+    insert_row(journal, "round_workload", workload,
                {{"round", id}, {"position", position++}, {"samples", Value::blob(samples)}});
   }
   transaction.commit();
 }
 
-void Journal::add_round(std::int64_t experiment, const Round& round) {
-  self_->add_round("experiment", experiment, round);
+void add_round(Journal& journal, std::int64_t experiment, const Round& round) {
+  add_round_of(journal, "experiment", experiment, round);
 }
 
-void Journal::finish_experiment(const Experiment& experiment, const std::optional<Lesson>& lesson) {
+void finish_experiment(Journal& journal, const Experiment& experiment, const std::optional<Lesson>& lesson) {
   if (!experiment.judgement) {
     throw std::logic_error("an experiment is finished by its judgement");
   }
-  Transaction transaction(self_->database);
-  add_missing_evidence(*this, self_->database, experiment);
-  insert_judgement(*self_, experiment);
+  Transaction transaction(database_of(journal));
+  add_missing_evidence(journal, database_of(journal), experiment);
+  insert_judgement(journal, experiment);
   if (lesson) {
-    insert_row(*self_, "lesson", *lesson, {{"experiment", experiment.id}, {"at", utc_now()}});
+    insert_row(journal, "lesson", *lesson, {{"experiment", experiment.id}, {"at", utc_now()}});
   }
   transaction.commit();
 }
 
 namespace {
 
-Build load_build(Journal::Implementation& self, std::int64_t experiment, std::string_view role) {
+Build load_build(Journal& journal, std::int64_t experiment, std::string_view role) {
   const std::vector<Build> found =
-      read_rows<Build>(self, "build WHERE experiment = ? AND role = ?", {experiment, role});
+      read_rows<Build>(journal, "build WHERE experiment = ? AND role = ?", {experiment, role});
   Build build = found.empty() ? Build() : found.front();
-  Statement resources = self.database.query("SELECT name, value FROM build_resource WHERE experiment = ? AND role = ?",
-                                            {experiment, role});
+  Statement resources = database_of(journal).query(
+      "SELECT name, value FROM build_resource WHERE experiment = ? AND role = ?", {experiment, role});
   while (resources.step()) {
     const std::string name = resources.text();
     build.resources[name] = resources.integer();
@@ -211,89 +215,126 @@ Build load_build(Journal::Implementation& self, std::int64_t experiment, std::st
   return build;
 }
 
-std::vector<RoundWorkload> load_workloads(Journal::Implementation& self, std::int64_t round) {
+std::vector<RoundWorkload> load_workloads(Journal& journal, std::int64_t round) {
   std::vector<RoundWorkload> workloads;
-  Statement rows = self.database.query(
+  Statement rows = database_of(journal).query(
       "SELECT " + columns_of<RoundWorkload>() + ", samples FROM round_workload WHERE round = ? ORDER BY position",
       {round});
   while (rows.step()) {
     RoundWorkload& workload = workloads.emplace_back();
-    read_row(self, rows, workload);
+    read_row(journal, rows, workload);
     decode_samples(rows.text(), workload.warmup, workload.blocks);
   }
   return workloads;
 }
 
 // Without builds, gates and rounds; nullopt where there is none of that number.
-std::optional<Experiment> load_summary(Journal::Implementation& self, std::int64_t id) {
-  std::optional<Experiment> experiment = first_of(read_rows<Experiment>(self, "experiment WHERE id = ?", {id}));
+std::optional<Experiment> load_summary(Journal& journal, std::int64_t id) {
+  std::optional<Experiment> experiment = first_of(read_rows<Experiment>(journal, "experiment WHERE id = ?", {id}));
   if (experiment) {
-    experiment->workloads = self.workloads_of(id);
-    experiment->techniques =
-        self.database.texts("SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
-    experiment->judgement = first_of(read_rows<Judgement>(self, "judgement WHERE experiment = ?", {id}));
+    experiment->workloads = workloads_of(journal, id);
+    experiment->techniques = database_of(journal).texts(
+        "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", {id});
+    experiment->judgement = first_of(read_rows<Judgement>(journal, "judgement WHERE experiment = ?", {id}));
   }
   return experiment;
 }
 
 }  // namespace
 
-std::vector<std::string> Journal::Implementation::workloads_of(std::int64_t experiment) {
-  return database.texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
-                        {experiment});
+std::vector<std::string> workloads_of(Journal& journal, std::int64_t experiment) {
+  return database_of(journal).texts("SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position",
+                                    {experiment});
 }
 
-std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column, std::int64_t owner) {
+std::vector<Round> rounds_of(Journal& journal, std::string_view owner_column, std::int64_t owner) {
   std::vector<Round> result;
-  Statement rows = database.query("SELECT id, environment, runs, " + columns_of<Round>() + " FROM round WHERE " +
-                                      std::string(owner_column) + " = ? ORDER BY id",
-                                  {owner});
+  Statement rows = database_of(journal).query("SELECT id, environment, runs, " + columns_of<Round>() +
+                                                  " FROM round WHERE " + std::string(owner_column) + " = ? ORDER BY id",
+                                              {owner});
   while (rows.step()) {
     Round& round = result.emplace_back();
     const std::int64_t id = rows.integer();
     const std::string environment = rows.text();
     std::optional<std::vector<double>> values;
-    read_column(*this, rows, values);
-    read_row(*this, rows, round);
+    read_column(journal, rows, values);
+    read_row(journal, rows, round);
     if (values) {
       round.commands = runs_of(*values, round.candidate_in_slot0);
     }
-    round.workloads = load_workloads(*this, id);
+    round.workloads = load_workloads(journal, id);
     decode_environment(environment, round);
   }
   return result;
 }
 
-Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
-  std::optional<Experiment> found = load_summary(*self_, id);
+Experiment load_experiment(Journal& journal, std::int64_t id, Detail detail) {
+  std::optional<Experiment> found = load_summary(journal, id);
   if (!found) {
-    const std::int64_t newest = self_->database.number("SELECT max(id) FROM experiment");
+    const std::int64_t newest = database_of(journal).number("SELECT max(id) FROM experiment");
     throw UserError(
-        fmt::format("there is no experiment {} in '{}'", id, self_->path.string()),
+        fmt::format("there is no experiment {} in '{}'", id, journal.path().string()),
         newest == 0 ? "it holds none yet" : fmt::format("it holds 1 to {}; 'apo query' lists them", newest));
   }
   Experiment experiment = std::move(*found);
-  experiment.candidate_build = load_build(*self_, id, "candidate");
-  experiment.incumbent_build = load_build(*self_, id, "incumbent");
-  experiment.gates = read_rows<GateResult>(*self_, "gate WHERE experiment = ? ORDER BY position", {id});
+  experiment.candidate_build = load_build(journal, id, "candidate");
+  experiment.incumbent_build = load_build(journal, id, "incumbent");
+  experiment.gates = read_rows<GateResult>(journal, "gate WHERE experiment = ? ORDER BY position", {id});
   for (GateResult& gate : experiment.gates) {
     if (gate.gate == "correctness") {
-      gate.errors = read_rows<OutputErrors>(*self_, "output_error WHERE experiment = ? ORDER BY workload", {id});
+      gate.errors = read_rows<OutputErrors>(journal, "output_error WHERE experiment = ? ORDER BY workload", {id});
     }
   }
   if (detail == Detail::rounds) {
-    experiment.rounds = self_->rounds("experiment", id);
+    experiment.rounds = rounds_of(journal, "experiment", id);
   }
   return experiment;
 }
 
-std::vector<Experiment> Journal::experiments(std::int64_t campaign, Detail detail) {
+std::vector<Experiment> experiments_of(Journal& journal, std::int64_t campaign, Detail detail) {
   std::vector<Experiment> result;
   for (const std::int64_t id :
-       self_->database.integers("SELECT id FROM experiment WHERE campaign = ? ORDER BY id", {campaign})) {
-    result.push_back(load_experiment(id, detail));
+       database_of(journal).integers("SELECT id FROM experiment WHERE campaign = ? ORDER BY id", {campaign})) {
+    result.push_back(load_experiment(journal, id, detail));
   }
   return result;
+}
+
+int judged_candidates(Journal& journal, const std::string& family, const std::string& workload_class,
+                      const std::string& machine) {
+  constexpr std::string_view kQuery =
+      "SELECT count(*) FROM experiment e JOIN machine m ON m.id = e.machine LEFT JOIN judgement j ON j.experiment = "
+      "e.id"
+      " WHERE e.family = ? AND e.workload_class = ? AND m.key IN (SELECT value FROM json_each(?))"
+      " AND j.reason IS NOT 'ranked' AND e.id NOT IN (SELECT experiment FROM replay)"
+      " AND EXISTS (SELECT 1 FROM round r WHERE r.experiment = e.id)";
+  return static_cast<int>(database_of(journal).number(kQuery, {family, workload_class, peers_of(journal, machine)}));
+}
+
+std::optional<std::int64_t> oldest_proof_of_wrong(Journal& journal, const Experiment& candidate) {
+  // The machine code of a workload says nothing of the shapes that the gates before the timing were wrong on.
+  static const std::string query = fmt::format(
+      "WITH contract AS (SELECT source_hash, file FROM variant_file WHERE name = '{}'),"
+      " like_it AS ("
+      "SELECT e.id FROM experiment e JOIN configuration c ON c.id = e.candidate"
+      " WHERE e.family = ?1 AND e.candidate_source = ?2 AND c.settings = ?3"
+      " UNION SELECT e.id FROM build b JOIN experiment e ON e.id = b.experiment"
+      " WHERE b.code_hash = ?4 AND b.role = 'candidate' AND e.family = ?1"
+      " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?5"
+      " AND (SELECT file FROM contract WHERE source_hash = e.candidate_source) IS"
+      " (SELECT file FROM contract WHERE source_hash = ?2)"
+      " AND EXISTS (SELECT 1 FROM gate g WHERE g.experiment = e.id AND g.gate IN ('timing', 'regimes')"
+      " AND g.outcome = 'incorrect'))"
+      " SELECT min(j.experiment) FROM like_it JOIN judgement j ON j.experiment = like_it.id"
+      // An undecided one may have failed by its incumbent.
+      " WHERE j.outcome = 'incorrect' AND j.verdict = 'reverted'",
+      kContractName);
+  const Build& build = candidate.candidate_build;
+  const bool has_code = !build.code_hash.empty() && candidate.workloads.size() == 1;
+  const std::int64_t found = database_of(journal).number(
+      query, {candidate.family, candidate.candidate_source_hash, encode(candidate.candidate.settings),
+              has_code ? Value(build.code_hash) : Value(nullptr), has_code ? candidate.workloads.front() : ""});
+  return found != 0 ? std::optional(found) : std::nullopt;
 }
 
 namespace {
@@ -301,8 +342,8 @@ namespace {
 // Ascending.
 std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
                                             const std::string& workload_class, const std::string& machines,
-                                            Journal::Where where, std::int64_t most) {
-  const std::string negation = where == Journal::Where::campaigns_here ? "" : "NOT ";
+                                            JudgedAt where, std::int64_t most) {
+  const std::string negation = where == JudgedAt::campaigns_here ? "" : "NOT ";
   std::vector<std::int64_t> ids = database.integers(
       "SELECT e.id FROM experiment e CROSS JOIN judgement j ON j.experiment = e.id CROSS JOIN machine m"
       " ON m.id = e.machine WHERE e.family = ? AND j.reason <> 'ranked' AND " +
@@ -316,21 +357,21 @@ std::vector<std::int64_t> newest_judged_ids(Database& database, const std::strin
 
 }  // namespace
 
-std::vector<Experiment> Journal::newest_judged(const std::string& family, const std::string& workload_class,
-                                               const std::string& machine, std::int64_t most, Where where) {
+std::vector<Experiment> newest_judged(Journal& journal, const std::string& family, const std::string& workload_class,
+                                      const std::string& machine, std::int64_t most, JudgedAt where) {
   std::vector<Experiment> result;
   for (const std::int64_t id :
-       newest_judged_ids(self_->database, family, workload_class, self_->peers(machine), where, most)) {
-    Experiment& experiment = result.emplace_back(*load_summary(*self_, id));
+       newest_judged_ids(database_of(journal), family, workload_class, peers_of(journal, machine), where, most)) {
+    Experiment& experiment = result.emplace_back(*load_summary(journal, id));
     experiment.gates =
-        read_rows<GateResult>(*self_, "gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY position", {id});
+        read_rows<GateResult>(journal, "gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY position", {id});
   }
   return result;
 }
 
 // Searches from the newest one back, to the first that fits.
-std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string& variant, const std::string& opponent,
-                                                              const std::string& machine) {
+std::optional<JudgedWorkload> newest_judged_workload(Journal& journal, const std::string& variant,
+                                                     const std::string& opponent, const std::string& machine) {
   constexpr std::string_view kQuery =
       "WITH mine AS MATERIALIZED (SELECT id FROM configuration WHERE variant = ?1),"
       " theirs AS MATERIALIZED (SELECT id FROM configuration WHERE ?2 = '' OR variant = ?2),"
@@ -341,7 +382,7 @@ std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string&
       " AND e.machine IN here"
       " AND EXISTS (SELECT 1 FROM judgement j WHERE j.experiment = e.id AND j.effect IS NOT NULL)"
       " ORDER BY e.id DESC LIMIT 1";
-  Statement row = self_->database.query(kQuery, {variant, opponent, machine});
+  Statement row = database_of(journal).query(kQuery, {variant, opponent, machine});
   if (!row.step()) {
     return std::nullopt;
   }
@@ -350,7 +391,7 @@ std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string&
   return judged;
 }
 
-std::optional<std::int64_t> Journal::newest_with_code(const JudgedCode& code) {
+std::optional<std::int64_t> newest_with_code(Journal& journal, const JudgedCode& code) {
   constexpr std::string_view kQuery =
       "SELECT b.experiment FROM build b"
       " JOIN build i ON i.experiment = b.experiment AND i.role = 'incumbent' AND i.code_hash = ?2"
@@ -360,7 +401,7 @@ std::optional<std::int64_t> Journal::newest_with_code(const JudgedCode& code) {
       " WHERE b.code_hash = ?1 AND b.role = 'candidate'"
       " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?4"
       " ORDER BY b.experiment DESC LIMIT 1";
-  const std::int64_t found = self_->database.number(
+  const std::int64_t found = database_of(journal).number(
       kQuery, {code.candidate, code.incumbent, code.machine, code.workload, to_string(code.cache)});
   return found != 0 ? std::optional(found) : std::nullopt;
 }

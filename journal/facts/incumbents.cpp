@@ -1,4 +1,6 @@
 // journal/facts/incumbents.cpp - reads what was accepted last: in a class, and on each of its workloads.
+#include "journal/facts/incumbents.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,13 +9,16 @@
 
 namespace apo {
 
-std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
-                                            const std::string& machine) {
+APO_COLUMNS_AS(Incumbent, "family, workload_class, machine_id, configuration, source_hash, experiment, campaign, since",
+               family, workload_class, machine, configuration, source_hash, experiment, campaign, since)
+
+std::optional<Incumbent> find_incumbent(Journal& journal, const std::string& family, const std::string& workload_class,
+                                        const std::string& machine) {
   const std::vector<Incumbent> found = read_rows<Incumbent>(
-      *self_,
+      journal,
       "incumbents WHERE family = ? AND workload_class = ? AND machine_id IN (SELECT value FROM json_each(?))"
       " ORDER BY machine_id",
-      {family, workload_class, self_->peers(machine)});
+      {family, workload_class, peers_of(journal, machine)});
   if (found.empty()) {
     return std::nullopt;
   }
@@ -24,8 +29,8 @@ std::optional<Incumbent> Journal::incumbent(const std::string& family, const std
   return newest;
 }
 
-std::vector<Incumbent> Journal::incumbents() {
-  return read_rows<Incumbent>(*self_, "incumbents ORDER BY family, workload_class, machine_id");
+std::vector<Incumbent> all_incumbents(Journal& journal) {
+  return read_rows<Incumbent>(journal, "incumbents ORDER BY family, workload_class, machine_id");
 }
 
 namespace {
@@ -88,15 +93,14 @@ std::map<std::string, Decision> last_decisions(const std::vector<Decision>& all)
 
 }  // namespace
 
-std::vector<WorkloadIncumbent> Journal::workload_incumbents(const std::string& family,
-                                                            const std::string& workload_class,
-                                                            const std::string& machine) {
+std::vector<WorkloadIncumbent> workload_incumbents(Journal& journal, const std::string& family,
+                                                   const std::string& workload_class, const std::string& machine) {
   std::vector<WorkloadIncumbent> result;
   for (const auto& [workload, decision] :
-       last_decisions(decisions(self_->database, family, workload_class, self_->peers(machine)))) {
+       last_decisions(decisions(database_of(journal), family, workload_class, peers_of(journal, machine)))) {
     const auto& [configuration, source] = decision.winner();
     result.push_back({.workload = workload,
-                      .incumbent = {family, workload_class, machine, self_->configuration(configuration), source,
+                      .incumbent = {family, workload_class, machine, load_configuration(journal, configuration), source,
                                     decision.experiment, decision.campaign, decision.at},
                       .stood = !decision.accepted});
   }

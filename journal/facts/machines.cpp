@@ -1,4 +1,6 @@
 // journal/facts/machines.cpp - writes and reads machines and toolchains.
+#include "journal/facts/machines.h"
+
 #include <stdexcept>
 
 #include "harness/core/hash.h"
@@ -22,44 +24,44 @@ std::string machine_fingerprint(const Machine& machine) {
   return sha256_of_parts(parts);
 }
 
-std::int64_t Journal::Implementation::machine_row(const std::string& id) {
-  if (const auto found = machines.find(id); found != machines.end()) {
+std::int64_t machine_row(Journal& journal, const std::string& id) {
+  if (const auto found = journal.implementation().machines.find(id); found != journal.implementation().machines.end()) {
     return found->second;
   }
-  const std::int64_t row = database.number("SELECT max(id) FROM machine WHERE key = ?", {id});
+  const std::int64_t row = database_of(journal).number("SELECT max(id) FROM machine WHERE key = ?", {id});
   if (row == 0) {
     throw std::logic_error("machine '" + id + "' is not in the journal: call add_machine first");
   }
   return row;
 }
 
-std::int64_t Journal::Implementation::toolchain_row(const Toolchain& toolchain) {
-  const std::int64_t known = database.number("SELECT id FROM toolchain WHERE compiler = ? AND version = ?",
-                                             {toolchain.compiler, toolchain.version});
-  return known != 0 ? known : insert_row(*this, "toolchain", toolchain);
+std::int64_t toolchain_row(Journal& journal, const Toolchain& toolchain) {
+  const std::int64_t known = database_of(journal).number("SELECT id FROM toolchain WHERE compiler = ? AND version = ?",
+                                                         {toolchain.compiler, toolchain.version});
+  return known != 0 ? known : insert_row(journal, "toolchain", toolchain);
 }
 
-void Journal::add_machine(const Machine& machine) {
-  Transaction transaction(self_->database);
+void add_machine(Journal& journal, const Machine& machine) {
+  Transaction transaction(database_of(journal));
   const std::string print = machine_fingerprint(machine);
-  std::int64_t id = self_->database.number("SELECT id FROM machine WHERE fingerprint = ?", {print});
+  std::int64_t id = database_of(journal).number("SELECT id FROM machine WHERE fingerprint = ?", {print});
   if (id == 0) {
-    id = insert_row(*self_, "machine", machine, {{"fingerprint", print}, {"first_seen", utc_now()}});
+    id = insert_row(journal, "machine", machine, {{"fingerprint", print}, {"first_seen", utc_now()}});
   }
   transaction.commit();
-  self_->machines.insert_or_assign(machine.id, id);
+  journal.implementation().machines.insert_or_assign(machine.id, id);
 }
 
-std::optional<Machine> Journal::machine(const std::string& id) {
-  const auto current = self_->machines.find(id);
-  const bool any = current == self_->machines.end();
-  return first_of(read_rows<Machine>(*self_, "machine WHERE key = ? AND (id = ? OR ?) ORDER BY id DESC LIMIT 1",
+std::optional<Machine> find_machine(Journal& journal, const std::string& id) {
+  const auto current = journal.implementation().machines.find(id);
+  const bool any = current == journal.implementation().machines.end();
+  return first_of(read_rows<Machine>(journal, "machine WHERE key = ? AND (id = ? OR ?) ORDER BY id DESC LIMIT 1",
                                      {id, any ? 0 : current->second, any}));
 }
 
-std::optional<Machine> Journal::machine_of(std::int64_t experiment) {
+std::optional<Machine> machine_of(Journal& journal, std::int64_t experiment) {
   return first_of(
-      read_rows<Machine>(*self_, "machine WHERE id = (SELECT machine FROM experiment WHERE id = ?)", {experiment}));
+      read_rows<Machine>(journal, "machine WHERE id = (SELECT machine FROM experiment WHERE id = ?)", {experiment}));
 }
 
 }  // namespace apo

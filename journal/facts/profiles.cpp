@@ -1,92 +1,99 @@
 // journal/facts/profiles.cpp - writes and reads profiles and the roofs that they are held against.
+#include "journal/facts/profiles.h"
+
 #include <fmt/format.h>
 
 #include "harness/core/error.h"
 #include "journal/columns.h"
 
 namespace apo {
+
+APO_COLUMNS_AS(ProfileRow,
+               "id, configuration, (SELECT key FROM machine WHERE machine.id = profile.machine), source, workload,"
+               " conditions, at",
+               id, configuration, machine, source_hash, workload, conditions, at)
+
 namespace {
 
-std::int64_t insert_roof(Journal::Implementation& self, std::int64_t machine, const Roof& roof) {
-  return insert_row(self, "roof", roof, {{"machine", machine}, {"at", utc_now()}});
+std::int64_t insert_roof(Journal& journal, std::int64_t machine, const Roof& roof) {
+  return insert_row(journal, "roof", roof, {{"machine", machine}, {"at", utc_now()}});
 }
 
 // The row of this very measurement, which several profiles share.
-std::int64_t roof_row(Journal::Implementation& self, std::int64_t machine, const Roof& roof) {
-  const std::int64_t same = self.database.number(
+std::int64_t roof_row(Journal& journal, std::int64_t machine, const Roof& roof) {
+  const std::int64_t same = database_of(journal).number(
       "SELECT id FROM roof WHERE machine = ? AND name = ? AND value IS ? AND unit = ? AND lower IS ? AND upper IS ?"
       " AND samples = ? AND note = ? ORDER BY id DESC LIMIT 1",
       {machine, roof.name, roof.value, roof.unit, roof.lower, roof.upper, roof.samples, roof.note});
-  return same != 0 ? same : insert_roof(self, machine, roof);
+  return same != 0 ? same : insert_roof(journal, machine, roof);
 }
 
-std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_view condition,
-                                    const std::vector<Value>& values) {
+std::vector<Profile> profiles_where(Journal& journal, std::string_view condition, const std::vector<Value>& values) {
   std::vector<Profile> profiles;
-  Statement rows = self.database.query(
+  Statement rows = database_of(journal).query(
       "SELECT id, " + columns_of<Profile>() + " FROM profile WHERE " + std::string(condition) + " ORDER BY id", values);
   while (rows.step()) {
     const std::int64_t id = rows.integer();
     Profile& profile = profiles.emplace_back();
-    read_row(self, rows, profile);
-    profile.metrics = read_rows<Metric>(self, "metric WHERE profile = ? ORDER BY position", {id});
-    profile.roofs =
-        read_rows<Roof>(self, "profile_roof p JOIN roof r ON r.id = p.roof WHERE profile = ? ORDER BY position", {id});
-    profile.stalls = read_rows<StallSample>(self, "stall_sample WHERE profile = ? ORDER BY position", {id});
-    profile.lines = read_rows<SourceLine>(self, "source_line WHERE profile = ? ORDER BY file, line", {id});
+    read_row(journal, rows, profile);
+    profile.metrics = read_rows<Metric>(journal, "metric WHERE profile = ? ORDER BY position", {id});
+    profile.roofs = read_rows<Roof>(
+        journal, "profile_roof p JOIN roof r ON r.id = p.roof WHERE profile = ? ORDER BY position", {id});
+    profile.stalls = read_rows<StallSample>(journal, "stall_sample WHERE profile = ? ORDER BY position", {id});
+    profile.lines = read_rows<SourceLine>(journal, "source_line WHERE profile = ? ORDER BY file, line", {id});
   }
   return profiles;
 }
 
 }  // namespace
 
-void Journal::add_roofs(const std::string& machine, const std::vector<Roof>& roofs) {
-  Transaction transaction(self_->database);
+void add_roofs(Journal& journal, const std::string& machine, const std::vector<Roof>& roofs) {
+  Transaction transaction(database_of(journal));
   for (const Roof& roof : roofs) {
-    insert_roof(*self_, self_->machine_row(machine), roof);
+    insert_roof(journal, machine_row(journal, machine), roof);
   }
   transaction.commit();
 }
 
-std::vector<Roof> Journal::roofs(const std::string& machine, const std::string& driver) {
-  return read_rows<Roof>(*self_,
+std::vector<Roof> roofs_of(Journal& journal, const std::string& machine, const std::string& driver) {
+  return read_rows<Roof>(journal,
                          "roof WHERE id IN (SELECT max(r.id) FROM roof r JOIN machine m ON m.id = r.machine"
                          " WHERE m.key = ? AND ? IN ('', m.driver) GROUP BY r.name) ORDER BY name",
                          {machine, driver});
 }
 
-std::int64_t Journal::add_profile(const Profile& profile, const ProfileContext& context) {
-  Transaction transaction(self_->database);
-  const std::int64_t machine = self_->machine_row(context.machine);
+std::int64_t add_profile(Journal& journal, const Profile& profile, const ProfileContext& context) {
+  Transaction transaction(database_of(journal));
+  const std::int64_t machine = machine_row(journal, context.machine);
   const bool registered = !context.source_hash.empty();
-  const std::int64_t id = insert_row(*self_, "profile", profile,
+  const std::int64_t id = insert_row(journal, "profile", profile,
                                      {{"iteration", Value::reference(context.iteration)},
                                       {"experiment", Value::reference(context.experiment)},
                                       {"machine", machine},
                                       {"source", registered ? Value(context.source_hash) : Value(nullptr)},
                                       {"at", utc_now()}});
-  insert_rows(*self_, "metric", profile.metrics, {{"profile", id}});
-  insert_rows(*self_, "stall_sample", profile.stalls, {{"profile", id}});
+  insert_rows(journal, "metric", profile.metrics, {{"profile", id}});
+  insert_rows(journal, "stall_sample", profile.stalls, {{"profile", id}});
   for (const SourceLine& line : profile.lines) {
-    insert_row(*self_, "source_line", line, {{"profile", id}});
+    insert_row(journal, "source_line", line, {{"profile", id}});
   }
   int position = 0;
   for (const Roof& roof : profile.roofs) {
-    self_->database.run("INSERT INTO profile_roof (profile, position, roof) VALUES (?, ?, ?)",
-                        {id, position++, roof_row(*self_, machine, roof)});
+    database_of(journal).run("INSERT INTO profile_roof (profile, position, roof) VALUES (?, ?, ?)",
+                             {id, position++, roof_row(journal, machine, roof)});
   }
   transaction.commit();
   return id;
 }
 
-std::vector<Profile> Journal::profiles_of_iteration(std::int64_t iteration) {
-  return profiles_where(*self_, "iteration = ?", {iteration});
+std::vector<Profile> profiles_of_iteration(Journal& journal, std::int64_t iteration) {
+  return profiles_where(journal, "iteration = ?", {iteration});
 }
 
-std::optional<Profile> Journal::newest_profile(const Configuration& configuration, const std::string& workload,
-                                               const ProfileContext& context) {
+std::optional<Profile> newest_profile(Journal& journal, const Configuration& configuration, const std::string& workload,
+                                      const ProfileContext& context) {
   std::vector<Profile> found = profiles_where(
-      *self_,
+      journal,
       "id = (SELECT max(p.id) FROM profile p JOIN configuration c ON c.id = p.configuration"
       " JOIN machine m ON m.id = p.machine WHERE c.variant = ? AND c.settings = ? AND p.workload = ? AND m.key = ?"
       " AND p.source = ?)",
@@ -94,14 +101,14 @@ std::optional<Profile> Journal::newest_profile(const Configuration& configuratio
   return first_of(std::move(found));
 }
 
-std::vector<ProfileRow> Journal::profile_rows(const std::string& variant) {
+std::vector<ProfileRow> profile_rows(Journal& journal, const std::string& variant) {
   return read_rows<ProfileRow>(
-      *self_, "profile WHERE configuration IN (SELECT id FROM configuration WHERE variant = ?) ORDER BY id DESC",
+      journal, "profile WHERE configuration IN (SELECT id FROM configuration WHERE variant = ?) ORDER BY id DESC",
       {variant});
 }
 
-Profile Journal::profile(std::int64_t id) {
-  std::vector<Profile> found = profiles_where(*self_, "id = ?", {id});
+Profile load_profile(Journal& journal, std::int64_t id) {
+  std::vector<Profile> found = profiles_where(journal, "id = ?", {id});
   if (found.empty()) {
     throw UserError(fmt::format("the journal has no profile {}", id));
   }

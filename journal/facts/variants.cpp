@@ -1,4 +1,6 @@
 // journal/facts/variants.cpp - writes and reads variants with their files, and configurations.
+#include "journal/facts/variants.h"
+
 #include <stdexcept>
 
 #include "harness/core/error.h"
@@ -9,7 +11,7 @@
 namespace apo {
 namespace {
 
-void add_files(Journal::Implementation& self, const Variant& variant) {
+void add_files(Journal& journal, const Variant& variant) {
   std::vector<SourceFile> files = {{.name = "-", .text = variant.source, .path = ""}};
   files.insert(files.end(), variant.headers.begin(), variant.headers.end());
   if (!variant.contract.empty()) {
@@ -17,19 +19,19 @@ void add_files(Journal::Implementation& self, const Variant& variant) {
   }
   int position = 0;
   for (const SourceFile& file : files) {
-    self.database.run("INSERT INTO variant_file (source_hash, position, name, file) VALUES (?, ?, ?, ?)",
-                      {variant.source_hash, position++, file.name, self.add_blob("source", file.text)});
+    database_of(journal).run("INSERT INTO variant_file (source_hash, position, name, file) VALUES (?, ?, ?, ?)",
+                             {variant.source_hash, position++, file.name, add_blob(journal, "source", file.text)});
   }
 }
 
 // The files in place of their manifest, where there is one.
-void read_files(Journal::Implementation& self, const std::string& source_hash, Variant& variant) {
-  Statement rows = self.database.query(
+void read_files(Journal& journal, const std::string& source_hash, Variant& variant) {
+  Statement rows = database_of(journal).query(
       "SELECT position, name, file FROM variant_file WHERE source_hash = ? ORDER BY position", {source_hash});
   while (rows.step()) {
     const bool own = rows.integer() == 0;
     std::string name = rows.text();
-    std::string text = self.blob(rows.text());
+    std::string text = load_blob(journal, rows.text());
     if (own) {
       variant.source = std::move(text);
     } else if (name == kContractName) {
@@ -42,19 +44,19 @@ void read_files(Journal::Implementation& self, const std::string& source_hash, V
 
 }  // namespace
 
-std::int64_t Journal::Implementation::configuration_row(const Configuration& configuration) {
+std::int64_t configuration_row(Journal& journal, const Configuration& configuration) {
   const std::string settings = encode(configuration.settings);
-  const std::int64_t known = database.number("SELECT id FROM configuration WHERE variant = ? AND settings = ?",
-                                             {configuration.variant, settings});
+  const std::int64_t known = database_of(journal).number(
+      "SELECT id FROM configuration WHERE variant = ? AND settings = ?", {configuration.variant, settings});
   return known != 0
              ? known
-             : database.insert_into(
+             : database_of(journal).insert_into(
                    "configuration",
                    {{"variant", configuration.variant}, {"settings", settings}, {"label", configuration.label()}});
 }
 
-Configuration Journal::Implementation::configuration(std::int64_t row) {
-  Statement known = database.query("SELECT variant, settings FROM configuration WHERE id = ?", {row});
+Configuration load_configuration(Journal& journal, std::int64_t row) {
+  Statement known = database_of(journal).query("SELECT variant, settings FROM configuration WHERE id = ?", {row});
   if (!known.step()) {
     return {};
   }
@@ -64,24 +66,25 @@ Configuration Journal::Implementation::configuration(std::int64_t row) {
   return configuration;
 }
 
-std::string Journal::Implementation::add_blob(std::string_view kind, std::string_view bytes) {
+std::string add_blob(Journal& journal, std::string_view kind, std::string_view bytes) {
   std::string hash = sha256(bytes);
-  database.run("INSERT OR IGNORE INTO blob (sha256, kind, bytes) VALUES (?, ?, ?)", {hash, kind, Value::blob(bytes)});
+  database_of(journal).run("INSERT OR IGNORE INTO blob (sha256, kind, bytes) VALUES (?, ?, ?)",
+                           {hash, kind, Value::blob(bytes)});
   return hash;
 }
 
-std::string Journal::Implementation::blob(const std::string& hash) {
-  return database.text("SELECT bytes FROM blob WHERE sha256 = ?", {hash});
+std::string load_blob(Journal& journal, const std::string& hash) {
+  return database_of(journal).text("SELECT bytes FROM blob WHERE sha256 = ?", {hash});
 }
 
-void Journal::add_variant(const Variant& variant) {
-  Transaction transaction(self_->database);
+void add_variant(Journal& journal, const Variant& variant) {
+  Transaction transaction(database_of(journal));
   const std::string addressed = is_one_file(variant) ? variant.source : source_manifest(variant);
-  if (self_->add_blob("source", addressed) != variant.source_hash) {
+  if (add_blob(journal, "source", addressed) != variant.source_hash) {
     throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
   }
   if (const std::string id =
-          self_->database.text("SELECT id FROM variant WHERE source_hash = ?", {variant.source_hash});
+          database_of(journal).text("SELECT id FROM variant WHERE source_hash = ?", {variant.source_hash});
       !id.empty()) {
     if (id != variant.id()) {
       throw UserError("the journal knows the text of '" + variant.path + "' as " + id,
@@ -90,7 +93,7 @@ void Journal::add_variant(const Variant& variant) {
     return;
   }
   const Prediction prediction = variant.prediction.value_or(Prediction{});
-  insert_row(*self_, "variant", variant,
+  insert_row(journal, "variant", variant,
              {{"id", variant.id()},
               {"has_prediction", variant.prediction.has_value()},
               {"predicted_low", prediction.low},
@@ -98,15 +101,15 @@ void Journal::add_variant(const Variant& variant) {
               {"predicted_over", prediction.relative_to},
               {"predicted_because", prediction.because},
               {"registered_at", utc_now()}});
-  insert_rows(*self_, "variant_technique", variant.techniques, {{"source_hash", variant.source_hash}});
+  insert_rows(journal, "variant_technique", variant.techniques, {{"source_hash", variant.source_hash}});
   if (!is_one_file(variant)) {
-    add_files(*self_, variant);
+    add_files(journal, variant);
   }
   transaction.commit();
 }
 
-std::optional<Variant> Journal::variant(const std::string& source_hash) {
-  Statement row = self_->database.query(
+std::optional<Variant> find_variant(Journal& journal, const std::string& source_hash) {
+  Statement row = database_of(journal).query(
       "SELECT " + columns_of<Variant>() +
           ", has_prediction, predicted_low, predicted_high, predicted_over, predicted_because FROM variant"
           " WHERE source_hash = ?",
@@ -115,35 +118,35 @@ std::optional<Variant> Journal::variant(const std::string& source_hash) {
     return std::nullopt;
   }
   Variant variant;
-  read_row(*self_, row, variant);
+  read_row(journal, row, variant);
   const bool has_prediction = row.boolean();
   const Prediction prediction{row.real(), row.real(), row.text(), row.text()};
   if (has_prediction) {
     variant.prediction = prediction;
   }
-  variant.techniques = self_->database.texts(
+  variant.techniques = database_of(journal).texts(
       "SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
-  read_files(*self_, source_hash, variant);
+  read_files(journal, source_hash, variant);
   return variant;
 }
 
-int Journal::variant_version(const Variant& variant) {
-  return static_cast<int>(self_->database.number(
+int variant_version(Journal& journal, const Variant& variant) {
+  return static_cast<int>(database_of(journal).number(
       "SELECT count(*) FROM variant WHERE id = ? AND rowid <= (SELECT rowid FROM variant WHERE source_hash = ?)",
       {variant.id(), variant.source_hash}));
 }
 
-std::optional<Variant> Journal::newest_variant(const std::string& id) {
-  return variant(
-      self_->database.text("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {id}));
+std::optional<Variant> newest_variant(Journal& journal, const std::string& id) {
+  return find_variant(journal, database_of(journal).text(
+                                   "SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {id}));
 }
 
-std::vector<Variant> Journal::variants(const std::string& family) {
+std::vector<Variant> variants_of(Journal& journal, const std::string& family) {
   std::vector<Variant> result;
-  Statement rows = self_->database.query(
+  Statement rows = database_of(journal).query(
       "SELECT source_hash, max(rowid) FROM variant WHERE ? IN ('', family) GROUP BY id ORDER BY id", {family});
   while (rows.step()) {
-    result.push_back(*variant(rows.text()));
+    result.push_back(*find_variant(journal, rows.text()));
   }
   return result;
 }

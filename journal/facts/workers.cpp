@@ -1,9 +1,22 @@
 // journal/facts/workers.cpp - writes workers and what they were given, and reads them.
-#include "journal/workers.h"
+
+#include "journal/facts/workers.h"
 
 #include "journal/columns.h"
 
 namespace apo {
+
+// Read from `shown`, kShownWorkers.
+APO_COLUMNS_AS(WorkerRow,
+               "id, campaign, number, command, device, started_at, shown.machine_id, shown.reason, shown.note,"
+               " shown.ended_at, shown.machine, shown.experiments, shown.lost, shown.seconds, shown.candidate,"
+               " shown.busy_since",
+               id, campaign, number, command, device, started_at, machine, end, note, ended_at, model, experiments,
+               lost, busy_s, candidate, busy_since)
+APO_COLUMNS_AS(Placement, "worker, iteration, idx, candidate, incumbent, predicted_low, predicted_high, started_at",
+               worker, iteration, index, candidate, incumbent, prediction.low, prediction.high, started_at)
+APO_COLUMNS(PlacementEnd, state, experiment, note, seconds)
+
 namespace {
 
 // The machines that judged for one campaign as this one did, and itself.
@@ -22,35 +35,35 @@ constexpr std::string_view kShownWorkers =
 
 }  // namespace
 
-std::string Journal::Implementation::peers(const std::string& machine) {
-  return encode(database.texts(kPeers, {machine}));
+std::string peers_of(Journal& journal, const std::string& machine) {
+  return encode(database_of(journal).texts(kPeers, {machine}));
 }
 
-std::int64_t Journal::add_worker(const WorkerRow& worker) {
-  Transaction transaction(self_->database);
-  const std::int64_t machine = worker.machine.empty() ? 0 : self_->machine_row(worker.machine);
+std::int64_t add_worker(Journal& journal, const WorkerRow& worker) {
+  Transaction transaction(database_of(journal));
+  const std::int64_t machine = worker.machine.empty() ? 0 : machine_row(journal, worker.machine);
   const std::int64_t id =
-      insert_row(*self_, "worker", worker,
+      insert_row(journal, "worker", worker,
                  {{"machine", Value::reference(machine)}, {"started_at", time_or_now(worker.started_at)}});
   transaction.commit();
   return id;
 }
 
-void Journal::end_worker(std::int64_t worker, WorkerEnd reason, const std::string& note) {
-  self_->database.run("INSERT INTO worker_end (worker, reason, note, ended_at) VALUES (?, ?, ?, ?)",
-                      {worker, to_string(reason), note, utc_now()});
+void end_worker(Journal& journal, std::int64_t worker, WorkerEnd reason, const std::string& note) {
+  database_of(journal).run("INSERT INTO worker_end (worker, reason, note, ended_at) VALUES (?, ?, ?, ?)",
+                           {worker, to_string(reason), note, utc_now()});
 }
 
-std::vector<WorkerRow> Journal::workers(std::int64_t campaign) {
-  return read_rows<WorkerRow>(*self_, std::string(kShownWorkers) + "campaign = ? ORDER BY number, id", {campaign});
+std::vector<WorkerRow> workers_of(Journal& journal, std::int64_t campaign) {
+  return read_rows<WorkerRow>(journal, std::string(kShownWorkers) + "campaign = ? ORDER BY number, id", {campaign});
 }
 
-std::vector<std::int64_t> Journal::campaigns_with_workers() {
-  return self_->database.integers("SELECT DISTINCT campaign FROM worker ORDER BY campaign DESC");
+std::vector<std::int64_t> campaigns_with_workers(Journal& journal) {
+  return database_of(journal).integers("SELECT DISTINCT campaign FROM worker ORDER BY campaign DESC");
 }
 
-double Journal::answers_an_hour(std::int64_t campaign) {
-  Statement row = self_->database.query(
+double answers_an_hour(Journal& journal, std::int64_t campaign) {
+  Statement row = database_of(journal).query(
       "SELECT sum(experiments), 24 * (julianday(max(coalesce(ended_at, ?))) - julianday(min(started_at))) FROM workers"
       " WHERE campaign = ?",
       {utc_now(), campaign});
@@ -60,40 +73,40 @@ double Journal::answers_an_hour(std::int64_t campaign) {
   return hours > 0 ? answers / hours : 0;
 }
 
-std::int64_t Journal::begin_placement(const Placement& placement) {
-  Transaction transaction(self_->database);
+std::int64_t begin_placement(Journal& journal, const Placement& placement) {
+  Transaction transaction(database_of(journal));
   const std::int64_t id = insert_row(
-      *self_, "placement", placement,
+      journal, "placement", placement,
       {{"replicates", Value::reference(placement.replicates)}, {"started_at", time_or_now(placement.started_at)}});
   transaction.commit();
   return id;
 }
 
-void Journal::end_placement(std::int64_t placement, const PlacementEnd& end) {
-  insert_row(*self_, "placement_end", end,
+void end_placement(Journal& journal, std::int64_t placement, const PlacementEnd& end) {
+  insert_row(journal, "placement_end", end,
              {{"placement", placement}, {"experiment", Value::reference(end.experiment)}, {"ended_at", utc_now()}});
 }
 
-std::optional<WorkerRow> Journal::worker_of(std::int64_t experiment) {
+std::optional<WorkerRow> worker_of(Journal& journal, std::int64_t experiment) {
   return first_of(read_rows<WorkerRow>(
-      *self_,
+      journal,
       std::string(kShownWorkers) +
           "id = (SELECT worker FROM placement JOIN placement_end ON placement = placement.id WHERE experiment = ?)",
       {experiment}));
 }
 
-int Journal::end_interrupted_workers(std::int64_t campaign) {
-  Transaction transaction(self_->database);
-  self_->database.run(
+int end_interrupted_workers(Journal& journal, std::int64_t campaign) {
+  Transaction transaction(database_of(journal));
+  database_of(journal).run(
       "INSERT INTO placement_end (placement, state, experiment, note, seconds, ended_at)"
       " SELECT p.id, 'interrupted', NULL, 'the driver ended', 0, ? FROM placement p JOIN worker w ON w.id = p.worker"
       " WHERE w.campaign = ? AND p.id NOT IN (SELECT placement FROM placement_end)",
       {utc_now(), campaign});
-  self_->database.run(
+  database_of(journal).run(
       "INSERT INTO worker_end (worker, reason, note, ended_at) SELECT id, 'driver_ended', '', ? FROM worker"
       " WHERE campaign = ? AND id NOT IN (SELECT worker FROM worker_end)",
       {utc_now(), campaign});
-  const auto ended = static_cast<int>(self_->database.number("SELECT changes()"));
+  const auto ended = static_cast<int>(database_of(journal).number("SELECT changes()"));
   transaction.commit();
   return ended;
 }

@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "journal/journal.h"
-
 namespace apo {
+
+class Journal;
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate is NULL
 

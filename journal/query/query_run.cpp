@@ -138,7 +138,7 @@ Table run(Journal& journal, const Subject& subject, const Query& query, Selected
                   join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order,
                   query.limit > 0 ? query.limit + 1 : -1);  // one more tells whether the limit cut any off
   Table table{.columns = std::move(selected.columns)};
-  Statement rows = journal.implementation().database.query(sql, selected.values);
+  Statement rows = database_of(journal).query(sql, selected.values);
   add_rows(table, rows.handle(), static_cast<std::size_t>(query.limit > 0 ? query.limit : -1),
            [&] { return rows.step(); });
   return table;

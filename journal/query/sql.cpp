@@ -99,7 +99,7 @@ Table run_sql(const std::filesystem::path& path, const std::string& sql, const S
   auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                          std::chrono::duration<double>(limits.seconds));
   Journal journal = Journal::open(path, Access::read_only);
-  sqlite3* const handle = journal.implementation().database.handle();
+  sqlite3* const handle = database_of(journal).handle();
   restrict_to_reading(handle, deadline);
   const Prepared statement = prepare_only_one(handle, sql);
   Table table;

@@ -109,6 +109,7 @@ Family e88_forward_family() {
   family.classes = workload_classes();
   family.unit_count = [](const Axes& axes) { return shape_of(axes).units(); };
   family.unit_elements = unit_elements;
+  family.redraw = Redraw::units;
   family.fill = [](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
     return draw(shape_of(axes), kInputs, seed, regime, threads);
   };

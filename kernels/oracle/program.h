@@ -3,13 +3,9 @@
 // Compiled once and linked to the generated source of each family, which defines `program`.
 #pragma once
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -17,6 +13,7 @@
 #include <span>
 
 #include "kernels/oracle/call.h"
+#include "kernels/oracle/confinement.h"
 #include "kernels/oracle/mutant.h"
 #include "kernels/oracle/request.h"
 #include "kernels/parallel.h"
@@ -29,11 +26,10 @@ inline constexpr std::int64_t kUnwrittenInteger = -0x7dead0beef0001ll;
 
 class Request {
  public:
-  explicit Request(const char* path) {
-    const int file = open(path, O_RDWR | O_CLOEXEC);
+  explicit Request(int file) {
     struct stat status = {};
     if (file < 0 || fstat(file, &status) != 0) {
-      std::perror(path);
+      std::perror("the request");
       std::exit(2);
     }
     void* memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -66,7 +62,7 @@ class Request {
   Contract contract_;
 };
 
-// The part of the tensors that belongs to a unit, with outputs that are still unwritten.
+// The part of the tensors that belongs to a unit, with outputs as they are before the call.
 inline Call<double> gather(Request& request, const Part& part) {
   const Contract& contract = request.contract();
   Call<double> call{.axes = part.count, .scalars = contract.scalars, .reals = {}, .integers = {}};
@@ -74,14 +70,16 @@ inline Call<double> gather(Request& request, const Part& part) {
   call.integers.resize(contract.tensors.size());
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     const TensorShape& tensor = contract.tensors[t];
-    const std::span<const double> values = request.values(t);
+    const bool unwritten = tensor.is_output && tensor.before < 0;
+    const std::span<const double> values =
+        request.values(tensor.before < 0 ? t : static_cast<std::size_t>(tensor.before));
     for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = offset; i < offset + count; ++i) {
         const double value = values[static_cast<std::size_t>(i)];
         if (tensor.is_integer) {
-          call.integers[t].push_back(tensor.is_output ? kUnwrittenInteger : static_cast<std::int64_t>(value));
+          call.integers[t].push_back(unwritten ? kUnwrittenInteger : static_cast<std::int64_t>(value));
         } else {
-          call.reals[t].push_back(tensor.is_output ? std::bit_cast<double>(kUnwrittenBits) : value);
+          call.reals[t].push_back(unwritten ? std::bit_cast<double>(kUnwrittenBits) : value);
         }
       }
     });
@@ -293,15 +291,13 @@ inline void answer(Request& request) {
   std::exit(2);
 }
 
+[[gnu::section(".preinit_array"), gnu::used]] void (*const confine_first)(int, char**, char**) = &confine;
+
 }  // namespace apo::oracle
 
-int main(int argc, char** argv) {
+int main() {
   using namespace apo::oracle;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (argc != 2) {
-    return 2;
-  }
-  Request request(argv[1]);
+  Request request(request_file);
   try {
     answer(request);
     if (request.header().answer.status == Status::unfinished) {

@@ -60,6 +60,7 @@ struct TensorShape {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> axis;  // of each extent: the axis that it is, or -1
   std::int64_t group = -1;         // an output: of the units that have it; -1: all of them
+  std::int64_t before = -1;  // an output that the function changes: the tensor that it holds before; -1: unwritten
   std::int64_t elements() const {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents) {
@@ -106,6 +107,7 @@ void visit_words(Contract& contract, Visit visit) {
     visit_list(tensor.extents, word);
     visit_list(tensor.axis, word);
     visit(tensor.group);
+    visit(tensor.before);
   });
   visit(contract.groups);
   visit_list(contract.unit_axes, [&](UnitAxis& axis) {

@@ -8,9 +8,9 @@ from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, s
 
 GROUPS = {
     "Improve a kernel": "run try compare",
-    "Bring kernels in, take results out": "new init family register unregister import export",
-    "Look at kernels and results": "list show query diff lessons research report profile explain bench",
-    "Trust a result": "verify confirm replay gate application selftest doctor",
+    "Bring kernels in, take results out": "new family register import export",
+    "Look at kernels and results": "list show query research report profile explain bench",
+    "Trust a result": "verify replay gate selftest doctor",
     "Work with agents": "evaluate mcp",
     "Use many devices": "worker",
 }
@@ -99,7 +99,9 @@ UNKNOWN_NAMES = [
     ("query verdict=acepted", "did you mean 'accepted'"),
     ("query --sort -speedupp", "speedupp", "did you mean 'speedup'"),
     ("query --columns id,canditate", "did you mean 'candidate'"),
-    ("lessons --verdict revertd", "did you mean 'reverted'"),
+    ("lessons --family copy", "'lessons' is no longer a command", "apo query --lessons"),
+    ("application compare a b --application c.json", "'application'", "apo compare A B --application FILE"),
+    ("query --lessons verdict=revertd", "did you mean 'reverted'"),
     ("report --format htm", "unknown format 'htm'", "did you mean 'html'"),
     ("bench --benchmark_format=jsn", "unknown format 'jsn'", "did you mean 'json'"),
     ("profile copy/simple --cache cool", "unknown cache policy 'cool'", "cold, warm"),
@@ -141,6 +143,15 @@ BAD_VALUES = [
     ("query --csv --json", "--csv", "--json"),
     ("show simple", "'simple'", "apo query", "apo list"),
     ("show copy/simple --samples", "--samples"),
+    ("show 1 --diff", "--diff needs a variant", "apo show"),
+    ("show copy/simple --source --diff", "--diff", "--source"),
+    ("query --lessons --csv", "--lessons", "--csv"),
+    ("compare copy/simple copy/memcpy --target host", "--target is for two commands"),
+    ("compare a b --application c.json --workload n4k", "--application", "--workload"),
+    ("compare a b --pairs 5", "--pairs", "--application"),
+    ("register x.cpp --retire copy/x", "--retire", "file"),
+    ("new mine --agents", "--agents", "name"),
+    ("new", "name is required", "apo new --agents"),
     ("compare copy/simple e88_forward/simple", "two families"),
     ("run copy --campaign x.json", "--campaign"),
     ("run --workload n4k cpoy", "unknown family 'cpoy'", "did you mean 'copy'?"),
@@ -178,7 +189,7 @@ class Mistakes(CommandTest):
                 self.assertNotEqual(ran.document["hint"], "")
 
     def test_no_journal_yet_names_the_command_that_writes_one(self):
-        for line in ("query", "query --sql 'SELECT 1'", "show 1", "report", "lessons"):
+        for line in ("query", "query --sql 'SELECT 1'", "show 1", "report", "query --lessons"):
             with self.subTest(line):
                 self.said(self.apo(*shlex.split(line), code=1).err, "there is no journal", "apo run")
 

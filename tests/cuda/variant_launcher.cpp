@@ -85,8 +85,9 @@ double launch(Device& device, const Builder& builder, const std::string& file, c
     throw std::runtime_error(file + ": " + built.evidence);
   }
   const auto scratch = scratch_bytes(variant, workload->axes, {}, device_symbols(*device.facts()));
+  const InputSet inputs = make_inputs(*family, workload->axes, 1, family->regimes.front(), 1);
   SharedTensors shared_tensors(shared_tensors_spec(*family, workload->axes, 1, scratch, {}, 1, Target::cuda));
-  write_inputs(shared_tensors, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
+  share_inputs(shared_tensors, 0, *family, inputs);
   require(device.load(0, built.object_path, built.plan), file);
   require_value(device.attach(shared_tensors.layout(), FileDescriptor(dup(shared_tensors.fd()))), file);
   const double seconds = launch_or_count(device, metrics, file);

@@ -16,6 +16,8 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/rounds/round_source.h"
@@ -121,8 +123,7 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsARegressionAndItsStoredRoundsAloneSay
   EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
   EXPECT_EQ(experiment.judgement->reason, Reason::regression);
   EXPECT_FALSE(experiment.rounds.front().environment.second_clock.has_value()) << "only a GPU has one";
-  const Judgement again =
-      replay({.preset = plan.preset, .index = plan.index, .cache_policy = CachePolicy::warm}, experiment.rounds);
+  const Judgement again = replay({.preset = plan.preset, .cache_policy = CachePolicy::warm}, experiment.rounds);
   EXPECT_EQ(again.verdict, experiment.judgement->verdict);
   EXPECT_EQ(again.effect, experiment.judgement->effect);
   EXPECT_EQ(again.lower, experiment.judgement->lower);
@@ -130,6 +131,12 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsARegressionAndItsStoredRoundsAloneSay
 
 TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
   expect_stopped(evaluate_candidate("copy/once"), "resources", Outcome::no_change);
+  EXPECT_EQ(rounds_seen, 0);
+}
+
+TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
+  plan.proved_wrong = [](const Experiment& candidate) { return "it was wrong in " + candidate.workloads.front(); };
+  expect_stopped(evaluate_candidate("copy/sixteen_times"), "history", Outcome::incorrect);
   EXPECT_EQ(rounds_seen, 0);
 }
 
@@ -157,14 +164,18 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     const char* gate;
     Outcome outcome;
     const char* evidence;
-  } cases[] = {{"large_only", "metadata", Outcome::refused, "n4k"},
-               {"does_not_compile", "build", Outcome::build_failed, "error"},
-               {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
-               // A result that is kept for an address is wrong once other inputs stand there.
-               {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
-               // A repeated call has to write its output again.
-               {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
-               {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"}};
+  } cases[] = {
+      {"large_only", "metadata", Outcome::refused, "n4k"},
+      {"does_not_compile", "build", Outcome::build_failed, "error"},
+      {"wrong_when_ragged", "correctness", Outcome::incorrect, "n1001"},
+      // A result that is kept for an address is wrong once other inputs stand there.
+      {"caches_by_pointer", "correctness", Outcome::incorrect, "where typical stood"},
+      // A repeated call has to write its output again.
+      {"stale_output", "correctness", Outcome::incorrect, "(typical): the same call again gave other bits"},
+      // One process calls it with several sizes.
+      {"keeps_first_size", "correctness", Outcome::incorrect, "in a process of its own it is right"},
+      {"reads_past_the_end", "sanitizers", Outcome::faulted, "n1001"},
+      {"threads_share_a_count", "sanitizers", Outcome::incorrect, "ThreadSanitizer: n1001 (typical): data race"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.candidate);
     const Experiment experiment = evaluate_candidate(std::string("copy/") + one.candidate);
@@ -172,6 +183,13 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     expect_contains(experiment.gates.back().evidence + experiment.candidate_build.log, one.evidence);
     EXPECT_EQ(rounds_seen, 0);
   }
+}
+
+TEST_F(EvaluateTest, ThreadsThatWaitForEachOtherPassThreadSanitizer) {
+  const GateResult gate = sanitizer_gate(copy.runtime(), {.variant = "copy/honest_threads", .settings = {}},
+                                         correctness_plan(copy.family(), {"n4k"}, 1), 1);
+  EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
+  expect_contains(gate.evidence, "ThreadSanitizer silent on n1001");
 }
 
 TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {
@@ -349,12 +367,28 @@ TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
   }
 }
 
+// A copy repeats its 4096 elements of a unit; what lies behind them is compared where units are drawn.
+TEST_F(EvaluateTest, ALargeCaseRepeatsItsInputsAndIsCheckedAsAnyOther) {
+  constexpr std::int64_t kLarge = 1 << 20;
+  const auto large = large_case(copy.runtime(), {"copy/once", {}}, 5, kLarge);
+  ASSERT_TRUE(large);
+  EXPECT_GT(large->axes.at("n"), kLarge);
+  EXPECT_EQ(large->repeated_axis, "n");
+  const GateResult right = correctness_gate(copy.runtime(), {"copy/once", {}}, {*large}, 5);
+  EXPECT_EQ(right.outcome, Outcome::valid) << right.evidence;
+  EXPECT_EQ(right.checked.largest, large->axes);
+  EXPECT_EQ(right.checked.elements, 2 * large->axes.at("n"));
+  Runtime small = copy.runtime();
+  small.unsupported = [](const Configuration&, const Axes& axes) { return axes.at("n") > kLarge / 8 ? "large" : ""; };
+  EXPECT_FALSE(large_case(small, {"copy/once", {}}, 5, kLarge)) << "not even in bytes";
+}
+
 TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   const Family& family = *find_family("e88_backward");
   const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
   EXPECT_EQ(plan.front().regimes, family.regimes);
-  EXPECT_EQ(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 2 + 3 + 1)
-      << "two smaller ones, and B, T and H as long as fits";
+  EXPECT_GE(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 6 + 3 + 1)
+      << "several for the pairs of B, T and H, and each of them as long as fits";
   const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
   const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
   EXPECT_GE(longest, 511);

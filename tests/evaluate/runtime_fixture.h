@@ -1,4 +1,5 @@
-// tests/evaluate/runtime_fixture.h - a runtime with real builds and real workers for variants of the family copy.
+// tests/evaluate/runtime_fixture.h - a runtime with real builds and real workers for variants of a family, by default
+// copy.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/core/system/files.h"
 #include "harness/evaluate/evaluate.h"
@@ -27,9 +29,15 @@ class ProgressObserver : public SilentObserver {
 
 class CopyRuntime {
  public:
-  CopyRuntime() : family_(*find_family("copy")) {
+  CopyRuntime() : CopyRuntime("copy", {"tests/zoo/evaluate", "tests/zoo/host", "variants"}) {}
+  // Variants are found under these folders of the source tree.
+  CopyRuntime(const std::string& family, const std::vector<std::string>& folders) : family_(*find_family(family)) {
     const std::filesystem::path root = APO_SOURCE_FOLDER;
-    catalogue_.load({root / "tests" / "zoo" / "evaluate", root / "tests" / "zoo" / "host", root / "variants"});
+    std::vector<std::filesystem::path> found;
+    for (const std::string& folder : folders) {
+      found.push_back(root / folder);
+    }
+    catalogue_.load(found);
     // Kept in the build folder: the second run of a test compiles nothing.
     const std::filesystem::path cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds";
     plain_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root});
@@ -48,10 +56,17 @@ class CopyRuntime {
     };
     runtime_.worker.program = APO_WORKER_PROGRAM;
     runtime_.sanitizer_runtime = sanitized_->sanitizer_runtime();
+    watching_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root, .watch_threads = true});
+    runtime_.thread_sanitizer = watching_->thread_sanitizer();
+    runtime_.build_for_threads = [this](const Configuration& configuration, const Axes& axes) {
+      return build_for_threads(*plain_, *watching_, family_, catalogue_.get(configuration.variant), axes,
+                               configuration.settings);
+    };
   }
 
   const Runtime& runtime() const { return runtime_; }
   const Family& family() const { return family_; }
+  const Catalogue& catalogue() const { return catalogue_; }
 
   // Short rounds: a verdict in about a second, where the effect is large.
   EvaluatePlan plan() const {
@@ -77,6 +92,7 @@ class CopyRuntime {
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;
+  std::unique_ptr<Builder> watching_;  // threads
   Runtime runtime_;
 };
 

@@ -7,6 +7,8 @@
 #include "harness/core/text.h"
 #include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/variants.h"
 #include "tests/families/family_text.h"
 #include "tests/loop/export/dispatch_fixture.h"
 
@@ -31,13 +33,13 @@ class Traced : public ::testing::Test {
     experiment.outcome = outcome;
     experiment.finished_at = "2026-02-03T04:05:06Z";
     experiment.judgement = Judgement{.verdict = Verdict::reverted, .reason = reason, .sentence = "so it is"};
-    experiment.id = fixture_.journal().begin_experiment(experiment);
+    experiment.id = begin_experiment(fixture_.journal(), experiment);
     experiment.gates = gates_;
     if (outcome != Outcome::valid && gates_.empty()) {
       experiment.gates.push_back({.gate = "correctness", .outcome = outcome, .evidence = "y[3] is NaN"});
     }
     experiment.rounds = std::move(rounds);
-    fixture_.journal().finish_experiment(experiment);
+    finish_experiment(fixture_.journal(), experiment);
   }
   // The family of a block, as if it were registered; its variant is judged next.
   void add_family(const std::string& name, const std::string& block, const std::string& workload) {
@@ -140,7 +142,7 @@ TEST_F(Traced, AnImportedFamilyHasTheNamesOfWhereItCameFrom) {
              "w_1234");
   Variant variant = test::shipped_variants().get("copy/simple");
   variant.family = "traced";
-  fixture_.journal().add_variant(variant);
+  add_variant(fixture_.journal(), variant);
   judge(Outcome::valid, Reason::regression);
   const nlohmann::json line = last();
   EXPECT_EQ(line["definition"], "traced-v1.0");
@@ -159,7 +161,7 @@ TEST_F(Traced, ResultsOfOtherTensorsThanTheDefinitionHasAreCounted) {
     variant.family = "retyped";
     variant.contract = contract;
     variant.source_hash = source_identity(variant);
-    fixture_.journal().add_variant(variant);
+    add_variant(fixture_.journal(), variant);
     source_hash_ = variant.source_hash;
     judge(Outcome::valid, Reason::regression);
     return traces(fixture_.journal(), "retyped", APO_SOURCE_FOLDER).of_other_tensors;

@@ -40,6 +40,20 @@ TEST(FamilyFile, EveryLineOfTheBlockIsRead) {
   EXPECT_EQ(file.tolerance->relative, 0.5);
 }
 
+TEST(FamilyFile, MemoryThatACallUpdatesIsAnInputAndAnOutputOfOneName) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..8\n// apo:inout p f32[n] positive\n// apo:output y f32[n]\n"
+      "// apo:input x f32[n]\n// apo:workload w production n=3\n",
+      "f.h");
+  std::vector<std::string> found;
+  for (const FileTensor& tensor : file.tensors) {
+    found.push_back(tensor.name + (tensor.role == Role::output ? " output" : " input") +
+                    (is_argument(tensor) ? "" : ", no argument"));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"p input, no argument", "x input", "p output", "y output"}));
+  EXPECT_EQ(file.tensors.front().distribution.kind, DistributionKind::positive);
+}
+
 TEST(FamilyFile, EachMistakeNamesItsLine) {
   struct Mistake {
     const char* from;

@@ -36,6 +36,29 @@ TEST(FileFamily, SoftmaxAddsUpToOneAndItsHonestVersionIsNear) {
   EXPECT_GT(closeness(tolerance, row, noise, zeros).element, 100);
 }
 
+TEST(FileFamily, ItsProgramWritesNoFileAndStartsNoProcess) {
+  const TemporaryFolder folder;
+  const std::string note = folder.path() / "note";
+  const Family family = family_of(
+      parse_family("// apo:family f\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n// apo:output y f32[n]\n"
+                   "// apo:workload a small n=6\n#include <fcntl.h>\n#include <unistd.h>\n"
+                   "static const int before = open(\"" +
+                       note +
+                       "\", O_WRONLY | O_CREAT, 0600);\n"
+                       "template <class Real> void reference(int64_t n, const Real* x, Real* y) {\n"
+                       "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n"
+                       "  y[0] = before; y[1] = fork() < 0; y[2] = open(\"/etc/passwd\", O_RDONLY) >= 0;\n}\n",
+                   "f.h"),
+      test_oracle());
+  const Axes axes = {{"n", 6}};
+  const std::vector<double> y =
+      family.reference(axes, make_inputs(family, axes, 1, "typical", 1).values, {}, 1).at("y");
+  EXPECT_EQ(y[0], -1) << "a file was made before the program began";
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[2], 1) << "it may read";
+  EXPECT_FALSE(std::filesystem::exists(note));
+}
+
 TEST(FileFamily, WorkIsCountedFromTheReference) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
   const Work work = family.work({{"cols", 256}, {"rows", 64}});
@@ -65,6 +88,40 @@ TEST(FileFamily, AnAxisSplitsTheWorkWhereItIsAWholeExtent) {
   const TensorMap outputs = family.reference(none, inputs.values, {}, 1);
   EXPECT_EQ(outputs.at("z"), std::vector<double>(7, 0)) << "a sum over an empty axis";
   EXPECT_TRUE(outputs.at("y").empty());
+}
+
+TEST(FileFamily, AReferenceChangesWhatItReadsInPlaceAndTheInputsStay) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n// apo:inout p f32[n] normal\n"
+      "// apo:inout count i64[n] uniform(0,9)\n// apo:unit n/4\n// apo:workload a ragged n=6\n"
+      "template <class Real> void reference(int64_t n, const Real* x, Real* p, int64_t* count) {\n"
+      "  for (int64_t i = 0; i < n; ++i) { p[i] += x[i] / Real(3); if (i % 2 == 0) ++count[i]; }\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  const Axes& axes = file.workloads[0].axes;
+  const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+  const Expected expected = expect(family, inputs, {}, 1);
+  const TensorMap honest = family.honest(axes, inputs.values, {}, 1);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const double sum = inputs.values.at("p")[i] + inputs.values.at("x")[i] / 3;
+    EXPECT_NEAR(expected.reference.at("p")[i], sum, 1e-15);
+    EXPECT_NEAR(honest.at("p")[i], sum, 1e-6);
+    EXPECT_GT(expected.noise.at("p")[i], 0);
+    EXPECT_LT(expected.noise.at("p")[i], 1e-6);
+    EXPECT_EQ(expected.reference.at("count")[i], inputs.values.at("count")[i] + (i % 4 % 2 == 0 ? 1 : 0)) << i;
+  }
+  EXPECT_EQ(family.work(axes).bytes, 6 * 4 + 2 * 6 * 4 + 2 * 3 * 8) << "what changes is read and written";
+}
+
+TEST(FileFamily, WhatACallLeavesAloneAndWhatItOverwritesIsNoTrafficThatItNeeds) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..4096\n// apo:input x f32[2] normal\n// apo:inout p f32[n] normal\n"
+      "// apo:workload a ragged n=1000\n"
+      "template <class Real> void reference(int64_t n, const Real* x, Real* p) {\n"
+      "  p[0] = x[0]; p[1] += x[1];\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  EXPECT_NEAR(family.work(file.workloads[0].axes).bytes, 2 * 4 + 4 + 2 * 4, 1);
 }
 
 TEST(FileFamily, OutputsMayFallIntoPartsAlongAxesOfTheirOwn) {

@@ -11,6 +11,11 @@
 #include "harness/core/system/files.h"
 #include "harness/fleet/fleet.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
+#include "journal/facts/workers.h"
 #include "journal/journal.h"
 #include "tests/shipped_families.h"
 
@@ -19,14 +24,14 @@ namespace apo::testing {
 class CampaignOfWorkers : public ::testing::Test {
  protected:
   void SetUp() override {
-    journal_.add_machine(workspace_.machine());
-    journal_.add_roofs(workspace_.machine().id, {{.name = "memory_copy", .value = 1e10, .unit = "byte/s"}});
+    add_machine(journal_, workspace_.machine());
+    add_roofs(journal_, workspace_.machine().id, {{.name = "memory_copy", .value = 1e10, .unit = "byte/s"}});
     campaign_ = {.policy = {.family = "copy", .workload_class = "small", .workloads = {"n4k"}},
                  .baseline = {"copy/simple", {}},
                  .machine = workspace_.machine().id};
-    journal_.add_variant(workspace_.catalogue().get("copy/simple"));
-    campaign_.id = journal_.begin_campaign(campaign_);
-    iteration_ = journal_.begin_iteration({.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
+    add_variant(journal_, workspace_.catalogue().get("copy/simple"));
+    campaign_.id = begin_campaign(journal_, campaign_);
+    iteration_ = begin_iteration(journal_, {.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
     frame_.emplace(make_frame(workspace_, journal_, observer_, campaign_, false));
   }
 
@@ -40,7 +45,7 @@ class CampaignOfWorkers : public ::testing::Test {
     return found;
   }
 
-  std::vector<WorkerRow> rows() { return journal_.workers(campaign_.id); }
+  std::vector<WorkerRow> rows() { return workers_of(journal_, campaign_.id); }
 
   TemporaryFolder folder_{"apo-fleet-test"};
   Workspace workspace_{make_paths((folder_.path() / "journal.db").string())};

@@ -7,6 +7,12 @@
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/fleet/device_answers.h"
+#include "harness/loop/experiment.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/workers.h"
 #include "tests/fleet/campaign_of_workers.h"
 #include "tests/processes.h"
 
@@ -78,8 +84,8 @@ class Placed : public testing::CampaignOfWorkers {
   void finish() {
     placed_->stop();
     fleet_->dismiss();
-    journal_.finish_iteration(iteration_);
-    journal_.finish_campaign(campaign_.id, 0);
+    finish_iteration(journal_, iteration_);
+    finish_campaign(journal_, campaign_.id, 0);
     expect_whole();
   }
 
@@ -94,7 +100,7 @@ TEST_F(Placed, AnAnswerIsAnExperimentOfItsWorker) {
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
   EXPECT_EQ(experiment->judgement->verdict, Verdict::reverted);
-  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w1");
+  EXPECT_EQ(worker_of(journal_, experiment->id)->device, "w1");
   EXPECT_TRUE(placed_->is_empty());
   finish();
   EXPECT_EQ(rows().at(0).end, WorkerEnd::dismissed);
@@ -106,7 +112,7 @@ TEST_F(Placed, AnAnswerForAnotherCandidateIsJudgedAgainElsewhere) {
   place(1);
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
-  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w2");
+  EXPECT_EQ(worker_of(journal_, experiment->id)->device, "w2");
   EXPECT_EQ(rows().at(0).end, WorkerEnd::bad_answer);
   finish();
 }
@@ -117,7 +123,7 @@ TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) 
   place(1);
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
-  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w2");
+  EXPECT_EQ(worker_of(journal_, experiment->id)->device, "w2");
   EXPECT_FALSE(fleet_->is_out(0)) << "the candidate may be the cause";
   finish();
 }
@@ -128,7 +134,7 @@ TEST_F(Placed, ACandidateThatKillsEveryWorkerHasFailed) {
     place(number);
     const auto experiment = next_experiment();
     ASSERT_TRUE(experiment);
-    const Experiment kept = journal_.load_experiment(experiment->id);
+    const Experiment kept = load_experiment(journal_, experiment->id);
     EXPECT_EQ(kept.judgement->verdict, Verdict::reverted);
     EXPECT_EQ(kept.judgement->reason, Reason::gate_failed);
     EXPECT_EQ(kept.outcome, Outcome::faulted);
@@ -166,6 +172,20 @@ TEST_F(Placed, APreemptionIsNotTheCandidatesFault) {
   finish();
 }
 
+TEST_F(Placed, WhatTheDriversJournalHasProvedWrongIsNotAccepted) {
+  start({"accept"});
+  const Experiment proof =
+      store_failure(*frame_, planned_experiment(*frame_, state_->incumbent, iteration_, candidate(1), 9),
+                    Outcome::incorrect, "y[3] is nan");
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(experiment->gates.back().gate, "history");
+  EXPECT_NE(experiment->judgement->sentence.find(fmt::format("in experiment {}:", proof.id)), std::string::npos);
+  finish();
+}
+
 TEST_F(Placed, AnAcceptanceOfADeviceThatEndsMeanwhileIsConfirmedByAnother) {
   start({"accept_and_die", "accept@0.5"}, 2);
   wait_until([&] { return all_idle(); });
@@ -175,8 +195,8 @@ TEST_F(Placed, AnAcceptanceOfADeviceThatEndsMeanwhileIsConfirmedByAnother) {
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
   EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
-  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w1");
-  EXPECT_EQ(journal_.replays_of(experiment->id).size(), 1U);
+  EXPECT_EQ(worker_of(journal_, experiment->id)->device, "w1");
+  EXPECT_EQ(replays_of(journal_, experiment->id).size(), 1U);
   finish();
 }
 
@@ -244,7 +264,7 @@ TEST_F(Placed, WorkersThatFailLoseAndDoubleNothing) {
       experiments += placed_->wait() ? 1U : 0U;
     }
   }
-  EXPECT_EQ(journal_.experiments(campaign_.id).size(), kCandidates);
+  EXPECT_EQ(experiments_of(journal_, campaign_.id).size(), kCandidates);
   EXPECT_EQ(journal_.check_integrity(), Strings());
   finish();
 }

@@ -21,6 +21,9 @@
 #include "harness/fleet/answer_journal.h"
 #include "harness/fleet/messages.h"
 #include "harness/implement/variant/catalogue.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/journal.h"
 #include "tests/shipped_families.h"
 
 namespace apo::testing {
@@ -119,9 +122,9 @@ bool listen(double seconds, std::string& line) {
 // The newest judgement of the journal with that verdict that was timed.
 Experiment recorded_experiment(const std::string& path, Verdict verdict) {
   Journal journal = Journal::open(path, Access::read_only);
-  const std::vector<std::int64_t> judged = journal.judged_originals();
+  const std::vector<std::int64_t> judged = judged_originals(journal);
   for (auto id = judged.rbegin(); id != judged.rend(); ++id) {
-    Experiment experiment = journal.load_experiment(*id);
+    Experiment experiment = load_experiment(journal, *id);
     if (!experiment.rounds.empty() && has_effect(experiment) && experiment.judgement->verdict == verdict) {
       return experiment;
     }

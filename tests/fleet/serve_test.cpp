@@ -49,6 +49,7 @@ Task copy_task(std::int64_t id, const std::string& candidate) {
           .incumbent = shipped("simple"),
           .prediction = {},
           .index = 3,
+          .judged = 99,
           .floor = {}};
 }
 
@@ -147,6 +148,7 @@ TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
   EXPECT_EQ(judged.experiment.candidate, task.candidate.configuration);
   EXPECT_EQ(judged.experiment.incumbent, task.incumbent.configuration);
   EXPECT_EQ(judged.experiment.index, task.index);
+  EXPECT_DOUBLE_EQ(judged.experiment.judgement->alpha, 0.01 / 2) << "candidate 100 of the driver's journal";
   EXPECT_GE(judged.experiment.rounds.size(), 6U);
   EXPECT_FALSE(judged.experiment.rounds.front().workloads.front().blocks.empty()) << "samples come along";
   EXPECT_FALSE(judged.experiment.candidate_build.code_hash.empty());

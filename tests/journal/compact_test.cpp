@@ -1,4 +1,7 @@
 // tests/journal/compact_test.cpp - a compacted journal is smaller, and says the same but for its samples.
+#include "journal/facts/experiments.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
 #include "journal/query/queries.h"
 #include "tests/journal/journal_test.h"
 #include "tests/text.h"
@@ -16,17 +19,18 @@ class Compact : public PreparedTest {
  protected:
   Compact() {
     Experiment experiment = an_experiment(0, 0);
-    experiment.id = journal.begin_experiment(experiment);
-    journal.finish_experiment(experiment);
-    journal.add_profile({.configuration = experiment.incumbent,
-                         .stalls = {sample(16, 4, "wait", 9), sample(32, 5, "barrier", 7), sample(48, 5, "barrier", 6),
-                                    sample(64, 5, "wait", 1)}},
-                        {.machine = "cpu-1"});
+    experiment.id = begin_experiment(journal, experiment);
+    finish_experiment(journal, experiment);
+    add_profile(journal,
+                {.configuration = experiment.incumbent,
+                 .stalls = {sample(16, 4, "wait", 9), sample(32, 5, "barrier", 7), sample(48, 5, "barrier", 6),
+                            sample(64, 5, "wait", 1)}},
+                {.machine = "cpu-1"});
   }
 };
 
 TEST_F(Compact, RoundsKeepAllButTheirTimedCalls) {
-  Experiment expected = journal.load_experiment(1);
+  Experiment expected = load_experiment(journal, 1);
   for (Round& round : expected.rounds) {
     for (RoundWorkload& workload : round.workloads) {
       workload.blocks.clear();
@@ -36,15 +40,15 @@ TEST_F(Compact, RoundsKeepAllButTheirTimedCalls) {
   const Compacted done = compact(journal);
   EXPECT_GT(done.rounds, 0);
   EXPECT_LT(done.bytes_after, done.bytes_before);
-  const Experiment after = journal.load_experiment(1);
+  const Experiment after = load_experiment(journal, 1);
   EXPECT_EQ(after, expected);
-  EXPECT_EQ(journal.variant(after.candidate_source_hash)->source, a_variant("padded_cache").source);
+  EXPECT_EQ(find_variant(journal, after.candidate_source_hash)->source, a_variant("padded_cache").source);
   EXPECT_TRUE(journal.check_integrity().empty());
 }
 
 TEST_F(Compact, PcSamplesOfOneLineAndStateAreOneRowTheMostFrequentFirst) {
   EXPECT_EQ(compact(journal).sampled_rows, 1);
-  const std::vector<StallSample> stalls = journal.profile(1).stalls;
+  const std::vector<StallSample> stalls = load_profile(journal, 1).stalls;
   ASSERT_EQ(stalls.size(), 3U);
   EXPECT_EQ(stalls[0].stall, "barrier");
   EXPECT_EQ(stalls[0].samples, 13);

@@ -15,6 +15,11 @@
 
 #include "harness/core/system/process.h"
 #include "journal/database.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/unfinished.h"
 #include "journal/journal.h"
 #include "journal/query/queries.h"
 #include "tests/journal/fire.h"
@@ -44,7 +49,7 @@ int write_until_full(const std::filesystem::path& path) {
     }
   }
   Journal reader = Journal::open(path, Access::read_only);  // the disk is still full
-  return reader.load_experiment(finished).judgement && reader.check_integrity().empty() ? 0 : 2;
+  return load_experiment(reader, finished).judgement && reader.check_integrity().empty() ? 0 : 2;
 }
 
 // In a mount namespace of its own: a file system of two megabytes.
@@ -83,7 +88,7 @@ TEST(Fault, ALimitOfTheFilesSizeIsTheEnvironmentsAndKeepsEveryFinishedRow) {
   EXPECT_EQ(exit_code_of(fill_up_to_a_limit, scratch.folder.path()), 0);
   Journal journal = scratch.open();
   EXPECT_TRUE(journal.check_integrity().empty());
-  EXPECT_LE(journal.unfinished().size(), 1u);
+  EXPECT_LE(all_unfinished(journal).size(), 1u);
   EXPECT_GT(add_quick(journal, {}), 1);
 }
 
@@ -106,7 +111,7 @@ TEST(Fault, AClockThatStepsBackChangesNoOrder) {
   for (const char* at : {"2026-05-01T00:00:00Z", "2024-01-01T00:00:00Z"}) {
     Campaign begun = a_campaign();
     begun.started_at = at;
-    campaign = journal.begin_campaign(begun);
+    campaign = begin_campaign(journal, begun);
     for (int setting = 1; setting <= 2; ++setting) {
       last = add_quick(journal, {.campaign = campaign,
                                  .verdict = Verdict::accepted,
@@ -115,13 +120,13 @@ TEST(Fault, AClockThatStepsBackChangesNoOrder) {
                                  .started_at = at});
     }
   }
-  const auto incumbent = journal.incumbent("e88_backward", "n32", "cpu-1");
+  const auto incumbent = find_incumbent(journal, "e88_backward", "n32", "cpu-1");
   ASSERT_TRUE(incumbent);
   EXPECT_EQ(incumbent->experiment, last);
   EXPECT_EQ(incumbent->campaign, campaign);
-  ASSERT_EQ(journal.incumbents().size(), 1u);
-  EXPECT_EQ(journal.incumbents().front().experiment, last);
-  EXPECT_EQ(journal.open_campaign("e88_backward", "n32", "cpu-1")->id, campaign);
+  ASSERT_EQ(all_incumbents(journal).size(), 1u);
+  EXPECT_EQ(all_incumbents(journal).front().experiment, last);
+  EXPECT_EQ(find_open_campaign(journal, "e88_backward", "n32", "cpu-1")->id, campaign);
   EXPECT_EQ(std::get<std::int64_t>(run_query(journal, parse_query({})).rows.front().front()), last);
 }
 
@@ -155,10 +160,10 @@ TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
       Journal journal = scratch.open(Access::read_only);
       findings = journal.check_integrity();
       for (int id = 1; id <= 6; ++id) {
-        journal.load_experiment(id);
+        load_experiment(journal, id);
       }
       run_query(journal, parse_query({"verdict=reverted"}));
-      journal.lessons();
+      lessons_of(journal);
     });
     noticed += !findings.empty() || !error.empty() ? 1 : 0;
     if (!error.empty()) {
@@ -192,7 +197,7 @@ TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {
   const ProcessOptions there{.timeout_s = 30, .working_folder = scratch.folder.path()};
   ASSERT_EQ(run_process({"sh", "-c", recovery_command(scratch.path)}, there).exit_code, 0);
   Journal journal = Journal::open(recovered, Access::read_write);
-  EXPECT_GE(journal.experiments(1, Detail::summary).size(), 5u);
+  EXPECT_GE(experiments_of(journal, 1, Detail::summary).size(), 5u);
 }
 
 // A kill of the whole machine can cut the log anywhere; what was checkpointed or stands before the cut is there.

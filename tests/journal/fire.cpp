@@ -9,6 +9,13 @@
 #include <functional>
 #include <utility>
 
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/unfinished.h"
 #include "tests/journal/samples.h"
 
 namespace apo::test {
@@ -19,19 +26,19 @@ constexpr int kRounds = 3;
 
 // As recover() does at the start of every run.
 void abandon_what_is_open(Journal& journal) {
-  for (const Unfinished& what : journal.unfinished()) {
+  for (const Unfinished& what : all_unfinished(journal)) {
     if (what.kind != Unfinished::Kind::campaign) {
-      journal.mark_abandoned(what, "the run that measured it was interrupted");
+      mark_abandoned(journal, what, "the run that measured it was interrupted");
     }
   }
 }
 
 Campaign opened_campaign(Journal& journal) {
   Campaign campaign = a_campaign();
-  if (const auto open = journal.open_campaign("e88_backward", "n32", "cpu-1")) {
+  if (const auto open = find_open_campaign(journal, "e88_backward", "n32", "cpu-1")) {
     return *open;
   }
-  campaign.id = journal.begin_campaign(campaign);
+  campaign.id = begin_campaign(journal, campaign);
   return campaign;
 }
 
@@ -45,7 +52,7 @@ std::int64_t try_candidate(Journal& journal, const Campaign& campaign, std::int6
   experiment.judgement = a_judgement(verdict, 0.05);
   experiment.judgement->rounds = kRounds - 1;  // one of a_round()'s is void
   begin_with_evidence(journal, experiment);
-  journal.finish_experiment(experiment, a_lesson(experiment));
+  finish_experiment(journal, experiment, a_lesson(experiment));
   if (verdict == Verdict::accepted) {
     incumbent = experiment.candidate;
   }
@@ -56,25 +63,27 @@ void run_campaign(Journal& journal, const std::function<void(std::int64_t)>& ack
   const Campaign campaign = opened_campaign(journal);
   Configuration incumbent = campaign.baseline;
   int number = 0;
-  for (const Experiment& known : journal.experiments(campaign.id, Detail::summary)) {
+  for (const Experiment& known : experiments_of(journal, campaign.id, Detail::summary)) {
     number = known.index;
     incumbent = known.judgement && known.judgement->verdict == Verdict::accepted ? known.candidate : incumbent;
   }
-  for (int index = static_cast<int>(journal.iterations(campaign.id).size()) + 1; index <= kIterations; ++index) {
+  for (int index = static_cast<int>(iterations_of(journal, campaign.id).size()) + 1; index <= kIterations; ++index) {
     const std::int64_t iteration =
-        journal.begin_iteration({.campaign = campaign.id, .index = index, .incumbent = incumbent});
-    journal.add_profile({.configuration = incumbent, .workload = "w", .metrics = {{"time", 1, "ns", {}, {}, 1}}},
-                        {.machine = "cpu-1", .iteration = iteration});
-    journal.add_brief(iteration, {.bottlenecks = {{"bound", "evidence", 2}}, .ranked = {{.configuration = incumbent}}});
+        begin_iteration(journal, {.campaign = campaign.id, .index = index, .incumbent = incumbent});
+    add_profile(journal, {.configuration = incumbent, .workload = "w", .metrics = {{"time", 1, "ns", {}, {}, 1}}},
+                {.machine = "cpu-1", .iteration = iteration});
+    add_brief(journal, iteration,
+              {.bottlenecks = {{"bound", "evidence", 2}}, .ranked = {{.configuration = incumbent}}});
     for (int candidate = 0; candidate < 2; ++candidate) {
       acknowledge(try_candidate(journal, campaign, iteration, ++number, incumbent));
     }
-    journal.finish_iteration(iteration);
+    finish_iteration(journal, iteration);
   }
-  journal.add_certification(
+  add_certification(
+      journal,
       {.campaign = campaign.id, .incumbent = incumbent, .baseline = campaign.baseline, .clock = ClockCoupling{}},
       {a_round(0, 5), a_round(2, 6)}, {{.workload = "w"}, {.workload = "w"}});
-  journal.finish_campaign(campaign.id, 5);
+  finish_campaign(journal, campaign.id, 5);
 }
 
 [[noreturn]] void write_until_killed(const std::filesystem::path& path, int pipe_end) {
@@ -100,15 +109,15 @@ void look_through(Journal& journal, const std::vector<std::int64_t>& finished, F
     counts.findings.insert(counts.findings.end(), findings.begin(), findings.end());
   }
   for (const std::int64_t id : finished) {
-    const Experiment experiment = journal.load_experiment(id);  // throws when it is gone
+    const Experiment experiment = load_experiment(journal, id);  // throws when it is gone
     if (!experiment.judgement || experiment.rounds.size() != kRounds || experiment.gates.size() != 2 ||
-        experiment.candidate_build.key.empty() || journal.lessons({.experiment = id}).size() != 1) {
+        experiment.candidate_build.key.empty() || lessons_of(journal, {.experiment = id}).size() != 1) {
       counts.findings.push_back("experiment " + std::to_string(id) + " was finished and is not whole");
     }
   }
   int experiments = 0;
   int iterations = 0;
-  for (const Unfinished& open : journal.unfinished()) {
+  for (const Unfinished& open : all_unfinished(journal)) {
     experiments += open.kind == Unfinished::Kind::experiment ? 1 : 0;
     iterations += open.kind == Unfinished::Kind::iteration ? 1 : 0;
   }

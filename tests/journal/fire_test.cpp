@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "journal/facts/unfinished.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 #include "tests/text.h"
@@ -35,18 +36,19 @@ TEST(Fire, ReadersSeeTheFinishedRowsOfAWriterBeforeAndAfterItsKill) {
   }
   {
     Journal reader = scratch.open(Access::read_only);
-    EXPECT_TRUE(reader.load_experiment(3).judgement);
+    EXPECT_TRUE(load_experiment(reader, 3).judgement);
     Journal other = scratch.open();
-    const std::string error = error_of([&] { other.take_campaign(reader.campaigns().back()); });
+    const std::string error = error_of([&] { take_campaign(other, all_campaigns(reader).back()); });
     expect_contains(error, "process " + std::to_string(writer.process));
   }
   EXPECT_TRUE(writer.end());
-  EXPECT_TRUE(scratch.open(Access::read_only).load_experiment(3).judgement);
+  Journal after = scratch.open(Access::read_only);
+  EXPECT_TRUE(load_experiment(after, 3).judgement);
   Journal next = scratch.open();
-  for (const Unfinished& open : next.unfinished()) {
-    next.mark_abandoned(open, "killed");
+  for (const Unfinished& open : all_unfinished(next)) {
+    mark_abandoned(next, open, "killed");
   }
-  EXPECT_TRUE(next.unfinished().empty());
+  EXPECT_TRUE(all_unfinished(next).empty());
 }
 
 // Each statement breaks one invariant of a journal that keeps them all.

@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "journal/facts/applications.h"
+#include "journal/facts/campaigns.h"
 #include "tests/journal/samples.h"
 #include "tests/text.h"
 
@@ -125,7 +127,7 @@ TEST(Application, ComesBackFromTheJournal) {
   Scratch scratch;
   Journal journal = scratch.open();
   prepare(journal);
-  EXPECT_FALSE(journal.newest_application());
+  EXPECT_FALSE(newest_application(journal));
   ApplicationProfile profile{.source = "run", .command = kAwkward, .exit_code = 3, .seconds = 1.5, .notes = {kAwkward}};
   profile.metrics = {{.kernel = "k", .name = "dram", .unit = "%", .mean = 80, .samples = 2}};
   ApplicationSummary summary{.total_ns = 100, .span_ns = 400, .busy_ns = 90, .longest_gap_ns = 50};
@@ -145,17 +147,17 @@ TEST(Application, ComesBackFromTheJournal) {
                      .total_ns = 70,
                      .own_ns = 70,
                      .categories = {{.name = "GEMM", .calls = 1, .total_ns = 70}}}};
-  const std::int64_t id = journal.add_application(profile, summary, "cpu-1");
-  journal.add_application({.source = "ncu", .command = "empty"}, {}, "");
+  const std::int64_t id = add_application(journal, profile, summary, "cpu-1");
+  add_application(journal, {.source = "ncu", .command = "empty"}, {}, "");
   for (WorkRow& row : summary.work) {
     row.ceiling = 1 / (1 - row.share);
   }
-  const auto read = journal.newest_application();
+  const auto read = newest_application(journal);
   ASSERT_TRUE(read) << "the one with GPU time";
   EXPECT_EQ(read->id, id);
   EXPECT_EQ(read->summary.span_ns, 400);
   EXPECT_EQ(read->summary.work, summary.work);
-  const RecordedApplication recorded = journal.applications_of(journal.begin_campaign(a_campaign())).back();
+  const RecordedApplication recorded = applications_of(journal, begin_campaign(journal, a_campaign())).back();
   EXPECT_EQ(recorded.command, kAwkward);
   EXPECT_EQ(recorded.notes, profile.notes);
   EXPECT_EQ(recorded.work, summary.work);

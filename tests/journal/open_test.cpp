@@ -7,6 +7,14 @@
 
 #include "harness/core/system/process.h"
 #include "journal/database.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
 #include "journal/implementation.h"
 #include "journal/schema/schema.h"
 #include "tests/journal/samples.h"
@@ -26,11 +34,16 @@ std::string open_error(const std::filesystem::path& path, Access access = Access
   return error_of([&] { Journal::open(path, access); });
 }
 
+bool holds_simple(const std::filesystem::path& path) {
+  Journal reader = Journal::open(path, Access::read_only);
+  return newest_variant(reader, "e88_backward/simple").has_value();
+}
+
 TEST(Open, CreatesFoldersAndFile) {
   Scratch scratch;
   scratch.path = scratch.folder.path() / "a" / "b'c %?#" / "journal.db";
   scratch.create();
-  EXPECT_TRUE(scratch.open(Access::read_only).newest_variant("e88_backward/simple"));
+  EXPECT_TRUE(holds_simple(scratch.path));
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
 }
 
@@ -50,9 +63,9 @@ TEST(Open, ATemporaryDatabaseAloneDoesNotWaitForTheDisk) {
 TEST(Open, ATemporaryJournalIsOneFileThatOthersCanRead) {
   Scratch scratch;
   Journal journal = Journal::open(scratch.path, Access::temporary);
-  journal.add_variant(a_variant("simple"));
+  add_variant(journal, a_variant("simple"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
-  EXPECT_TRUE(scratch.open(Access::read_only).newest_variant("e88_backward/simple"));
+  EXPECT_TRUE(holds_simple(scratch.path));
 }
 
 TEST(Open, ReaderNeedsAJournal) {
@@ -116,24 +129,24 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   Scratch scratch;
   Journal first = scratch.open();
   prepare(first);
-  first.begin_campaign(a_campaign());
+  begin_campaign(first, a_campaign());
   Journal second = scratch.open();
-  const Campaign open = second.campaigns().at(0);
-  const std::string error = error_of([&] { second.take_campaign(open); });
+  const Campaign open = all_campaigns(second).at(0);
+  const std::string error = error_of([&] { take_campaign(second, open); });
   expect_contains(error, "campaign 1 of e88_backward, class n32");
   expect_contains(error, "process " + std::to_string(getpid()));
   expect_contains(error, "--journal");
-  const std::int64_t alone = second.begin_experiment(an_experiment(0, 0));
-  first.begin_experiment(an_experiment(1, 0));
-  for (const Unfinished& one : first.unfinished()) {
-    EXPECT_TRUE(first.who_works_on(one)) << one.what;
+  const std::int64_t alone = begin_experiment(second, an_experiment(0, 0));
+  begin_experiment(first, an_experiment(1, 0));
+  for (const Unfinished& one : all_unfinished(first)) {
+    EXPECT_TRUE(who_works_on(first, one)) << one.what;
   }
   { const Journal ended = std::move(second); }
-  EXPECT_FALSE(first.who_works_on({.kind = Unfinished::Kind::experiment, .id = alone}));
+  EXPECT_FALSE(who_works_on(first, {.kind = Unfinished::Kind::experiment, .id = alone}));
   { const Journal moved = std::move(first); }
   Journal third = scratch.open();
-  EXPECT_FALSE(third.who_works_on({.kind = Unfinished::Kind::campaign, .id = 1, .campaign = 1}));
-  EXPECT_EQ(error_of([&] { third.take_campaign(open); }), "");
+  EXPECT_FALSE(who_works_on(third, {.kind = Unfinished::Kind::campaign, .id = 1, .campaign = 1}));
+  EXPECT_EQ(error_of([&] { take_campaign(third, open); }), "");
 }
 
 TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {
@@ -143,10 +156,10 @@ TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {
   Journal reader = scratch.open(Access::read_only);
   for (int count = 1; count <= 3; ++count) {
     const std::int64_t id = add_quick(writer, {});
-    EXPECT_EQ(reader.load_experiment(id).index, 7);
+    EXPECT_EQ(load_experiment(reader, id).index, 7);
     Journal::Batch batch(writer);
     const std::int64_t hidden = add_quick(writer, {});
-    EXPECT_NE(error_of([&] { reader.load_experiment(hidden); }), "");
+    EXPECT_NE(error_of([&] { load_experiment(reader, hidden); }), "");
   }
 }
 
@@ -154,8 +167,8 @@ TEST(Open, ReaderCannotWrite) {
   Scratch scratch;
   scratch.create();
   Journal reader = scratch.open(Access::read_only);
-  EXPECT_NE(error_of([&] { reader.add_variant(a_variant("third")); }), "");
-  EXPECT_FALSE(reader.newest_variant("e88_backward/third"));
+  EXPECT_NE(error_of([&] { add_variant(reader, a_variant("third")); }), "");
+  EXPECT_FALSE(newest_variant(reader, "e88_backward/third"));
 }
 
 TEST(Open, ReadOnlyFileAndFolderCanBeReadAndSayWhyTheyCannotBeWritten) {
@@ -163,14 +176,11 @@ TEST(Open, ReadOnlyFileAndFolderCanBeReadAndSayWhyTheyCannotBeWritten) {
   scratch.create();
   std::filesystem::remove(scratch.path.string() + ".lock");
   std::filesystem::permissions(scratch.path, std::filesystem::perms{0444});
-  const auto readable = [](const std::filesystem::path& path) {
-    return Journal::open(path, Access::read_only).newest_variant("e88_backward/simple").has_value();
-  };
   const auto refused = [](const std::filesystem::path& path) {
     const std::string error = open_error(path);
     return contains(error, path.string()) && contains(error, "cannot write") && contains(error, "--journal");
   };
-  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), readable, scratch.path), 0);
+  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), holds_simple, scratch.path), 0);
   EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.path), 0);
   EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.folder.path() / "new.db"), 0);
 }
@@ -282,10 +292,10 @@ TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
   const Scratch scratch;
   create_version_19(scratch);
   Journal journal = scratch.open();
-  const Campaign campaign = journal.campaign(1).value();
-  EXPECT_EQ(journal.load_comparison(1).commands.metric, "seconds");
-  EXPECT_EQ(journal.load_comparison(1).rounds.front().commands->runs.size(), 2U);
-  const ProgramComparison by_application = journal.load_comparison(2);  // its number was 1, too
+  const Campaign campaign = find_campaign(journal, 1).value();
+  EXPECT_EQ(load_comparison(journal, 1).commands.metric, "seconds");
+  EXPECT_EQ(load_comparison(journal, 1).rounds.front().commands->runs.size(), 2U);
+  const ProgramComparison by_application = load_comparison(journal, 2);  // its number was 1, too
   EXPECT_EQ(by_application.application.seeds, (std::vector<std::int64_t>{-7, 2}));
   EXPECT_EQ(by_application.application.time_limit_s, 600);
   EXPECT_EQ(by_application.runs.front().values.at("loss"), 1);
@@ -293,21 +303,21 @@ TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
   EXPECT_EQ(by_application.figures.at(2).finding, QualityFinding::inconclusive);
   EXPECT_EQ(campaign.policy.judge_preset, a_campaign().policy.judge_preset);
   EXPECT_EQ(campaign.policy.layout, a_campaign().policy.layout);
-  EXPECT_EQ(journal.profiles_of_iteration(1).at(0).conditions, "L2 flushed");
-  const ResearchBrief brief = journal.brief(1);
+  EXPECT_EQ(profiles_of_iteration(journal, 1).at(0).conditions, "L2 flushed");
+  const ResearchBrief brief = load_brief(journal, 1);
   EXPECT_EQ(brief.bottlenecks.at(0).kind, BottleneckKind::cause);
   EXPECT_EQ(brief.bottlenecks.at(0).file, "a.cu");
   EXPECT_EQ(brief.bottlenecks.at(0).line, 7);
   EXPECT_EQ(brief.bottlenecks.at(1).file, "");
   EXPECT_EQ(brief.ranked.at(0).prediction.source, PredictionSource::idea);
   EXPECT_EQ(brief.left_out.at(0).kind, LeftOutKind::refuted);
-  EXPECT_EQ(journal.load_experiment(1).prediction.source, PredictionSource::idea);
-  EXPECT_EQ(journal.load_experiment(3).prediction.source, PredictionSource::measurements);
-  EXPECT_EQ(journal.load_experiment(3).judgement->preset, an_experiment(0, 0).judgement->preset);
-  EXPECT_TRUE(journal.certifications(1).at(0).clock);
+  EXPECT_EQ(load_experiment(journal, 1).prediction.source, PredictionSource::idea);
+  EXPECT_EQ(load_experiment(journal, 3).prediction.source, PredictionSource::measurements);
+  EXPECT_EQ(load_experiment(journal, 3).judgement->preset, an_experiment(0, 0).judgement->preset);
+  EXPECT_TRUE(certifications_of(journal, 1).at(0).clock);
   EXPECT_EQ(rows_of(scratch.path, "SELECT workload FROM certification_solo_run").at(0), "w");
-  EXPECT_EQ(journal.newest_variant("e88_backward/padded_cache")->source, a_variant("padded_cache").source);
-  EXPECT_EQ(journal.interrupted_experiments().size(), 1U);
+  EXPECT_EQ(newest_variant(journal, "e88_backward/padded_cache")->source, a_variant("padded_cache").source);
+  EXPECT_EQ(interrupted_experiments(journal).size(), 1U);
 }
 
 TEST(Upgrade, OneThatFailsChangesNothing) {

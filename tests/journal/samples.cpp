@@ -11,6 +11,9 @@
 
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/variants.h"
 
 namespace apo::test {
 
@@ -199,9 +202,9 @@ Variant a_variant_with_headers() {
 }
 
 void prepare(Journal& journal) {
-  journal.add_machine(a_machine());
-  journal.add_variant(a_variant("simple"));
-  journal.add_variant(a_variant("padded_cache"));
+  add_machine(journal, a_machine());
+  add_variant(journal, a_variant("simple"));
+  add_variant(journal, a_variant("padded_cache"));
 }
 
 std::int64_t add_quick(Journal& journal, const Quick& quick) {
@@ -213,28 +216,28 @@ std::int64_t add_quick(Journal& journal, const Quick& quick) {
   experiment.started_at = quick.started_at;
   experiment.rounds.clear();
   experiment.judgement = a_judgement(quick.verdict, quick.effect);
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment);
   return experiment.id;
 }
 
 void begin_with_evidence(Journal& journal, Experiment& experiment) {
-  experiment.id = journal.begin_experiment(experiment);
-  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
+  experiment.id = begin_experiment(journal, experiment);
+  add_build(journal, experiment.id, BuildRole::candidate, experiment.candidate_build);
+  add_build(journal, experiment.id, BuildRole::incumbent, experiment.incumbent_build);
   for (const GateResult& gate : experiment.gates) {
-    journal.add_gate(experiment.id, gate);
+    add_gate(journal, experiment.id, gate);
   }
   for (const Round& round : experiment.rounds) {
-    journal.add_round(experiment.id, round);
+    add_round(journal, experiment.id, round);
   }
 }
 
 void add_lesson(Journal& journal, const Lesson& lesson) {
   Experiment experiment = an_experiment(0, 0);
   experiment.rounds.clear();
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment, lesson);
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment, lesson);
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/core/comparisons/comparison.h"
+#include "harness/core/records/records.h"
 #include "harness/core/system/files.h"
 #include "journal/journal.h"
 

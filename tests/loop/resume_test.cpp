@@ -4,6 +4,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/loop/campaign.h"
+#include "journal/facts/campaigns.h"
 #include "tests/text.h"
 
 namespace apo {
@@ -33,8 +34,7 @@ TEST(Resume, WhatWasTypedWinsAndTheRestIsTheCampaignsOwn) {
   EXPECT_EQ(untyped.iterations, 6);
   EXPECT_EQ(untyped.candidates_per_iteration, 2);
   EXPECT_EQ(untyped.budget_s, 600);
-  asked.typed.iterations = asked.typed.candidates = true;
-  asked.typed.budget = true;
+  asked.typed = {"--iterations", "--candidates", "--budget"};
   asked.policy.budget_s = 60;
   const Policy typed = resumed_policy(interrupted(), asked, std::nullopt);
   EXPECT_EQ(typed.iterations, 1);
@@ -45,7 +45,7 @@ TEST(Resume, WhatWasTypedWinsAndTheRestIsTheCampaignsOwn) {
 TEST(Resume, TypedIterationsCountFromHereAndTheCampaignsOwnDoNotCountInterruptedOnes) {
   CampaignRequest asked = request();
   EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 7);
-  asked.typed.iterations = true;
+  asked.typed = {"--iterations"};
   EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 4);
   asked.policy.iterations = 6;
   EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 7) << "the same command again goes on as planned";
@@ -54,14 +54,14 @@ TEST(Resume, TypedIterationsCountFromHereAndTheCampaignsOwnDoNotCountInterrupted
 TEST(Resume, TheTextNamesTheNextIterationOrThatOnlyTheCertificationIsLeft) {
   EXPECT_EQ(resumption_text(interrupted(), {}, 4, 6),
             "resuming campaign 3 at iteration 4 of 6, with the settings that it began with");
-  EXPECT_EQ(resumption_text(interrupted(), {.iterations = true}, 6, 6),
+  EXPECT_EQ(resumption_text(interrupted(), {"--iterations"}, 6, 6),
             "resuming campaign 3 at iteration 6 of 6, with the settings that it began with and what was typed");
   EXPECT_EQ(resumption_text(interrupted(), {}, 7, 6), "resuming campaign 3: its certification is left");
 }
 
 TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
   CampaignRequest asked = request();
-  asked.typed.baseline = asked.typed.workloads = true;
+  asked.typed = {"--baseline", "--workload"};
   asked.policy.workloads = {"n1m"};
   asked.command = {"apo", "run", "copy", "--baseline=copy/parallel", "--workload", "n1m", "--iterations", "1"};
   try {
@@ -78,7 +78,7 @@ TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
 
 TEST(Resume, WhatWasTypedAgainIsNoContradiction) {
   CampaignRequest asked = request();
-  asked.typed = {.workloads = true, .baseline = true, .cache = true, .judge = true, .layout = true};
+  asked.typed = {"--workload", "--baseline", "--cache", "--judge", "--layout"};
   EXPECT_NO_THROW(resumed_policy(interrupted(), asked, Configuration{"copy/simple", {}}));
 }
 
@@ -92,13 +92,13 @@ TEST(Recover, NobodyResumesAnInterruptedTrial) {
     begun.machine = "m";
     {
       Journal driver = Journal::open(path, Access::read_write);
-      driver.add_machine({.id = "m", .model = "a machine"});
-      driver.begin_campaign(begun);
+      add_machine(driver, {.id = "m", .model = "a machine"});
+      begin_campaign(driver, begun);
     }
     Journal journal = Journal::open(path, Access::read_write);
     SilentObserver observer;
     recover(journal, observer);
-    const Campaign campaign = journal.campaigns().at(0);
+    const Campaign campaign = all_campaigns(journal).at(0);
     EXPECT_EQ(campaign.state != CampaignState::open, iterations == kNamedCandidates);
     EXPECT_EQ(campaign.end_note.empty(), iterations != kNamedCandidates);
   }

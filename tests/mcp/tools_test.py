@@ -32,7 +32,7 @@ class Tools(unittest.TestCase):
                 self.assertEqual(not tool.command, tool.name in ("wait", "cancel"))
                 if not tool.command:
                     continue
-                used = {part.removeprefix("--") for part in (*tool.words, *tool.with_file)}
+                used = {part.removeprefix("--").removesuffix("=") for part in (*tool.words, *tool.with_file)}
                 if tool.candidate is not None:
                     used |= {"path", "source", "variant"} & set(tool.arguments)
                 self.assertEqual(used, set(tool.arguments), "every argument is a word of the command")
@@ -151,7 +151,7 @@ class CommandLines(InAFolder):
             self.refused("begins with a dash", self.line, "show", id=value)
             self.refused("begins with a dash", self.line, "query", where=["a=b", value])
             self.refused("begins with a dash", self.line, "verify", variant=value)
-            self.assertEqual(self.line("lessons", family=value).words, ["lessons", "--family=" + value])
+            self.assertEqual(self.line("lessons", family=value).words, ["query", "--lessons", "family=" + value])
 
     def test_what_is_no_word_is_refused(self):
         for value, said in (("a\0b", "control character"), ("a\nb", "control character"), ("a" * 5000, "longer than 4096 bytes")):
@@ -170,7 +170,7 @@ class CommandLines(InAFolder):
 
 class Resources(unittest.TestCase):
     def test_an_address_is_a_command_that_reads(self):
-        for address, words in [("lessons", "lessons"), ("report", "report --format=markdown --output=-"),
+        for address, words in [("lessons", "query --lessons"), ("report", "report --format=markdown --output=-"),
                                ("status", "list --workers --json"), ("experiment/12", "show 12"),
                                ("brief/copy/n4k", "research copy --workload=n4k --json"),
                                ("source/copy/memcpy", "show copy/memcpy --source --json")]:

@@ -8,6 +8,15 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/system/files.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 #include "reports/render.h"
 #include "reports/sections/sections.h"
@@ -23,7 +32,7 @@ std::string register_variant(Journal& journal, const Configuration& configuratio
   variant.techniques = {"some-technique"};
   variant.source = "// apo:variant " + variant.id() + "\n";
   variant.source_hash = sha256(variant.source);
-  journal.add_variant(variant);
+  add_variant(journal, variant);
   return variant.source_hash;
 }
 
@@ -34,9 +43,9 @@ void store_experiment(Journal& journal, const CampaignRecords& records, Experime
   experiment.iteration = iteration;
   experiment.candidate_source_hash = register_variant(journal, experiment.candidate);
   experiment.incumbent_source_hash = register_variant(journal, experiment.incumbent);
-  experiment.id = journal.begin_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
   if (!experiment.abandoned.empty()) {
-    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, experiment.abandoned);
+    mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = experiment.id}, experiment.abandoned);
     return;
   }
   std::optional<Lesson> lesson;
@@ -46,28 +55,29 @@ void store_experiment(Journal& journal, const CampaignRecords& records, Experime
       lesson->experiment = experiment.id;
     }
   }
-  journal.finish_experiment(experiment, lesson);
+  finish_experiment(journal, experiment, lesson);
 }
 
 std::int64_t store_iteration(Journal& journal, const IterationRecord& record, std::int64_t campaign) {
-  const std::int64_t id = journal.begin_iteration(
+  const std::int64_t id = begin_iteration(
+      journal,
       {.campaign = campaign, .index = record.index, .incumbent = record.incumbent, .started_at = record.started_at});
   for (const Profile& profile : record.profiles) {
-    journal.add_profile(profile, {.machine = "cpu-3f9a", .iteration = id});
+    add_profile(journal, profile, {.machine = "cpu-3f9a", .iteration = id});
   }
-  journal.add_brief(id, record.brief);
+  add_brief(journal, id, record.brief);
   return id;
 }
 
 // What a whole campaign writes, in the order in which it happens.
 std::int64_t store(Journal& journal, const CampaignRecords& records) {
-  journal.add_machine(records.machine);
+  add_machine(journal, records.machine);
   register_variant(journal, records.campaign.baseline);
-  const std::int64_t campaign = journal.begin_campaign(records.campaign);
+  const std::int64_t campaign = begin_campaign(journal, records.campaign);
   for (SentinelRow sentinel : records.sentinels) {
     sentinel.campaign = campaign;
     sentinel.machine = records.machine.id;
-    journal.add_sentinel(sentinel);
+    add_sentinel(journal, sentinel);
   }
   std::int64_t iteration = 0;
   for (const IterationRecord& record : build_model(records).iterations) {
@@ -81,9 +91,9 @@ std::int64_t store(Journal& journal, const CampaignRecords& records) {
   }
   for (Certification certification : records.certifications) {
     certification.campaign = campaign;
-    journal.add_certification(certification);
+    add_certification(journal, certification);
   }
-  journal.finish_campaign(campaign, records.campaign.policy.seed, "all iterations done");
+  finish_campaign(journal, campaign, records.campaign.policy.seed, "all iterations done");
   return campaign;
 }
 
@@ -175,7 +185,7 @@ TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
   Journal journal = Journal::open(path_, Access::read_write);
   const CampaignRecords records = fixture::realistic_campaign();
   const std::int64_t campaign = store(journal, records);
-  journal.add_machine({.id = "another", .model = "another"});
+  add_machine(journal, {.id = "another", .model = "another"});
   const auto add = [&](const std::string& source, const std::string& command, const std::string& machine) {
     ApplicationSummary summary{.total_ns = 4'560, .span_ns = machine.empty() ? 0 : 4'000, .busy_ns = 1'000};
     for (int i = 0; i < 12; ++i) {
@@ -195,7 +205,7 @@ TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
     if (source == "ncu") {
       profile.metrics = {{.kernel = "k", .name = "dram__bytes.sum", .unit = "byte", .mean = 5e6, .samples = 3}};
     }
-    journal.add_application(profile, summary, machine);
+    add_application(journal, profile, summary, machine);
   };
   add("run", "python3 step.py", records.machine.id);
   add("run", "elsewhere", "another");

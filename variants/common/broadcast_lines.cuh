@@ -5,27 +5,9 @@
 // as soon as all lanes have taken the last one of its stage.
 #pragma once
 #include "broadcast_tiles.cuh"
-#ifndef __APO_CPU__
 #include "bulk_copies.cuh"
-#endif
 
 namespace {
-
-#ifdef __APO_CPU__
-// Lane 0 copies at once, and a wait is for lane 0.
-using Barrier = unsigned long long;
-inline __device__ void init_barrier(Barrier&, unsigned) {}
-inline __device__ void publish_barriers() {}
-inline __device__ void arrive_expecting(Barrier&, unsigned) {}
-inline __device__ void wait(Barrier&, unsigned) {
-  __syncwarp();
-}
-inline __device__ void copy_bytes(void* to, const void* from, unsigned bytes, Barrier&) {
-  for (unsigned i = 0; i < bytes / 4; ++i) {
-    static_cast<unsigned*>(to)[i] = static_cast<const unsigned*>(from)[i];
-  }
-}
-#endif
 
 // The lines first, first + step, ... below `end` of runs of neighbours: kLine elements each, the last of a run has the
 // rest. The runs start at `base` + runs->offset().

@@ -60,7 +60,6 @@ __device__ void unpack(const Pack<T, kCount>& pack, float (&to)[kCount]) {
 template <int kCount, class T>
 __device__ Pack<T, kCount> product(const Pack<T, kCount>& x, const Pack<T, kCount>& y) {
   Pack<T, kCount> pack;
-#ifndef __APO_CPU__
   if constexpr (sizeof(T) == 2 && kCount % 2 == 0) {
     unsigned of_x[kCount / 2], of_y[kCount / 2], words[kCount / 2];
     memcpy(of_x, &x, sizeof x);
@@ -72,7 +71,6 @@ __device__ Pack<T, kCount> product(const Pack<T, kCount>& x, const Pack<T, kCoun
     memcpy(&pack, words, sizeof pack);
     return pack;
   }
-#endif
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     put(load(x.of[v]) * load(y.of[v]), &pack.of[v]);

@@ -10,11 +10,6 @@ template <int kSize>
 struct Cluster {
   unsigned rank = blockIdx.x % kSize, index = blockIdx.x / kSize, count = gridDim.x / kSize;
 
-#ifdef __APO_CPU__
-  static_assert(kSize == 1, "not checkable on the CPU: clusters");
-  __device__ void meet() const {}
-  __device__ float sum(const float* own) const { return *own; }
-#else
   // All threads of all blocks of the cluster have come; what they wrote to shared memory is there.
   __device__ void meet() const {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -35,7 +30,6 @@ struct Cluster {
     }
     return total;
   }
-#endif
 };
 
 }  // namespace

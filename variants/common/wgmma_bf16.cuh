@@ -6,10 +6,6 @@
 #pragma once
 #include "words.cuh"
 
-#ifdef __APO_CPU__
-static_assert(false, "not checkable on the CPU: wgmma");
-#endif
-
 namespace {
 
 inline __device__ unsigned shared_address(const void* pointer) {

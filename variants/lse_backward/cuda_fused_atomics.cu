@@ -15,12 +15,7 @@ namespace {
 
 // Two neighbours at once: the vector form of red, which needs sm_90.
 inline __device__ void add_pair(float* to, float x, float y) {
-#ifdef __APO_CPU__
-  atomicAdd(to, x);
-  atomicAdd(to + 1, y);
-#else
   atomicAdd(reinterpret_cast<float2*>(to), make_float2(x, y));
-#endif
 }
 
 template <int kD>

@@ -26,6 +26,7 @@
 #include "harness/core/system/posix_spawn.h"
 #include "harness/exchange/exchange.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/jobs.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -59,11 +60,11 @@ int keep_job(const std::filesystem::path& path) {
   std::string line;
   std::getline(std::cin, line);
   const auto begun = nlohmann::ordered_json::parse(line);
-  const std::int64_t id = journal.begin_job({.tool = begun.at("tool"), .arguments = begun.at("arguments")});
+  const std::int64_t id = begin_job(journal, {.tool = begun.at("tool"), .arguments = begun.at("arguments")});
   std::printf("%ld\n", static_cast<long>(id));
   std::fflush(stdout);
   if (std::getline(std::cin, line)) {
-    journal.finish_job(id, from_json_text<JobEnd>(line));
+    finish_job(journal, id, from_json_text<JobEnd>(line));
     std::puts("ended");
   }
   return kDone;
@@ -71,8 +72,8 @@ int keep_job(const std::filesystem::path& path) {
 
 int print_job(const std::filesystem::path& path, std::int64_t id) {
   Journal journal = Journal::open(path, Access::read_only);
-  const bool has_server = journal.job_has_server(id);  // first: a job that ends in between has its end then
-  print_json({{"has_server", has_server}, {"job", json_of(journal.job(id))}});
+  const bool has_server = job_has_server(journal, id);  // first: a job that ends in between has its end then
+  print_json({{"has_server", has_server}, {"job", json_of(find_job(journal, id))}});
   return kDone;
 }
 

@@ -20,6 +20,7 @@
 #include "harness/loop/export/dispatch.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/incumbents.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -75,10 +76,20 @@ void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
   files.insert(files.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// Their forms have outputs that the caller does not own.
+void require_pure(const Family& family, const char* form) {
+  if (updates_in_place(family)) {
+    throw UserError(fmt::format("{} has tensors that a call reads and writes (apo:inout), which {} has no form for",
+                                family.name, form),
+                    "'apo export --dispatch' exports it");
+  }
+}
+
 std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& options, const fs::path& home) {
   std::vector<NamedText> files = dispatch_files(dispatch, options.with_sources || options.torch);
   for (const DispatchTable& table : dispatch.tables) {
     if (options.torch) {
+      require_pure(*table.family, "an op of PyTorch");
       append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
     }
   }
@@ -116,6 +127,7 @@ int export_definition(const ExportOptions& options, const Globals& globals) {
         options.output.empty() ? "--output is missing" : "'" + options.of_family + "' is no family of a file",
         "'apo export definition --family NAME --output FOLDER'; 'apo list' shows the families");
   }
+  require_pure(*find_family(options.of_family), "a problem of FlashInfer-Trace");
   Converted converted =
       convert(make_paths(globals.journal).home, "export_definition.py",
               {{"family", to_document(*find_family(options.of_family))}, {"reference", options.reference}});

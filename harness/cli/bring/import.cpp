@@ -83,8 +83,9 @@ void refuse_what_is_there(const ImportResult& result, const fs::path& folder, co
     }
   }
   if (registers && find_registration(file, paths.families) != FamilyRegistration::unknown) {
-    throw UserError("a family '" + file.name + "' is registered already",
-                    "retire it with 'apo unregister " + file.name + "', or give this one another name with --name");
+    throw UserError(
+        "a family '" + file.name + "' is registered already",
+        "retire it with 'apo register --retire " + file.name + "', or give this one another name with --name");
   }
 }
 

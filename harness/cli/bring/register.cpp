@@ -1,5 +1,4 @@
-// harness/cli/bring/register.cpp - `apo register` and `apo unregister`: adds a variant whose gates pass, or retires
-// one.
+// harness/cli/bring/register.cpp - `apo register`: adds a variant or family whose gates pass, or retires one.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,54 +23,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view state_text(RegistrationState state) {
-  switch (state) {
-    case RegistrationState::registered:
-      return "registered";
-    case RegistrationState::already_registered:
-      return "already registered";
-    case RegistrationState::refused:
-      return "refused";
-    case RegistrationState::guard_switched_off:
-      return "not registered: a guard is switched off";
-  }
-  return "";
+std::string state_text(const CandidateAnswer& answer) {
+  return answer.verdict == CandidateVerdict::wrong ? "refused"
+         : answer.path.empty()                     ? "not registered: a guard is switched off"
+                                                   : replace_all(std::string(to_string(answer.verdict)), "_", " ");
 }
 
-// "copy/mine", and "copy/mine@2" of the second text under that name.
-std::string versioned(const RegistrationResult& result) {
-  return result.version > 1 ? fmt::format("{}@{}", result.variant.id(), result.version) : result.variant.id();
-}
-
-Json document_of(const RegistrationResult& result) {
-  Json document = {
-      {"variant", result.variant.id()},      {"version", result.version}, {"state", state_text(result.state)},
-      {"gates", to_documents(result.gates)}, {"notes", result.notes},     {"path", result.path}};
-  if (result.state == RegistrationState::refused) {
-    document["log"] = result.log;
+Json document_of(const CandidateAnswer& answer) {
+  const bool refused = answer.verdict == CandidateVerdict::wrong;
+  Json document = {{"variant", answer.variant},
+                   {"version", answer.version},
+                   {"state", state_text(answer)},
+                   {"gates", to_documents(answer.gates)},
+                   {"notes", refused ? Json::array() : Json(answer.feedback)},
+                   {"path", answer.path}};
+  if (refused) {
+    document["log"] = answer.log;
   }
   return document;
 }
 
-void print_result(const RegistrationResult& result) {
-  for (const GateResult& gate : result.gates) {
-    print(gate.gate + ": " + std::string(outcome_text(gate)) + ", " + gate.evidence + " (" +
-          format_seconds(gate.seconds) + ")\n");
-  }
-  if (result.state == RegistrationState::refused) {
-    const GateResult& last = result.gates.back();
-    std::fputs(last.outcome == Outcome::build_failed ? as_quotation(result.log).c_str() : "", stderr);
-    std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", result.variant.id().c_str(), last.gate.c_str(),
+void print_registration(const CandidateAnswer& answer) {
+  print(gates_text(answer.gates));
+  if (answer.verdict == CandidateVerdict::wrong) {
+    const GateResult& last = answer.gates.back();
+    std::fputs(last.outcome == Outcome::build_failed ? as_quotation(answer.log).c_str() : "", stderr);
+    std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", answer.variant.c_str(), last.gate.c_str(),
                  std::string(to_string(last.outcome)).c_str());
-  } else if (result.path.empty()) {
-    print(result.variant.id() + " " + std::string(state_text(result.state)) + "\n");
-  } else {
-    const bool known = result.state == RegistrationState::already_registered;
-    for (const std::string& note : result.notes) {
-      print("note: " + note + "\n");
-    }
-    print(versioned(result) + (known ? " is already registered: " : " registered: ") + result.path + "\n");
+    return;
   }
+  for (const std::string& note : answer.feedback) {
+    print("note: " + note + "\n");
+  }
+  // "copy/mine", and "copy/mine@2" of the second text under that name.
+  print(answer.variant + (answer.version > 1 ? fmt::format("@{}", answer.version) : "") +
+        (answer.verdict == CandidateVerdict::already_registered ? " is " : " ") + state_text(answer) +
+        (answer.path.empty() ? "" : ": " + answer.path) + "\n");
 }
 
 int add(RegistrationRequest request, const Globals& globals) {
@@ -85,13 +72,13 @@ int add(RegistrationRequest request, const Globals& globals) {
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  const RegistrationResult result = register_file(workspace, request, observer);
+  const CandidateAnswer answer = register_file(workspace, request, observer);
   if (globals.json) {
-    print_json(document_of(result));
+    print_json(document_of(answer));
   } else {
-    print_result(result);
+    print_registration(answer);
   }
-  return result.state == RegistrationState::refused ? kGateFailed : kDone;
+  return answer.verdict == CandidateVerdict::wrong ? kGateFailed : kDone;
 }
 
 // Those of the family that were registered here: without it they are nothing.
@@ -111,8 +98,9 @@ void check_childless(const Workspace& workspace, const std::string& id) {
   }
   const std::string family = id.substr(0, id.find('/'));
   const bool is_own = std::filesystem::exists(workspace.paths().families / family);
-  throw UserError(fmt::format("{} is the apo:parent of {}", id, join(children, ", ")),
-                  "unregister these first" + (is_own ? ", or the whole family: 'apo unregister " + family + "'" : ""));
+  throw UserError(
+      fmt::format("{} is the apo:parent of {}", id, join(children, ", ")),
+      "retire these first" + (is_own ? ", or the whole family: 'apo register --retire " + family + "'" : ""));
 }
 
 int retire(const std::string& id, const Globals& globals) {
@@ -143,28 +131,36 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto request = std::make_shared<RegistrationRequest>();
   const auto unverified = std::make_shared<bool>(false);
   const auto unexecuted = std::make_shared<bool>(false);
-  app.add_option("file", request->file,
-                 "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
-                 "function (.so), or "
-                 "the file of a family (apo:family); - reads a variant from standard input")
-      ->required();
-  app.add_option("--family", request->family,
-                 "kernel family of a file without an apo:variant line (default: its folder's name)");
-  app.add_flag("--no-verify", *unverified,
-               "check the metadata block only; every experiment still runs the gates first");
-  app.add_flag("--no-executor", *unexecuted, "skip the check on the CPU executor; the checks on a GPU still run")
-      ->excludes("--no-verify");
-  return [request, unverified, unexecuted, &globals] {
+  const auto retired = std::make_shared<std::string>();
+  auto* file =
+      app.add_option("file", request->file,
+                     "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
+                     "function (.so), or "
+                     "the file of a family (apo:family); - reads a variant from standard input");
+  auto* family = app.add_option("--family", request->family,
+                                "kernel family of a file without an apo:variant line (default: its folder's name)");
+  auto* no_verify = app.add_flag("--no-verify", *unverified,
+                                 "check the metadata block only; every experiment still runs the gates first");
+  auto* no_executor =
+      app.add_flag("--no-executor", *unexecuted, "skip the check on the CPU executor; the checks on a GPU still run")
+          ->excludes(no_verify);
+  auto* retire_option =
+      app.add_option("--retire", *retired,
+                     "retire this registered variant FAMILY/NAME, or family with its variants; the journal keeps its "
+                     "results");
+  exclude(retire_option, {file, family, no_verify, no_executor});
+  return [request, unverified, unexecuted, retired, &globals] {
+    if (!retired->empty()) {
+      return retire(*retired, globals);
+    }
+    if (request->file.empty()) {
+      throw UserError("file is required",
+                      "'apo register FILE' adds a variant or a family, 'apo register --retire NAME' retires one");
+    }
     request->checks.verify = !*unverified;
     request->checks.executor = !*unexecuted;
     return add(*request, globals);
   };
-}
-
-Action define_unregister(CLI::App& app, Globals& globals) {
-  const auto id = std::make_shared<std::string>();
-  app.add_option("name", *id, "FAMILY/NAME of a registered variant, or the name of a registered family")->required();
-  return [id, &globals] { return retire(*id, globals); };
 }
 
 }  // namespace apo

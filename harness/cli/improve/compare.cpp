@@ -1,4 +1,5 @@
-// harness/cli/improve/compare.cpp - `apo compare`: judges one variant or command against another, outside a campaign.
+// harness/cli/improve/compare.cpp - `apo compare`: judges one variant, command or dispatch against another, outside a
+// campaign.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
 #include "harness/cli/target_choice.h"
+#include "harness/core/applications/application_document.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
@@ -35,6 +37,9 @@ struct CompareOptions {
   bool no_journal = false;
   bool same_code = false;
   CommandOptions commands;
+  std::string application;  // a file
+  int pairs = 0;            // 0: as declared
+  std::string fixed_time;
 };
 
 InterruptNote note_of_comparison(bool keep, const Globals& globals) {
@@ -71,15 +76,32 @@ int compare_two_commands(const CompareOptions& options, const Globals& globals) 
   return comparison.judgement->reason == Reason::gate_failed ? kGateFailed : kDone;
 }
 
-int compare(const CompareOptions& options, const Globals& globals) {
-  if (options.commands.given()) {
-    return compare_two_commands(options, globals);
+DeclaredApplication application_of(const CompareOptions& options) {
+  DeclaredApplication application = load_application(options.application);
+  application.pairs = options.pairs > 0 ? options.pairs : application.pairs;
+  if (!options.fixed_time.empty()) {
+    application.fixed_time_s = checked_duration("--fixed-time", options.fixed_time);
   }
-  if (options.candidate.empty()) {
-    throw UserError("apo compare needs two variants, or two commands",
-                    "'apo compare copy/simple copy/memcpy', or 'apo compare --command-a CMD --command-b CMD --metric "
-                    "seconds'");
-  }
+  return application;
+}
+
+int compare_by_application(const CompareOptions& options, const Globals& globals) {
+  ProgramComparison asked{.kind = ComparisonKind::application,
+                          .a = options.incumbent,
+                          .b = options.candidate,
+                          .application = application_of(options)};
+  Workspace workspace(make_paths(globals.journal));
+  workspace.use(resolve_target(options.commands.target, workspace));
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+  ConsoleObserver observer(globals);
+  const InterruptNote note("the journal keeps the runs that had ended", "compare anew with", globals.words);
+  const ProgramComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
+  print_answer(globals, to_document_with_runs(comparison), comparison_text(comparison));
+  const Reason reason = comparison.judgement->reason;
+  return reason == Reason::gate_failed || reason == Reason::quality_lost ? kGateFailed : kDone;
+}
+
+int compare_two_variants(const CompareOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const ComparisonRequest request{.incumbent = workspace.catalogue().configuration(options.incumbent),
@@ -112,32 +134,83 @@ int compare(const CompareOptions& options, const Globals& globals) {
   return exit_code_of(experiment);
 }
 
+int compare(const CompareOptions& options, const Globals& globals) {
+  if (options.commands.given()) {
+    return compare_two_commands(options, globals);
+  }
+  if (options.candidate.empty()) {
+    throw UserError("apo compare needs two variants, two commands, or two dispatches",
+                    "'apo compare copy/simple copy/memcpy', 'apo compare --command-a CMD --command-b CMD --metric "
+                    "seconds', or 'apo compare BEFORE AFTER --application FILE'");
+  }
+  if (!options.application.empty()) {
+    return compare_by_application(options, globals);
+  }
+  if (options.commands.target != "auto") {
+    throw UserError("--target is for two commands or two dispatches", "leave it out: a variant has its own target");
+  }
+  return compare_two_variants(options, globals);
+}
+
+// --target is that of the commands: it excludes the options of variants.
+void add_application_options(CLI::App& app, CompareOptions& options, const std::vector<CLI::Option*>& others) {
+  auto* file = app.add_option("--application", options.application,
+                              "judge two dispatches by the application of this campaign file, or of another file with "
+                              "the key \"application\": its speed and its quality");
+  exclude(file, others);
+  const std::vector<CLI::Option*> mine = {
+      file,
+      app.add_option("--pairs", options.pairs,
+                     "pairs of fresh runs (default: as declared, else 14); fewer than 10 decide the quality alone")
+          ->check(CLI::Range(kLeastPairs, 1000)),
+      app.add_option("--fixed-time", options.fixed_time,
+                     "also show what is done within this time, start-up included, for example 60s")};
+  for (CLI::Option* const one : mine) {
+    one->group("Options for two dispatches (and --target)");
+    if (one != file) {
+      one->needs(file);
+    }
+  }
+}
+
 }  // namespace
 
 Action define_compare(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
-  std::vector<CLI::Option*> of_variants = {
-      app.add_option("incumbent", options->incumbent, "A: the variant to compare with"),
-      app.add_option("candidate", options->candidate, "B: the variant to judge"),
+  CLI::Option* const a = app.add_option("a", options->incumbent,
+                                        "A: the variant to compare with; with --application a dispatch: its folder, or "
+                                        "a library that the application loads");
+  CLI::Option* const b = app.add_option("b", options->candidate, "B: the variant or dispatch to judge");
+  const std::vector<CLI::Option*> of_variants = {
       app.add_option("--workload", options->workloads,
                      "workload to compare on; may repeat (default: the family's first)")
           ->allow_extra_args(false),
-      app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)")};
-  app.add_option("--judge", options->judge,
-                 "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
-  add_layout(app, options->layout);
-  of_variants.push_back(app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"));
-  of_variants.push_back(
-      app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run"));
-  app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
-  add_command_options(app, options->commands, of_variants);
+      app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)"),
+      app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"),
+      app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run")};
+  CLI::Option* const judge =
+      app.add_option("--judge", options->judge,
+                     "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
+  CLI::Option* const layout = add_layout(app, options->layout);
+  CLI::Option* const no_journal =
+      app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
+  std::vector<CLI::Option*> not_for_commands = of_variants;
+  not_for_commands.insert(not_for_commands.end(), {a, b});
+  add_command_options(app, options->commands, not_for_commands);
+  std::vector<CLI::Option*> not_for_applications = of_variants;
+  not_for_applications.insert(not_for_applications.end(), {judge, layout, no_journal, app.get_option("--command-a"),
+                                                           app.get_option("--command-b")});
+  add_application_options(app, *options, not_for_applications);
   app.footer(
       std::string(kJudgedExitCodes) +
       "\n"
       "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of\n"
       "their correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench "
       "--json "
-      "FILE.");
+      "FILE.\n"
+      "Two dispatches: the application gets $APO_DISPATCH (or the declared variable), $APO_SEED, and $APO_STEPS or\n"
+      "$APO_SECONDS, and prints {\"apo_step\": 1, \"seconds\": 0.012, \"loss\": 2.31} for each step. Its runs are not\n"
+      "confined.");
   return [options, &globals] { return compare(*options, globals); };
 }
 

@@ -32,7 +32,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct EvaluateOptions {
-  std::string candidate;
+  std::vector<std::string> candidates;  // of `apo evaluate` one
   TrialChoice choice;
   double at_least = 0;
   bool stream = false;
@@ -59,19 +59,10 @@ std::string text_of(const CandidateAnswer& answer) {
 }
 
 int exit_code_of(const CandidateAnswer& answer, double at_least) {
-  switch (answer.verdict) {
-    case CandidateVerdict::wrong:
-      return kUserMistake;
-    case CandidateVerdict::not_judged:
-      return kEnvironmentTrouble;
-    case CandidateVerdict::accepted:
-    case CandidateVerdict::reverted:
-    case CandidateVerdict::inconclusive:
-    case CandidateVerdict::ranked:
-    case CandidateVerdict::incumbent:
-      break;
-  }
-  return answer.score < at_least ? kGateFailed : kDone;
+  return answer.verdict == CandidateVerdict::wrong        ? kUserMistake
+         : answer.verdict == CandidateVerdict::not_judged ? kEnvironmentTrouble
+         : answer.score < at_least                        ? kGateFailed
+                                                          : kDone;
 }
 
 // "copy/simple[BLOCK=64]" in place of a file.
@@ -188,7 +179,7 @@ void answer_lines(CandidateJudge& judge) {
 
 int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer& observer, const Globals& globals) {
   const TemporaryFolder folder;
-  const GivenCandidate given = given_candidate(options.candidate, folder);
+  const GivenCandidate given = given_candidate(options.candidates.front(), folder);
   TrialChoice choice = options.choice;
   choice.family = choice.family.empty() ? family_of(given, workspace) : choice.family;
   CandidateJudge judge(workspace, choice, observer);
@@ -209,9 +200,9 @@ int evaluate_stream(const EvaluateOptions& options, Workspace& workspace, Observ
 }
 
 int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) {
-  if (options.stream == !options.candidate.empty()) {
-    throw UserError(options.stream ? "--stream reads its candidates from standard input, and '" + options.candidate +
-                                         "' was given too"
+  if (options.stream == !options.candidates.empty()) {
+    throw UserError(options.stream ? "--stream reads its candidates from standard input, and '" +
+                                         options.candidates.front() + "' was given too"
                                    : "no candidate was given",
                     "give one file or variant, or - for standard input, or --stream for JSON lines on standard input");
   }
@@ -225,55 +216,26 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
 
 // ---------------------------------------------------------------- apo try
 
-struct TryOptions {
-  TrialChoice choice;
-  std::vector<std::string> files;
-};
-
-std::string words(std::string_view outcome) {
-  return replace_all(std::string(outcome), "_", " ");
-}
-
 // The verdict in words, with a colon where the evidence is a sentence.
-struct VerdictText {
-  std::string verdict;
-  std::string evidence;
-};
-
-VerdictText verdict_text(const CandidateAnswer& answer) {
-  switch (answer.verdict) {
-    case CandidateVerdict::wrong:
-      if (answer.gates.empty() || answer.gates.back().outcome == Outcome::valid) {
-        return {"no valid variant:", answer.feedback.back()};
-      }
-      return {words(to_string(answer.gates.back().outcome)) + ":", answer.gates.back().evidence};
-    case CandidateVerdict::not_judged:
-      return {"not judged:", answer.feedback.back()};
-    case CandidateVerdict::incumbent:
-      return {"is the incumbent already:", answer.feedback.back()};
-    case CandidateVerdict::accepted:
-    case CandidateVerdict::reverted:
-    case CandidateVerdict::inconclusive:
-    case CandidateVerdict::ranked:
-      break;
+std::string verdict_line(const CandidateAnswer& answer) {
+  const auto words = [](std::string_view word) { return replace_all(std::string(word), "_", " "); };
+  if (answer.verdict == CandidateVerdict::wrong && !answer.gates.empty() &&
+      answer.gates.back().outcome != Outcome::valid) {
+    return words(to_string(answer.gates.back().outcome)) + ": " + answer.gates.back().evidence;
+  }
+  if (answer.verdict == CandidateVerdict::incumbent) {
+    return "is the incumbent already: " + answer.feedback.back();
+  }
+  if (!answer.experiment || !has_effect(*answer.experiment)) {
+    return (answer.verdict == CandidateVerdict::wrong ? "no valid variant: " : "not judged: ") + answer.feedback.back();
   }
   const Judgement& judgement = *answer.experiment->judgement;
-  const IntervalText effect =
-      format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
-  return {std::string(to_string(answer.verdict)),
-          fmt::format("{} over {} ({}; experiment {})", effect.all(), answer.experiment->incumbent.label(),
-                      words(to_string(judgement.reason)), answer.experiment->id)};
+  return fmt::format("{} {} over {} ({}; experiment {})", to_string(answer.verdict),
+                     format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all(),
+                     answer.experiment->incumbent.label(), words(to_string(judgement.reason)), answer.experiment->id);
 }
 
-Json document_of(const std::string& file, const CandidateAnswer& answer, const VerdictText& text) {
-  return {{"file", file},
-          {"variant", answer.variant},
-          {"verdict", text.verdict.ends_with(':') ? text.verdict.substr(0, text.verdict.size() - 1) : text.verdict},
-          {"evidence", text.evidence},
-          {"experiment", answer.experiment ? to_document(*answer.experiment) : Json(nullptr)}};
-}
-
-int try_files(const TryOptions& options, const Globals& globals) {
+int try_files(const EvaluateOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const InterruptNote note(
@@ -281,30 +243,27 @@ int try_files(const TryOptions& options, const Globals& globals) {
       "registered",
       "try again with", globals.words);
   CandidateJudge judge(workspace, options.choice, observer);
+  for (const std::string& file : options.candidates) {
+    static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
+  }
   Json documents = Json::array();
   bool judged_all = true;
   bool any_wrong = false;
-  for (const std::string& file : options.files) {
-    static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
-  }
-  for (const std::string& file : options.files) {
+  for (const std::string& file : options.candidates) {
     const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
     judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
     any_wrong = any_wrong || answer.verdict == CandidateVerdict::wrong;
-    const VerdictText text = verdict_text(answer);
-    documents.push_back(document_of(file, answer, text));
+    documents.push_back(to_document(answer));
+    documents.back()["file"] = file;
     if (!globals.json) {
-      print(fmt::format("{}: {} {}\n", answer.variant.empty() ? file : answer.variant, text.verdict, text.evidence));
+      print(fmt::format("{}: {}\n", answer.variant.empty() ? file : answer.variant, verdict_line(answer)));
     }
   }
-  for (const TrialSummary& summary : judge.finish()) {
-    if (!globals.json) {
-      print("incumbent: " + summary.incumbent.label() + "\n");
-    }
+  std::string incumbents;
+  for (const Configuration& incumbent : judge.finish()) {
+    incumbents += "incumbent: " + incumbent.label() + "\n";
   }
-  if (globals.json) {
-    print_json({{"family", options.choice.family}, {"verdicts", documents}});
-  }
+  print_answer(globals, {{"family", options.choice.family}, {"verdicts", documents}}, incumbents);
   return any_wrong ? kGateFailed : judged_all ? kDone : kEnvironmentTrouble;
 }
 
@@ -319,9 +278,11 @@ void add_choice(CLI::App& app, TrialChoice& choice) {
 
 Action define_evaluate(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<EvaluateOptions>();
-  app.add_option("candidate", options->candidate,
+  app.add_option("candidate", options->candidates,
                  "the candidate: a source file, - for one on standard input, or a known variant with settings, "
-                 "FAMILY/NAME[SETTING=VALUE]");
+                 "FAMILY/NAME[SETTING=VALUE]")
+      ->expected(1)
+      ->allow_extra_args(false);
   app.add_option("--family", options->choice.family,
                  "the operation that it computes; 'apo list' shows them (default: that of its apo:variant line)");
   app.add_option("--workload", options->choice.workloads, "workload to judge on (default: the first for the target)")
@@ -337,9 +298,10 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
 }
 
 Action define_try(CLI::App& app, Globals& globals) {
-  const auto options = std::make_shared<TryOptions>();
+  const auto options = std::make_shared<EvaluateOptions>();
   app.add_option("family", options->choice.family, "kernel family that the files compute")->required();
-  app.add_option("files", options->files, "source files of variants, with or without a metadata block")->required();
+  app.add_option("files", options->candidates, "source files of variants, with or without a metadata block")
+      ->required();
   app.add_option("--workload", options->choice.workloads,
                  "workload to judge on; may repeat, all of one class (default: the first for the target)")
       ->allow_extra_args(false);

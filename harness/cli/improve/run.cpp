@@ -85,15 +85,12 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
   return policy;
 }
 
-TypedOptions typed_of(const RunOptions& options) {
-  return {.iterations = options.iterations > 0,
-          .candidates = options.candidates > 0,
-          .budget = !options.budget.empty(),
-          .workloads = !options.workloads.empty(),
-          .baseline = !options.baseline.empty(),
-          .cache = !options.cache.empty(),
-          .judge = !options.judge.empty(),
-          .layout = !options.layout.empty()};
+TypedOptions typed_of(const CLI::App& app) {
+  TypedOptions typed;
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return one->count() > 0; })) {
+    typed.insert(option->get_name());
+  }
+  return typed;
 }
 
 ProposerOptions proposers_of(const RunOptions& options) {
@@ -188,7 +185,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"seconds", summary.seconds}};
 }
 
-int run(const RunOptions& options, const Globals& globals) {
+int run(const RunOptions& options, const TypedOptions& typed, const Globals& globals) {
   static_cast<void>(asked_target(options.target));
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
@@ -201,7 +198,7 @@ int run(const RunOptions& options, const Globals& globals) {
   keep_to_cpus_of(workers, workspace, observer);
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,
-                                                .typed = typed_of(options),
+                                                .typed = typed,
                                                 .command = globals.words,
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
@@ -252,7 +249,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");
-  return [options, &globals] { return run(*options, globals); };
+  return [options, &app, &globals] { return run(*options, typed_of(app), globals); };
 }
 
 }  // namespace apo

@@ -87,7 +87,8 @@ class Benchmarked {
     repetitions_ = 1;
     const std::vector<double> ns = time(kCudaWarmupCalls);
     const double shortest = *std::min_element(ns.begin(), ns.end());
-    repetitions_ = repetitions(std::max(shortest, 1.0), 0, shortest >= kShortCallNs);
+    repetitions_ =
+        std::min(repetitions(std::max(shortest, 1.0), 0, shortest >= kShortCallNs), most_repetitions(*runtime_.family));
   }
 
   Runtime runtime_;

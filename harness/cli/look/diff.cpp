@@ -1,11 +1,10 @@
-// harness/cli/look/diff.cpp - `apo diff`: what a variant changes in another one, by default in its parent.
+// harness/cli/look/diff.cpp - `apo show VARIANT --diff`: what a variant changes in another one, by default its parent.
+#include "harness/cli/look/diff.h"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/cli/terminal.h"
@@ -20,12 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct DiffOptions {
-  std::string variant;
-  std::string base;
-};
-
-struct Side {
+struct VariantSide {
   Variant variant;
   std::string label;  // with the settings that were asked for
 };
@@ -36,7 +30,7 @@ struct Change {
   std::string after;
 };
 
-Side side_of(Workspace& workspace, const std::string& text) {
+VariantSide side_of(Workspace& workspace, const std::string& text) {
   const std::string id = text.substr(0, text.find('['));
   const Variant variant = known_variant(workspace, id);
   const Configuration configuration =
@@ -44,12 +38,15 @@ Side side_of(Workspace& workspace, const std::string& text) {
   return {as_set(variant, configuration.settings), configuration.label()};
 }
 
-Side base_of(Workspace& workspace, const DiffOptions& options, const Side& side) {
-  if (options.base.empty() && side.variant.parent.empty()) {
-    throw UserError(fmt::format("{} has no parent to be compared with", side.variant.id()),
-                    fmt::format("name another variant: 'apo diff {} OTHER'", options.variant));
+VariantSide base_of(Workspace& workspace, const std::string& base, const VariantSide& side) {
+  if (base != kParent) {
+    return side_of(workspace, base);
   }
-  return side_of(workspace, options.base.empty() ? side.variant.parent : options.base);
+  if (side.variant.parent.empty()) {
+    throw UserError(fmt::format("{} has no parent to be compared with", side.variant.id()),
+                    fmt::format("name another variant: 'apo show {} --diff OTHER'", side.variant.id()));
+  }
+  return side_of(workspace, side.variant.parent);
 }
 
 // All values of a field, one a line.
@@ -64,7 +61,7 @@ std::string values_of(const std::vector<VariantField>& fields, const std::string
 }
 
 // The fields that differ, in the order of the metadata block.
-std::vector<Change> changes(const Side& base, const Side& side) {
+std::vector<Change> changes(const VariantSide& base, const VariantSide& side) {
   std::vector<VariantField> before = metadata_fields(base.variant);
   std::vector<VariantField> after = metadata_fields(side.variant);
   before.push_back({"configuration", base.label});
@@ -106,7 +103,8 @@ std::string text_of(const std::vector<Change>& changes, const std::string& sourc
   });
 }
 
-Json document_of(const Side& base, const Side& side, const std::vector<Change>& changes, const std::string& diff) {
+Json document_of(const VariantSide& base, const VariantSide& side, const std::vector<Change>& changes,
+                 const std::string& diff) {
   Json fields = Json::array();
   for (const Change& change : changes) {
     fields.push_back({{"field", change.field}, {"before", change.before}, {"after", change.after}});
@@ -119,24 +117,17 @@ Json document_of(const Side& base, const Side& side, const std::vector<Change>& 
           {"diff", diff}};
 }
 
-int diff(const DiffOptions& options, const Globals& globals) {
+}  // namespace
+
+int show_diff(const std::string& variant, const std::string& base_name, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  const Side side = side_of(workspace, options.variant);
-  const Side base = base_of(workspace, options, side);
+  const VariantSide side = side_of(workspace, variant);
+  const VariantSide base = base_of(workspace, base_name, side);
   const std::vector<Change> metadata = changes(base, side);
   const std::string sources = unified_diff(all_sources(base.variant), all_sources(side.variant));
   print_answer(globals, document_of(base, side, metadata, sources),
                paint(side.label, "bold") + " against " + paint(base.label, "bold") + "\n" + text_of(metadata, sources));
   return kDone;
-}
-
-}  // namespace
-
-Action define_diff(CLI::App& app, Globals& globals) {
-  const auto options = std::make_shared<DiffOptions>();
-  app.add_option("variant", options->variant, "a variant FAMILY/NAME, or a configuration of it")->required();
-  app.add_option("base", options->base, "what it is compared with (default: its parent)");
-  return [options, &globals] { return diff(*options, globals); };
 }
 
 }  // namespace apo

@@ -1,16 +1,15 @@
-// harness/cli/look/lessons.cpp - `apo lessons`: what past experiments taught, and under which precondition.
+// harness/cli/look/lessons.cpp - `apo query --lessons`: what experiments taught, and whether it still holds.
+#include "harness/cli/look/lessons.h"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
 
-#include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
@@ -19,58 +18,65 @@
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/prediction/evidence.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/lessons.h"
 #include "journal/journal.h"
 
 namespace apo {
 namespace {
 
-struct LessonOptions {
-  std::string family;
-  std::string technique;
-  std::string variant;
-  std::string verdict;
-};
+using Names = std::map<std::string, std::set<std::string>>;  // by the key of a query
 
-std::optional<Verdict> verdict_of(const std::string& word) {
-  return word.empty() ? std::nullopt : std::optional(checked_value<Verdict>("verdict", word, ""));
-}
-
-// `where`: what shows the names.
-void check_name(const std::string& kind, const std::string& given, const std::set<std::string>& known,
-                const std::string& where) {
-  if (!given.empty() && !known.contains(given)) {
-    throw UserError("unknown " + kind + " '" + given + "'",
-                    did_you_mean(given, {known.begin(), known.end()}) + "\n" + where);
-  }
-}
-
-// A word is known when the program or the journal has it: a variant may be gone and its lessons still here.
-void check_names(const LessonOptions& options, Workspace& workspace, Journal& journal) {
-  std::set<std::string> names;
-  std::set<std::string> techniques;
-  std::set<std::string> variants;
+// What the program or the journal has: a variant may be gone and its lessons still here.
+Names known_names(const Workspace& workspace, Journal& journal) {
+  Names names;
   for (const Family& family : families()) {
-    names.insert(family.name);
+    names["family"].insert(family.name);
     for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
-      variants.insert(variant->id());
-      techniques.insert(variant->techniques.begin(), variant->techniques.end());
+      names["variant"].insert(variant->id());
+      names["technique"].insert(variant->techniques.begin(), variant->techniques.end());
     }
   }
-  const auto known = [](const std::string& given, const std::set<std::string>& words) {
-    return given.empty() || words.contains(given);
-  };
-  if (known(options.family, names) && known(options.technique, techniques) && known(options.variant, variants)) {
-    return;  // without reading every lesson there is
+  for (const Lesson& lesson : lessons_of(journal)) {
+    names["family"].insert(lesson.family);
+    names["variant"].insert(lesson.configuration.variant);
+    names["technique"].insert(lesson.techniques.begin(), lesson.techniques.end());
   }
-  for (const Lesson& lesson : journal.lessons()) {
-    names.insert(lesson.family);
-    variants.insert(lesson.configuration.variant);
-    techniques.insert(lesson.techniques.begin(), lesson.techniques.end());
+  return names;
+}
+
+// Throws UserError for a family, technique or variant that nobody knows.
+void check_names(const Query& query, const Names& names) {
+  for (const Predicate& predicate : query.where) {
+    const auto known = names.find(predicate.key);
+    for (const Cell& value : predicate.values) {
+      const auto* given = std::get_if<std::string>(&value);
+      if (known != names.end() && predicate.operation == Operator::equal && !known->second.contains(*given)) {
+        throw UserError(fmt::format("unknown {} '{}'", predicate.key, *given),
+                        did_you_mean(*given, {known->second.begin(), known->second.end()}) +
+                            "\n'apo list' shows all families, 'apo list FAMILY' its variants and their techniques; "
+                            "docs/research.md#the-catalogue has all techniques");
+      }
+    }
   }
-  check_name("family", options.family, names, "'apo list' shows all families");
-  check_name("technique", options.technique, techniques,
-             "'apo list FAMILY' shows those of its variants; all are in the catalogue: docs/research.md#the-catalogue");
-  check_name("variant", options.variant, variants, "'apo list FAMILY' shows all variants of a family");
+}
+
+// In the order of the query, by default the oldest first.
+std::vector<Lesson> lessons_of(Journal& journal, Query query) {
+  query.columns = {"id"};
+  if (query.sort.empty()) {
+    query.sort = {{.column = "id"}};
+  }
+  std::vector<Lesson> found;
+  for (const std::vector<Cell>& row : run_query(journal, query).rows) {
+    for (Lesson& lesson : lessons_of(journal, {.experiment = std::get<std::int64_t>(row.front())})) {
+      found.push_back(std::move(lesson));
+    }
+  }
+  return found;
 }
 
 bool changed(const Workspace& workspace, const std::string& variant, const std::string& source_hash) {
@@ -88,9 +94,8 @@ class CurrentIncumbents {
     const auto [known, added] =
         profiles_.try_emplace({lesson.incumbent.label(), lesson.incumbent_source_hash, workload, lesson.machine});
     if (added && !workload.empty()) {
-      known->second = journal_
-                          .newest_profile(lesson.incumbent, workload,
-                                          {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
+      known->second = newest_profile(journal_, lesson.incumbent, workload,
+                                     {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
                           .value_or(Profile());
     }
     return known->second;
@@ -101,7 +106,7 @@ class CurrentIncumbents {
     const auto [known, added] = known_.try_emplace({lesson.family, lesson.workload_class, lesson.machine});
     const Family* family = find_family(lesson.family);
     if (added) {
-      const auto of_class = journal_.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+      const auto of_class = find_incumbent(journal_, lesson.family, lesson.workload_class, lesson.machine);
       if (of_class) {
         known->second =
             family == nullptr ? ClassIncumbents{*of_class, {}} : class_incumbents(journal_, *family, *of_class);
@@ -110,7 +115,7 @@ class CurrentIncumbents {
     if (!known->second || known->second->differing.empty() || lesson.experiment == 0) {
       return known->second ? std::optional(known->second->of_class) : std::nullopt;
     }
-    const Experiment experiment = journal_.load_experiment(lesson.experiment, Detail::summary);
+    const Experiment experiment = load_experiment(journal_, lesson.experiment, Detail::summary);
     return nearest_incumbent(*family, *known->second, experiment.workloads).incumbent;
   }
 
@@ -168,7 +173,7 @@ std::string condition_of(const Lesson& lesson) {
 }
 
 std::string place_of(const Lesson& lesson, Journal& journal) {
-  const std::optional<Machine> machine = journal.machine(lesson.machine);
+  const std::optional<Machine> machine = find_machine(journal, lesson.machine);
   return fmt::format("{}, class {}, on {}", lesson.family, lesson.workload_class,
                      machine ? machine->model : lesson.machine);
 }
@@ -201,13 +206,15 @@ nlohmann::ordered_json condition_document(const Lesson& lesson) {
            condition.stall.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(condition.stall_share)}};
 }
 
-int lessons(const LessonOptions& options, const Globals& globals) {
-  const auto verdict = verdict_of(options.verdict);
+}  // namespace
+
+int show_lessons(const Query& query, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  check_names(options, workspace, journal);
-  const std::vector<Lesson> found = journal.lessons(
-      {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
+  const std::vector<Lesson> found = lessons_of(journal, query);
+  if (found.empty()) {
+    check_names(query, known_names(workspace, journal));
+  }
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
   CurrentIncumbents incumbents(journal);
   for (const Lesson& lesson : found) {
@@ -220,17 +227,6 @@ int lessons(const LessonOptions& options, const Globals& globals) {
     std::fprintf(stderr, "no lesson matches\n");
   }
   return kDone;
-}
-
-}  // namespace
-
-Action define_lessons(CLI::App& app, Globals& globals) {
-  const auto options = std::make_shared<LessonOptions>();
-  app.add_option("--family", options->family, "only lessons of this kernel family");
-  app.add_option("--technique", options->technique, "only lessons about this technique");
-  app.add_option("--variant", options->variant, "only lessons about this variant, FAMILY/NAME");
-  app.add_option("--verdict", options->verdict, "only lessons with this verdict: accepted, reverted or inconclusive");
-  return [options, &globals] { return lessons(*options, globals); };
 }
 
 }  // namespace apo

@@ -21,6 +21,11 @@
 #include "harness/exchange/exchange.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/workers.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -36,7 +41,7 @@ std::string device_text(Journal& journal, const Workspace& workspace, const std:
   if (id == workspace.machine().id) {
     return "this machine";
   }
-  const std::optional<Machine> machine = journal.machine(id);
+  const std::optional<Machine> machine = find_machine(journal, id);
   return machine ? machine->model + " (" + std::string(to_string(machine->target)) + ")" : id;
 }
 
@@ -61,7 +66,7 @@ Incumbents load_incumbents(const Workspace& workspace) {
   }
   try {
     Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-    for (const Incumbent& one : journal.incumbents()) {
+    for (const Incumbent& one : all_incumbents(journal)) {
       for (const auto& [where, incumbent] : incumbents_of(journal, one)) {
         incumbents[incumbent.configuration.variant].push_back("incumbent of " + where + " on " +
                                                               device_text(journal, workspace, one.machine) + " as " +
@@ -97,9 +102,9 @@ std::string axes_text(const Family& family) {
 
 std::string tensors_text(const Family& family) {
   std::vector<std::vector<std::string>> rows = {{"  tensor", "shape", "dtype", "role", "meaning"}};
-  for (const TensorSpec& tensor : family.tensors) {
+  for (const TensorSpec& tensor : arguments_of(family)) {
     rows.push_back({"  " + tensor.name, tensor.shape_text, std::string(to_string(tensor.dtype)),
-                    tensor.role == Role::output ? "output" : "input", tensor.meaning});
+                    std::string(role_word(tensor)), tensor.meaning});
   }
   return format_table(rows);
 }
@@ -225,14 +230,14 @@ struct CampaignStatus {
 };
 
 CampaignStatus status_of(Journal& journal, std::int64_t id) {
-  const auto campaign = journal.campaign(id);
+  const auto campaign = find_campaign(journal, id);
   if (!campaign) {
     throw UserError(fmt::format("there is no campaign {}", id), "'apo report' lists them");
   }
   return {.campaign = *campaign,
-          .run_by = journal.who_works_on({.kind = Unfinished::Kind::campaign, .id = id, .campaign = id}).value_or(""),
-          .experiments_an_hour = journal.answers_an_hour(id),
-          .workers = journal.workers(id)};
+          .run_by = who_works_on(journal, {.kind = Unfinished::Kind::campaign, .id = id, .campaign = id}).value_or(""),
+          .experiments_an_hour = answers_an_hour(journal, id),
+          .workers = workers_of(journal, id)};
 }
 
 // The one that was asked for; else those that are being run with workers; else the newest that had some.
@@ -245,7 +250,7 @@ std::vector<CampaignStatus> read_status(std::int64_t campaign, const Paths& path
     return {status_of(journal, campaign)};
   }
   std::vector<CampaignStatus> all;
-  const std::vector<std::int64_t> campaigns = journal.campaigns_with_workers();
+  const std::vector<std::int64_t> campaigns = campaigns_with_workers(journal);
   for (const std::int64_t id : campaigns) {
     if (CampaignStatus status = status_of(journal, id); !status.run_by.empty()) {
       all.push_back(std::move(status));

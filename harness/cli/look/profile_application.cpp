@@ -18,6 +18,8 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/machines.h"
 #include "journal/journal.h"
 #include "reports/numbers.h"
 
@@ -49,10 +51,10 @@ std::int64_t keep(ApplicationProfile& profile, const ApplicationSummary& summary
       Workspace workspace(paths);
       const Machine here = machine_of(workspace, summary);
       profile.device = here.target == Target::cuda ? here.model : "";
-      journal.add_machine(here);
+      add_machine(journal, here);
       machine = here.id;
     }
-    return journal.add_application(profile, summary, machine);
+    return add_application(journal, profile, summary, machine);
   } catch (const UserError& error) {
     profile.notes.push_back(std::string("not kept in the journal: ") + error.what());
   } catch (const EnvironmentError& error) {

@@ -1,4 +1,5 @@
-// harness/cli/look/query.cpp - `apo query`: finds past experiments by predicates, or with read-only SQL.
+// harness/cli/look/query.cpp - `apo query`: finds past experiments, and what they taught, by predicates or read-only
+// SQL.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,9 +11,11 @@
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/lessons.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/unfinished.h"
 #include "journal/journal.h"
 #include "journal/query/queries.h"
 #include "reports/formats/escape.h"
@@ -31,6 +34,7 @@ struct QueryOptions {
   bool csv = false;
   bool profiles = false;
   bool commands = false;
+  bool lessons = false;
 };
 
 std::string readable(const Cell& cell) {
@@ -183,7 +187,8 @@ std::string other_holdings(const Paths& paths) {
 // The state 'running' is also that of an experiment whose process was killed.
 std::string interrupted_text(const Paths& paths) {
   std::vector<std::string> numbers;
-  for (const Unfinished& one : Journal::open(paths.journal, Access::read_only).interrupted_experiments()) {
+  Journal journal = Journal::open(paths.journal, Access::read_only);
+  for (const Unfinished& one : interrupted_experiments(journal)) {
     numbers.push_back(std::to_string(one.id));
   }
   return numbers.empty() ? ""
@@ -218,6 +223,11 @@ int query(const QueryOptions& options, const Globals& globals) {
   if (options.csv && globals.json) {
     throw UserError("--csv and --json were both given", "choose one");
   }
+  if (options.lessons) {
+    std::vector<std::string> words = all_words(options);
+    words.insert(words.begin(), "limit=0");
+    return show_lessons(parse_query(words), globals);
+  }
   const Paths paths = make_paths(globals.journal);
   const Table table = find(options, paths);
   print_answer(globals, to_json(table), options.csv ? to_csv(table) : to_text(table));
@@ -241,6 +251,7 @@ std::string help_on_keys() {
          "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
          "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
          "  apo query --commands verdict=accepted candidate~bench\n"
+         "  apo query --lessons family=copy technique=adaptive-threads\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, count(*) FROM experiments GROUP BY verdict'\n"
@@ -252,13 +263,17 @@ std::string help_on_keys() {
 Action define_query(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<QueryOptions>();
   app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
-  app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
-  app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
-  app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments");
-  app.add_option("--columns", options->columns, "columns to show, separated by commas");
+  auto* lessons =
+      app.add_flag("--lessons", options->lessons, "print what the experiments taught, and whether it still holds");
+  exclude(lessons,
+          {app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead"),
+           app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments"),
+           app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments"),
+           app.add_option("--columns", options->columns, "columns to show, separated by commas"),
+           app.add_flag("--csv", options->csv, "print CSV (RFC 4180)")});
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
-  app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");
-  app.add_flag("--csv", options->csv, "print CSV (RFC 4180)");
+  app.add_option("--limit", options->limit,
+                 "print at most this many rows, 0 for all (default: 50; with --lessons all)");
   app.footer(help_on_keys);
   return [options, &globals] { return query(*options, globals); };
 }

@@ -15,6 +15,8 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/comparisons.h"
 #include "journal/journal.h"
 #include "reports/load.h"
 #include "reports/render.h"
@@ -44,7 +46,7 @@ std::vector<report::IndexEntry> load_all(const std::vector<std::filesystem::path
   std::vector<report::IndexEntry> entries;
   for (std::size_t i = 0; i < journals.size(); ++i) {
     Journal journal = Journal::open(journals[i], Access::read_only);
-    for (const Campaign& campaign : journal.campaigns()) {
+    for (const Campaign& campaign : all_campaigns(journal)) {
       entries.push_back({.journal = journals[i].string(),
                          .link = fmt::format("{}campaign-{}/{}", folder_of(journals[i], i + 1, journals.size()),
                                              campaign.id, report::report_file(format)),
@@ -75,7 +77,7 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
   const report::Format format = globals.json ? report::Format::json : format_of(options.format);
   const Paths paths = make_paths(globals.journal);
   Journal journal = Journal::open(paths.journal, Access::read_only);
-  std::vector<ProgramComparison> comparisons = journal.comparisons(Detail::rounds);
+  std::vector<ProgramComparison> comparisons = all_comparisons(journal, Detail::rounds);
   std::erase_if(comparisons, [](const ProgramComparison& one) { return one.kind != ComparisonKind::commands; });
   const std::string page = report::render_commands(comparisons, format);
   if (options.output == "-" || (globals.json && options.output.empty())) {
@@ -94,7 +96,7 @@ int write_commands(const ReportOptions& options, const Globals& globals) {
 
 // Which campaign was chosen, where there are others.
 std::string choice_text(Journal& journal, std::int64_t chosen) {
-  const std::vector<Campaign> campaigns = journal.campaigns();
+  const std::vector<Campaign> campaigns = all_campaigns(journal);
   const auto campaign = std::ranges::find(campaigns, chosen, &Campaign::id);
   if (campaigns.size() < 2 || campaign == campaigns.end()) {
     return "";

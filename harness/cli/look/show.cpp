@@ -1,4 +1,5 @@
-// harness/cli/look/show.cpp - `apo show`: prints one experiment, comparison or variant in full.
+// harness/cli/look/show.cpp - `apo show`: prints one experiment, comparison or variant in full, or the change of a
+// variant.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/diff.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
@@ -17,6 +19,15 @@
 #include "harness/core/text.h"
 #include "harness/loop/replay/replay.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
+#include "journal/facts/workers.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -27,6 +38,7 @@ using report::Writer;
 
 struct ShowOptions {
   std::string what;
+  std::string diff;  // the variant to hold it against, or kParent
   bool samples = false;
   bool source = false;
   bool log = false;
@@ -52,7 +64,7 @@ std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) 
       return round.environment.layout;
     }
   }
-  const auto campaign = journal.campaign(experiment.campaign);
+  const auto campaign = find_campaign(journal, experiment.campaign);
   return campaign ? campaign->policy.layout : std::nullopt;
 }
 
@@ -60,7 +72,7 @@ std::string why_abandoned(Journal& journal, const Experiment& experiment) {
   if (!experiment.abandoned.empty()) {
     return experiment.abandoned;
   }
-  const std::vector<Unfinished> interrupted = journal.interrupted_experiments();
+  const std::vector<Unfinished> interrupted = interrupted_experiments(journal);
   return std::ranges::any_of(interrupted, [&](const Unfinished& one) { return one.id == experiment.id; })
              ? "the run that measured it was interrupted"
              : "";
@@ -69,8 +81,8 @@ std::string why_abandoned(Journal& journal, const Experiment& experiment) {
 // The experiments that measured it again.
 std::vector<Experiment> replays_of(Journal& journal, const Experiment& experiment) {
   std::vector<Experiment> again;
-  for (const ReplayRow& row : journal.replays_of(experiment.id)) {
-    again.push_back(journal.load_experiment(row.experiment, Detail::summary));
+  for (const ReplayRow& row : replays_of(journal, experiment.id)) {
+    again.push_back(load_experiment(journal, row.experiment, Detail::summary));
   }
   return again;
 }
@@ -79,26 +91,26 @@ std::vector<Experiment> replays_of(Journal& journal, const Experiment& experimen
 std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
   std::vector<Certification> result;
   if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
-    result = journal.certifications(experiment.campaign);
+    result = certifications_of(journal, experiment.campaign);
     std::erase_if(result, [&](const Certification& one) { return !(one.incumbent == experiment.candidate); });
   }
   return result;
 }
 
 ExperimentView load_view(Journal& journal, std::int64_t id) {
-  const Experiment experiment = journal.load_experiment(id);
-  const auto worker = journal.worker_of(id);
+  const Experiment experiment = load_experiment(journal, id);
+  const auto worker = worker_of(journal, id);
   return {.experiment = experiment,
           .layout = layout_of(journal, experiment),
           .device = worker ? worker->device : "",
           .abandoned = why_abandoned(journal, experiment),
-          .bottlenecks =
-              experiment.iteration == 0 ? std::vector<Bottleneck>() : journal.brief(experiment.iteration).bottlenecks,
+          .bottlenecks = experiment.iteration == 0 ? std::vector<Bottleneck>()
+                                                   : load_brief(journal, experiment.iteration).bottlenecks,
           .certifications = certifications_of(journal, experiment),
-          .measures_again = journal.replay(experiment.id),
+          .measures_again = find_replay(journal, experiment.id),
           .replays = replays_of(journal, experiment),
-          .candidate = journal.variant(experiment.candidate_source_hash),
-          .incumbent = journal.variant(experiment.incumbent_source_hash)};
+          .candidate = find_variant(journal, experiment.candidate_source_hash),
+          .incumbent = find_variant(journal, experiment.incumbent_source_hash)};
 }
 
 // The difference between the sources of an accepted candidate and its incumbent, else "".
@@ -346,12 +358,19 @@ int show_comparison(std::int64_t id, const ShowOptions& options, const Globals& 
                     "without these options 'apo show' prints every run");
   }
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
-  const ProgramComparison comparison = journal.load_comparison(id);
+  const ProgramComparison comparison = load_comparison(journal, id);
   print_answer(globals, to_document_with_runs(comparison), comparison_in_full(comparison));
   return kDone;
 }
 
 int show(const ShowOptions& options, const Globals& globals) {
+  if (!options.diff.empty()) {
+    if (options.what.find('/') == std::string::npos) {
+      throw UserError("--diff needs a variant FAMILY/NAME, not '" + options.what + "'",
+                      "'apo show' of an accepted experiment has its difference; 'apo list' shows the variants");
+    }
+    return show_diff(options.what, options.diff, globals);
+  }
   if (const auto comparison = comparison_number(options.what)) {
     return show_comparison(*comparison, options, globals);
   }
@@ -367,9 +386,14 @@ Action define_show(CLI::App& app, Globals& globals) {
                  "number of an experiment, c and the number of a comparison of commands or by an application, or a "
                  "variant FAMILY/NAME")
       ->required();
-  app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
-  app.add_flag("--source", options->source, "print the source");
-  app.add_flag("--log", options->log, "print the compiler's log");
+  auto* samples = app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
+  auto* source = app.add_flag("--source", options->source, "print the source");
+  auto* log = app.add_flag("--log", options->log, "print the compiler's log");
+  auto* diff = app.add_option("--diff", options->diff,
+                              "print what the variant (or a configuration of it) changes in this other one")
+                   ->expected(0, 1)
+                   ->default_str(kParent);
+  exclude(diff, {samples, source, log});
   return [options, &globals] { return show(*options, globals); };
 }
 

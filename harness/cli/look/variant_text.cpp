@@ -5,8 +5,9 @@
 
 #include "harness/cli/console.h"
 #include "harness/core/interval.h"
-#include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/workspace/known.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -85,13 +86,10 @@ std::string describe_variant(const Variant& variant) {
 }
 
 Variant known_variant(Workspace& workspace, const std::string& id) {
-  if (workspace.catalogue().find(id) == nullptr && !is_absent(workspace.paths().journal)) {
-    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-    if (const auto remembered = journal.newest_variant(id)) {
-      return *remembered;
-    }
-  }
-  return workspace.catalogue().get(id);
+  std::optional<Journal> journal =
+      workspace.catalogue().find(id) == nullptr ? existing_journal(workspace) : std::nullopt;
+  const std::optional<Variant> remembered = journal ? newest_variant(*journal, id) : std::nullopt;
+  return remembered ? *remembered : workspace.catalogue().get(id);
 }
 
 }  // namespace apo

@@ -29,6 +29,8 @@
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/host/perf_counters.h"
 #include "journal/database.h"
+#include "journal/facts/selftests.h"
+#include "journal/facts/unfinished.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -177,11 +179,14 @@ Check check_folder(const Paths& paths) {
 std::string open_work(Journal& journal) {
   int campaigns = 0;
   int experiments = 0;
-  for (const Unfinished& one : journal.unfinished()) {
+  int comparisons = 0;
+  for (const Unfinished& one : all_unfinished(journal)) {
     campaigns += one.kind == Unfinished::Kind::campaign ? 1 : 0;
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
+    comparisons += one.kind == Unfinished::Kind::comparison ? 1 : 0;
   }
-  return fmt::format("{} open campaigns, {} unfinished experiments", campaigns, experiments);
+  return fmt::format("{} open campaigns, {} unfinished experiments{}", campaigns, experiments,
+                     comparisons > 0 ? fmt::format(", {} unfinished comparisons", comparisons) : "");
 }
 
 struct Attended {
@@ -191,8 +196,8 @@ struct Attended {
 
 Attended attended(Journal& journal) {
   Attended attended;
-  for (const Unfinished& one : journal.unfinished()) {
-    const auto who = journal.who_works_on(one);
+  for (const Unfinished& one : all_unfinished(journal)) {
+    const auto who = who_works_on(journal, one);
     attended.all = attended.all && who;
     if (who && (one.kind == Unfinished::Kind::campaign || one.campaign == 0)) {
       attended.by.push_back(one.what + " is being run by " + *who);
@@ -222,7 +227,10 @@ Check check_journal(const Paths& paths) {
     }
     if (!now.all) {
       check.state = CheckState::limited;
-      check.fix = "an earlier run was interrupted: 'apo run' with the same family resumes it";
+      check.fix =
+          "an earlier run was interrupted: 'apo run' with the same family resumes a campaign, and the next command "
+          "that "
+          "judges ends the rest";
     }
     return check;
   });
@@ -246,8 +254,8 @@ Check check_selftest(const Paths& paths, Workspace& workspace) {
         continue;
       }
       workspace.use(target);
-      if (const auto last = journal.latest_selftest(workspace.machine())) {
-        const SelftestRate identical = selftest_total(journal.selftest_comparisons(last->id), SelftestKind::aa);
+      if (const auto last = latest_selftest(journal, workspace.machine())) {
+        const SelftestRate identical = selftest_total(selftest_comparisons(journal, last->id), SelftestKind::aa);
         found.push_back(fmt::format(
             "{}: number {} of {}, identical code accepted in {} of {} comparisons, claims below {} are refused",
             to_string(target), last->id, last->ended_at, identical.accepted, identical.comparisons,

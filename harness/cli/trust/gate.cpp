@@ -3,6 +3,7 @@
 #include "harness/loop/gate/gate.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -87,10 +88,29 @@ int exit_code(GateVerdict verdict) {
   return kGateFailed;
 }
 
-void write_junit(const GateOptions& options, const std::vector<GatedVariant>& gated) {
+int answer(const GateOptions& options, const std::vector<GatedPair>& gated, const nlohmann::ordered_json& document,
+           const std::string& text, const Globals& globals) {
+  print_answer(globals, document, gate_text(gated) + text);
   if (!options.junit.empty()) {
     write_file_atomically(options.junit, gate_junit(gated));
   }
+  return exit_code(overall(gated));
+}
+
+// In the form of a pair of variants.
+GatedPair gated_pair(const ProgramComparison& comparison) {
+  const Judgement& judgement = *comparison.judgement;
+  return {.label = comparison.b,
+          .workloads = {comparison.commands.metric},
+          .outcome = {.judgement = judgement,
+                      .outcome = comparison.outcome,
+                      .gate = comparison.gate,
+                      .state = judgement.rounds > 0 ? recorded_state(comparison) : GateState()},
+          .gates = {{.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
+                     .outcome = comparison.outcome,
+                     .evidence = judgement.sentence,
+                     .seconds = judgement.seconds}},
+          .rounds = static_cast<std::size_t>(std::ranges::count(comparison.rounds, RoundStage::gate, &Round::stage))};
 }
 
 int gate_two_commands(const GateOptions& options, const Globals& globals) {
@@ -98,23 +118,14 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
   ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::gate, options.judge, options.layout);
   asked.margin = std::log1p(margin);
   const std::optional<Target> target = asked_target(options.commands.target);
-  if (!options.junit.empty()) {
-    check_writable(options.junit);
-  }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   const ProgramComparison comparison = compare_commands(workspace, &journal, std::move(asked), target, observer);
-  const std::vector<GatedVariant> gated = {{.label = comparison.b,
-                                            .workloads = {comparison.commands.metric},
-                                            .preset = comparison.judgement->preset,
-                                            .rule = command_gate_rule(comparison),
-                                            .result = regression_result(comparison)}};
+  const std::vector<GatedPair> gated = {gated_pair(comparison)};
   auto document = gate_document(gated, margin);
   document["commands"] = to_document(comparison);
-  print_answer(globals, document, gate_text(gated) + comparison_text(comparison));
-  write_junit(options, gated);
-  return exit_code(*comparison.gate);
+  return answer(options, gated, document, comparison_text(comparison), globals);
 }
 
 int gate(const GateOptions& options, const Globals& globals) {
@@ -129,15 +140,10 @@ int gate(const GateOptions& options, const Globals& globals) {
                       .cache_policy = checked_cache_policy(options.cache),
                       .judge_preset = options.judge,
                       .layout = checked_layout(options.layout)};
-  if (!options.junit.empty()) {
-    check_writable(options.junit);
-  }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  const std::vector<GatedVariant> gated = run_gate(workspace, request, observer);
-  print_answer(globals, gate_document(gated, margin), gate_text(gated));
-  write_junit(options, gated);
-  return exit_code(overall(gated));
+  const std::vector<GatedPair> gated = run_gate(workspace, request, observer);
+  return answer(options, gated, gate_document(gated, margin), "", globals);
 }
 
 }  // namespace
@@ -171,6 +177,9 @@ Action define_gate(CLI::App& app, Globals& globals) {
       "Two commands: --command-a (the baseline), --command-b and --metric, in place of --baseline; their runs are not\n"
       "confined, and nothing is known of their correctness but what --correct says.");
   return [options, &globals] {
+    if (!options->junit.empty()) {
+      check_writable(options->junit);
+    }
     if (options->commands.given()) {
       return gate_two_commands(*options, globals);
     }

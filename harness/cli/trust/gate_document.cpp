@@ -30,14 +30,14 @@ std::string interval(const WorkloadAnswer& workload) {
   return fmt::format("{} n={}", format_change(workload.effect, workload.lower, workload.upper).all(), workload.rounds);
 }
 
-const WorkloadAnswer* answer_of(const GatedVariant& gated, std::size_t workload) {
-  const auto& answers = gated.result.state.workloads;
+const WorkloadAnswer* answer_of(const GatedPair& gated, std::size_t workload) {
+  const auto& answers = gated.outcome.state.workloads;
   return workload < answers.size() && answers[workload].rounds > 0 ? &answers[workload] : nullptr;
 }
 
 // "n4k: +0.12 % [-0.30 %, +0.55 %] n=14", one a workload.
-std::string evidence(const GatedVariant& gated) {
-  std::string text = gated.result.sentence;
+std::string evidence(const GatedPair& gated) {
+  std::string text = gated.outcome.judgement.sentence;
   for (std::size_t w = 0; w < gated.workloads.size(); ++w) {
     if (const WorkloadAnswer* answer = answer_of(gated, w)) {
       text += "\n" + gated.workloads[w] + ": " + interval(*answer);
@@ -46,9 +46,9 @@ std::string evidence(const GatedVariant& gated) {
   return text;
 }
 
-int count(const std::vector<GatedVariant>& gated, std::initializer_list<GateVerdict> verdicts) {
-  return static_cast<int>(std::count_if(gated.begin(), gated.end(), [&](const GatedVariant& one) {
-    return std::find(verdicts.begin(), verdicts.end(), one.result.verdict) != verdicts.end();
+int count(const std::vector<GatedPair>& gated, std::initializer_list<GateVerdict> verdicts) {
+  return static_cast<int>(std::count_if(gated.begin(), gated.end(), [&](const GatedPair& one) {
+    return std::find(verdicts.begin(), verdicts.end(), *one.outcome.gate) != verdicts.end();
   }));
 }
 
@@ -57,7 +57,7 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json workload_document(const GatedVariant& gated, std::size_t w) {
+Json workload_document(const GatedPair& gated, std::size_t w) {
   Json document = {{"workload", gated.workloads[w]}};
   if (const WorkloadAnswer* answer = answer_of(gated, w)) {
     document["answer"] = to_string(answer->answer);
@@ -71,7 +71,7 @@ Json workload_document(const GatedVariant& gated, std::size_t w) {
 
 }  // namespace
 
-GateVerdict overall(const std::vector<GatedVariant>& gated) {
+GateVerdict overall(const std::vector<GatedPair>& gated) {
   for (const GateVerdict verdict : {GateVerdict::failed, GateVerdict::regressed, GateVerdict::undecided}) {
     if (count(gated, {verdict}) > 0) {
       return verdict;
@@ -80,14 +80,14 @@ GateVerdict overall(const std::vector<GatedVariant>& gated) {
   return GateVerdict::passed;
 }
 
-std::string gate_text(const std::vector<GatedVariant>& gated) {
+std::string gate_text(const std::vector<GatedPair>& gated) {
   std::vector<std::vector<std::string>> rows = {{"variant", "workload", "change", "verdict", "because"}};
-  for (const GatedVariant& one : gated) {
+  for (const GatedPair& one : gated) {
     for (std::size_t w = 0; w < one.workloads.size(); ++w) {
       const WorkloadAnswer* answer = answer_of(one, w);
       rows.push_back({w == 0 ? one.label : "", one.workloads[w], answer == nullptr ? "not timed" : interval(*answer),
-                      w == 0 ? paint_verdict(one.result.verdict) : "",
-                      w == 0 ? report::one_line(one.result.sentence) : ""});
+                      w == 0 ? paint_verdict(*one.outcome.gate) : "",
+                      w == 0 ? report::one_line(one.outcome.judgement.sentence) : ""});
     }
   }
   return format_table(rows) + "change: speed against the baseline with one-sided bounds; negative is slower\n" +
@@ -96,32 +96,32 @@ std::string gate_text(const std::vector<GatedVariant>& gated) {
                      count(gated, {GateVerdict::undecided}));
 }
 
-Json gate_document(const std::vector<GatedVariant>& gated, double margin) {
+Json gate_document(const std::vector<GatedPair>& gated, double margin) {
   Json variants = Json::array();
-  for (const GatedVariant& one : gated) {
+  for (const GatedPair& one : gated) {
     Json workloads = Json::array();
     for (std::size_t w = 0; w < one.workloads.size(); ++w) {
       workloads.push_back(workload_document(one, w));
     }
     variants.push_back({{"variant", one.label},
-                        {"verdict", apo::to_string(one.result.verdict)},
-                        {"sentence", one.result.sentence},
+                        {"verdict", apo::to_string(*one.outcome.gate)},
+                        {"sentence", one.outcome.judgement.sentence},
                         {"baseline_source", text_or_null(one.baseline_hash)},
                         {"current_source", text_or_null(one.current_hash)},
-                        {"judge_preset", one.preset},
-                        {"alpha", one.rule.alpha()},
+                        {"judge_preset", one.outcome.judgement.preset},
+                        {"alpha", one.outcome.judgement.alpha},
                         {"workloads", workloads},
-                        {"gates", to_documents(one.result.gates)},
-                        {"rounds", one.result.rounds.size()},
-                        {"seconds", one.result.seconds}});
+                        {"gates", to_documents(one.gates)},
+                        {"rounds", one.rounds},
+                        {"seconds", one.outcome.judgement.seconds}});
   }
   return {{"verdict", apo::to_string(overall(gated))}, {"margin", margin}, {"variants", variants}};
 }
 
-std::string gate_junit(const std::vector<GatedVariant>& gated) {
+std::string gate_junit(const std::vector<GatedPair>& gated) {
   double seconds = 0;
-  for (const GatedVariant& one : gated) {
-    seconds += one.result.seconds;
+  for (const GatedPair& one : gated) {
+    seconds += one.outcome.judgement.seconds;
   }
   const auto escape = [](const std::string& text) { return report::escape_xml(text); };
   std::string xml = fmt::format(
@@ -129,15 +129,16 @@ std::string gate_junit(const std::vector<GatedVariant>& gated) {
       "<testsuite name=\"apo gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\">\n",
       gated.size(), count(gated, {GateVerdict::regressed, GateVerdict::failed}), count(gated, {GateVerdict::undecided}),
       seconds);
-  for (const GatedVariant& one : gated) {
+  for (const GatedPair& one : gated) {
     xml += fmt::format("  <testcase classname=\"apo gate\" name=\"{}\" time=\"{:.6f}\">\n", escape(one.label),
-                       one.result.seconds);
-    if (one.result.verdict == GateVerdict::passed) {
+                       one.outcome.judgement.seconds);
+    if (*one.outcome.gate == GateVerdict::passed) {
       xml += "    <system-out>" + escape(evidence(one)) + "</system-out>\n";
     } else {
-      const std::string element = one.result.verdict == GateVerdict::undecided ? "error" : "failure";
-      xml += "    <" + element + " type=\"" + std::string(apo::to_string(one.result.verdict)) + "\" message=\"" +
-             escape(report::one_line(one.result.sentence)) + "\">" + escape(evidence(one)) + "</" + element + ">\n";
+      const std::string element = *one.outcome.gate == GateVerdict::undecided ? "error" : "failure";
+      xml += "    <" + element + " type=\"" + std::string(apo::to_string(*one.outcome.gate)) + "\" message=\"" +
+             escape(report::one_line(one.outcome.judgement.sentence)) + "\">" + escape(evidence(one)) + "</" + element +
+             ">\n";
     }
     xml += "  </testcase>\n";
   }

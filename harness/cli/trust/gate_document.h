@@ -10,11 +10,11 @@
 namespace apo {
 
 // The verdict over all variants: regressed or failed comes before undecided, and that before passed.
-GateVerdict overall(const std::vector<GatedVariant>& gated);
+GateVerdict overall(const std::vector<GatedPair>& gated);
 
-std::string gate_text(const std::vector<GatedVariant>& gated);
-nlohmann::ordered_json gate_document(const std::vector<GatedVariant>& gated, double margin);
+std::string gate_text(const std::vector<GatedPair>& gated);
+nlohmann::ordered_json gate_document(const std::vector<GatedPair>& gated, double margin);
 // Writes JUnit's XML with a testcase for each stored variant: a regression is a failure, an undecided variant an error.
-std::string gate_junit(const std::vector<GatedVariant>& gated);
+std::string gate_junit(const std::vector<GatedPair>& gated);
 
 }  // namespace apo

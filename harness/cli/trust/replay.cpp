@@ -1,4 +1,4 @@
-// harness/cli/trust/replay.cpp - `apo replay` and `apo confirm`: repeat old judgements.
+// harness/cli/trust/replay.cpp - `apo replay`: repeats old judgements, or their confirmation alone.
 #include "harness/loop/replay/replay.h"
 
 #include <fmt/format.h>
@@ -17,6 +17,9 @@
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/replays.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -185,13 +188,13 @@ int all(const Globals& globals) {
   Journal journal = open_existing(workspace);
   ConsoleObserver observer(globals);
   ReplayTable table;
-  for (const std::int64_t id : journal.judged_originals()) {
+  for (const std::int64_t id : judged_originals(journal)) {
     try {
       table.add(measure_again(workspace, journal, id, Kind::replay, observer));
     } catch (const UserError& error) {
-      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+      table.add_failed(load_experiment(journal, id, Detail::summary), error.what());
     } catch (const EnvironmentError& error) {
-      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+      table.add_failed(load_experiment(journal, id, Detail::summary), error.what());
     }
   }
   print_answer(globals, table.document(), table.text());
@@ -200,25 +203,27 @@ int all(const Globals& globals) {
 
 }  // namespace
 
-Action define_confirm(CLI::App& app, Globals& globals) {
-  const auto id = std::make_shared<std::int64_t>(0);
-  app.add_option("experiment", *id, "number of an accepted experiment")->required();
-  app.footer(kRule);
-  return [id, &globals] { return one(*id, Kind::confirm, globals); };
-}
-
 Action define_replay(CLI::App& app, Globals& globals) {
   const auto what = std::make_shared<std::string>();
   const auto every = std::make_shared<bool>(false);
+  const auto confirmed = std::make_shared<std::int64_t>(0);
   auto* number =
       app.add_option("experiment", *what,
                      "number of an experiment with any verdict, or c and that of a comparison of commands or by an "
                      "application");
-  app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")->excludes(number);
+  auto* all_of_them = app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")
+                          ->excludes(number);
+  auto* confirm = app.add_option("--confirm", *confirmed, "repeat only the confirmation of this accepted experiment");
+  exclude(confirm, {number, all_of_them});
   app.footer(kRule);
-  return [what, every, number, &globals] {
+  return [what, every, confirmed, number, confirm, &globals] {
+    if (confirm->count() > 0) {
+      return one(*confirmed, Kind::confirm, globals);
+    }
     if (!*every && number->count() == 0) {
-      throw UserError("no experiment given", "'apo replay NUMBER' or 'apo replay --all'; 'apo query' lists them");
+      throw UserError(
+          "no experiment given",
+          "'apo replay NUMBER', 'apo replay --confirm NUMBER' or 'apo replay --all'; 'apo query' lists them");
     }
     if (*every) {
       return all(globals);

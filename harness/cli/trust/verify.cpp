@@ -26,6 +26,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/loop/trial/candidate_judge.h"
@@ -123,7 +124,8 @@ void dump(const fs::path& folder, const Runtime& runtime, const InputSet& inputs
     }
     write_npy(folder / (tensor.name + ".reference.npy"), shape, reference.at(tensor.name));
     if (const auto found = outputs.find(tensor.name); found != outputs.end()) {
-      write_npy(folder / (tensor.name + ".npy"), shape, decode(tensor.dtype, found->second), tensor.dtype);
+      write_npy(folder / (tensor.name + (tensor.in_place ? ".after.npy" : ".npy")), shape,
+                decode(tensor.dtype, found->second), tensor.dtype);
     }
   }
 }
@@ -242,7 +244,10 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
   }
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
-  const auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  if (auto large = runtime.worker.target == Target::cuda ? large_case(runtime, configuration, seed) : std::nullopt) {
+    plan.push_back(std::move(*large));
+  }
   check_any_supported(family, runtime, configuration, plan);
   std::optional<SanitizerCheck> sanitizers;
   if (!options.no_sanitizers) {
@@ -256,11 +261,8 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
     gates.push_back(sanitizers->run());
   }
   const double seconds = device_s + seconds_since(start);
-  std::string text;
   for (const GateResult& gate : gates) {
     log_steps(gate);
-    text += fmt::format("{}: {}, {} ({})\n", gate.gate, to_string(gate.outcome), gate.evidence,
-                        format_seconds(gate.seconds));
   }
   print_answer(globals,
                {{"variant", to_document(configuration)},
@@ -269,7 +271,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
                 {"gates", to_documents(gates)},
                 {"device_seconds", device_s},
                 {"seconds", seconds}},
-               text + (gates.back().outcome == Outcome::valid ? "" : same_again(seed)));
+               gates_text(gates) + (gates.back().outcome == Outcome::valid ? "" : same_again(seed)));
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
 }
 

@@ -101,6 +101,10 @@ Json to_document(const GateResult& gate) {
   for (const GateStep& step : gate.steps) {
     document["steps"].push_back({{"what", step.what}, {"begin", step.begin_s}, {"end", step.end_s}});
   }
+  if (gate.checked.elements > 0) {
+    document["checked"] = {
+        {"largest", gate.checked.largest}, {"elements", gate.checked.elements}, {"up_to", gate.checked.up_to}};
+  }
   if (gate.wrong) {
     document["wrong"] = to_document(*gate.wrong);
   }

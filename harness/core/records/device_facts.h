@@ -63,4 +63,11 @@ struct LaunchPlan {
 };
 APO_FIELDS(LaunchPlan, launches, keeps_state, library)
 
+// The grids of a device variant's launches for some sizes, from its lines alone: without a build.
+struct Grids {
+  double blocks = 0;      // of all launches together; 0 of what launches nothing
+  std::string refused;    // where a launch has no grid, or one that no GPU takes: one sentence
+  std::string condition;  // for apo:requires: it holds where that launch has a grid
+};
+
 }  // namespace apo

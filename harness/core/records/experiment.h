@@ -16,7 +16,7 @@ struct Experiment {
   std::int64_t id = 0;
   std::int64_t iteration = 0;  // journal id; 0 outside a campaign (apo compare)
   std::int64_t campaign = 0;
-  int index = 0;  // j: counts every timed candidate of the campaign, from 1
+  int index = 0;  // its place among the candidates of the campaign, from 1
   std::string family;
   std::string workload_class;
   std::vector<std::string> workloads;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,15 +106,24 @@ struct WrongElement {
   bool operator==(const WrongElement&) const = default;
 };
 
+// How large the shapes were that a gate found right. Axis name -> value.
+struct CheckedSizes {
+  std::map<std::string, std::int64_t, std::less<>> largest;  // the shape with the most elements
+  std::int64_t elements = 0;                                 // of all its tensors
+  std::map<std::string, std::int64_t, std::less<>> up_to;    // the largest value of each axis, in whatever shape
+  bool operator==(const CheckedSizes&) const = default;
+};
+
 struct GateResult {
   std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
-                     // "regimes", "baseline", "workers"
+                     // "regimes", "history", "baseline", "workers"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;
   bool ran = true;                   // false: nothing was checked, and the evidence says why; not kept in the journal
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
   std::vector<OutputErrors> errors = {};   // of the gate correctness
+  CheckedSizes checked = {};               // of the gate correctness; the journal has it in the evidence
   std::optional<WrongElement> wrong = {};  // where an output was; the journal has it in the evidence
   bool operator==(const GateResult&) const = default;
 };

@@ -60,11 +60,26 @@ std::int64_t physical_memory_bytes() {
   return or_zero(sysconf(_SC_PHYS_PAGES)) * or_zero(sysconf(_SC_PAGESIZE));
 }
 
-std::int64_t address_space(int pid) {
+namespace {
+
+std::int64_t bytes_in_statm(int pid, std::size_t field) {
   std::ifstream stream(fmt::format("/proc/{}/statm", pid));
   std::int64_t pages = 0;
-  stream >> pages;
+  for (std::size_t i = 0; i <= field; ++i) {
+    stream >> pages;
+  }
   return pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+std::int64_t address_space(int pid) {
+  return bytes_in_statm(pid, 0);
+}
+
+std::int64_t data_bytes(int pid) {
+  constexpr std::size_t kData = 5;
+  return bytes_in_statm(pid, kData);
 }
 
 std::vector<int> usable_cpus() {

@@ -46,5 +46,7 @@ std::int64_t physical_memory_bytes();
 
 // Bytes that a process has mapped, resident or not; 0 when there is no such process.
 std::int64_t address_space(int pid);
+// The same without what it cannot write to or shares.
+std::int64_t data_bytes(int pid);
 
 }  // namespace apo

@@ -1,8 +1,6 @@
 // harness/core/system/posix_spawn.cpp - one call a line.
 #include "harness/core/system/posix_spawn.h"
 
-#include <fcntl.h>
-
 #include <cstring>
 #include <utility>
 
@@ -25,10 +23,6 @@ void PosixSpawn::require(int error) const {
   if (error != 0) {
     throw EnvironmentError("cannot start " + what_ + ": " + std::strerror(error));
   }
-}
-
-void PosixSpawn::open_for_reading(const std::string& path, int as) {
-  require(posix_spawn_file_actions_addopen(&actions_, as, path.c_str(), O_RDONLY, 0));
 }
 
 void PosixSpawn::redirect(int from, int to) {

@@ -31,7 +31,6 @@ class PosixSpawn {
   ~PosixSpawn();
 
   // What the process does before the program begins, in this order.
-  void open_for_reading(const std::string& path, int as);
   void redirect(int from, int to);
   void close_from(int first);
   void change_folder(const std::string& folder);

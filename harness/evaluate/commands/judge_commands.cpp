@@ -168,13 +168,6 @@ void note_figure(ProgramComparison& comparison) {
   }
 }
 
-Judgement untimed(const std::string& sentence) {
-  return {.verdict = Verdict::reverted,
-          .reason = Reason::gate_failed,
-          .sentence = sentence,
-          .rule_version = std::string(kRuleVersion)};
-}
-
 void fail_b(ProgramComparison& comparison, const Failure& failure, const std::string& sentence) {
   comparison.outcome = failure.outcome;
   comparison.judgement = untimed(sentence);
@@ -213,12 +206,6 @@ void time_both(const Judging& judging, const CommandPair& pair) {
   }
 }
 
-JudgePreset recorded_preset(const Judgement& judgement) {
-  JudgePreset preset = preset_named(judgement.preset);
-  preset.minimum_claim = judgement.minimum_claim;
-  return preset;
-}
-
 Judgement gain_again(const ProgramComparison& comparison) {
   Judge judge({.preset = recorded_preset(*comparison.judgement), .wording = wording_of(comparison)});
   for (const Round& round : comparison.rounds) {
@@ -232,10 +219,13 @@ Judgement gain_again(const ProgramComparison& comparison) {
   return judge.judgement();
 }
 
+GateRule rule_of(const ProgramComparison& comparison) {
+  return {.margin = comparison.margin, .looks = recorded_preset(*comparison.judgement).looks};
+}
+
 Judgement regression_again(const ProgramComparison& comparison) {
-  const GateRule rule = command_gate_rule(comparison);
-  const GateState state = gate_state(rule, {effects_of(comparison, RoundStage::gate)});
-  return regression_judgement(state, rule, recorded_preset(*comparison.judgement), {});
+  return regression_judgement(recorded_state(comparison), rule_of(comparison), recorded_preset(*comparison.judgement),
+                              {});
 }
 
 }  // namespace
@@ -264,33 +254,8 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shar
   comparison.finished_at = utc_now();
 }
 
-GateRule command_gate_rule(const ProgramComparison& comparison) {
-  APO_CHECK(comparison.judgement.has_value());
-  const std::string& preset = comparison.judgement->preset;
-  return {.margin = comparison.margin, .looks = preset.empty() ? std::vector<Look>() : preset_named(preset).looks};
-}
-
-RegressionResult regression_result(const ProgramComparison& comparison) {
-  APO_CHECK(comparison.judgement && comparison.gate);
-  const Judgement& judgement = *comparison.judgement;
-  RegressionResult result{.verdict = *comparison.gate, .sentence = judgement.sentence, .seconds = judgement.seconds};
-  result.gates.push_back({.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
-                          .outcome = comparison.outcome,
-                          .evidence = judgement.sentence,
-                          .seconds = judgement.seconds});
-  if (judgement.rounds > 0) {
-    const GateAnswer answer = *comparison.gate == GateVerdict::passed      ? GateAnswer::passed
-                              : *comparison.gate == GateVerdict::regressed ? GateAnswer::regressed
-                                                                           : GateAnswer::undecided;
-    result.state.workloads.push_back({.answer = answer,
-                                      .rounds = judgement.rounds,
-                                      .effect = judgement.effect,
-                                      .lower = judgement.lower,
-                                      .upper = judgement.upper});
-  }
-  std::copy_if(comparison.rounds.begin(), comparison.rounds.end(), std::back_inserter(result.rounds),
-               [](const Round& round) { return round.stage == RoundStage::gate; });
-  return result;
+GateState recorded_state(const ProgramComparison& comparison) {
+  return gate_state(rule_of(comparison), {effects_of(comparison, RoundStage::gate)});
 }
 
 Judgement judged_again(const ProgramComparison& comparison) {

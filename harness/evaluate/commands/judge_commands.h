@@ -25,9 +25,8 @@ struct CommandHooks {
 void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                     Observer& observer, const CommandHooks& hooks = {});
 
-// Convert a comparison of two commands into the records of `apo gate`. Pure.
-GateRule command_gate_rule(const ProgramComparison& comparison);
-RegressionResult regression_result(const ProgramComparison& comparison);
+// The state of a judged gate after its recorded rounds. Pure.
+GateState recorded_state(const ProgramComparison& comparison);
 
 // Judges the recorded rounds again, under the recorded preset. Pure.
 Judgement judged_again(const ProgramComparison& comparison);

@@ -44,7 +44,7 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
                                      const CheckedInputs& inputs, CheckResult& result) {
-  shared_tensors.poison_outputs();
+  shared_tensors.poison_outputs(set);
   const auto called = worker.call(0, set);
   if (!called) {
     return called.failure();
@@ -119,10 +119,26 @@ std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, cons
   return compare_loaded(*images, read_file(build.object_path), runtime.code_of);
 }
 
+// Whether a failure may come from a call that the confinement refused.
+bool may_be_refused(const CheckResult& result, const WorkerOptions& options) {
+  return (result.outcome == Outcome::refused || result.outcome == Outcome::faulted ||
+          result.outcome == Outcome::incorrect) &&
+         options.target == Target::host && !options.executor && options.preload.empty();
+}
+
+// Loads the build, or sets its launches for the sizes of another case.
+Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
+  if (loaded == Loaded::no) {
+    return load_build(worker, 0, build);
+  }
+  return build.plan.launches.empty() ? Result<Done>(Done{}) : worker.relaunch(0, build.plan);
+}
+
 }  // namespace
 
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
-  Workload workload{.name = one.workload, .axes = one.axes};
+  Workload workload{
+      .name = one.workload, .axes = one.axes, .repeated_axis = one.repeated_axis, .distinct = one.distinct};
   const Workload* known = find_workload(*runtime.family, one.workload);
   if (known != nullptr && known->axes == one.axes) {
     workload = *known;
@@ -176,14 +192,14 @@ bool is_poison_legal(const Family& family, const std::vector<CheckedPointer>& in
 
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
-                     GateSteps& steps) {
+                     GateSteps& steps, Loaded loaded) {
   const std::vector<std::int64_t> scratch = runtime.scratch(configuration, one.axes);
   if (const auto failure = check_scratch(scratch)) {
     return failed(*failure, one.workload);
   }
   std::optional<GateSteps::Step> step(std::in_place, steps, "load " + one.workload);
-  if (const auto loaded = load_build(worker, 0, build); !loaded) {
-    return failed(loaded.failure(), one.workload);
+  if (const auto ready = load_for(worker, build, loaded); !ready) {
+    return failed(ready.failure(), one.workload);
   }
   step.reset();
   const std::string whose = configuration.label() + " " + build.code_hash;
@@ -202,6 +218,30 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     }
   }
   return result;
+}
+
+CheckResult check_alone(const WorkerOptions& options, const Runtime& runtime, const Configuration& configuration,
+                        const Build& build, const CheckCase& one, const std::vector<CheckedPointer>& inputs,
+                        std::uint64_t seed, GateSteps& steps) {
+  std::optional<Worker> worker(std::in_place, case_worker(options, seed));
+  CheckResult result = check_in(*worker, runtime, configuration, build, one, inputs, seed, steps);
+  worker.reset();
+  name_refused_call(result, options, runtime, configuration, build, one, inputs, seed);
+  return result;
+}
+
+void name_refused_call(CheckResult& result, WorkerOptions options, const Runtime& runtime,
+                       const Configuration& configuration, const Build& build, const CheckCase& one,
+                       const std::vector<CheckedPointer>& inputs, std::uint64_t seed) {
+  if (!may_be_refused(result, options)) {
+    return;
+  }
+  options.name_refused = true;
+  GateSteps steps;
+  Worker worker(case_worker(options, seed));
+  check_in(worker, runtime, configuration, build, one, inputs, seed, steps);
+  const std::string call = worker.refused_call();
+  result.evidence += call.empty() ? "" : "; it had called " + call + ", which is refused";
 }
 
 CheckResult check_case(const Runtime& runtime, const Configuration& configuration, const CheckCase& one,
@@ -227,8 +267,7 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
     return failed(*failure, one.workload);
   }
   const std::vector<CheckedPointer> inputs = case_inputs(runtime, one, seed);
-  Worker worker(case_worker(options, seed));
-  CheckResult result = check_in(worker, runtime, configuration, build, one, inputs, seed, steps);
+  CheckResult result = check_alone(options, runtime, configuration, build, one, inputs, seed, steps);
   result.seconds = steps.seconds();
   return result;
 }

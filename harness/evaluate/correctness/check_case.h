@@ -65,7 +65,9 @@ struct CheckCase {
   std::string workload;
   Axes axes;
   std::vector<std::string> regimes;
-  std::uint64_t seed = 0;  // of its inputs; 0: from the seed of the check
+  std::uint64_t seed = 0;          // of its inputs; 0: from the seed of the check
+  std::string repeated_axis = {};  // as of a Workload, whose name it does not have
+  std::int64_t distinct = 0;
 };
 
 struct CheckResult {
@@ -93,19 +95,30 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
                         const CheckCase& one, std::uint64_t seed, const WorkerOptions& options);
 
 // The parts of these functions.
+// What a worker has of the build: nothing yet, or all of it from a case before, which had other sizes perhaps.
+enum class Loaded : std::uint8_t { no, yes };
 // Returns the inputs of every regime of a case, with the outputs of a correct call.
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed);
 // Describes the start of a case's process. Its layout is drawn from the seed.
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);
-// Loads the build into a running worker, whatever it served before, and makes the calls.
+// Loads the build into a running worker, whatever it served before, and makes the calls. With Loaded::yes the code and
+// what it keeps stay, as in a program that calls it with several sizes.
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
-                     GateSteps& steps);
+                     GateSteps& steps, Loaded loaded = Loaded::no);
+// The same in a process of its own; a failure names the call that the confinement refused last.
+CheckResult check_alone(const WorkerOptions& options, const Runtime& runtime, const Configuration& configuration,
+                        const Build& build, const CheckCase& one, const std::vector<CheckedPointer>& inputs,
+                        std::uint64_t seed, GateSteps& steps);
+// Adds the call that the confinement refused last to a failure that it may have caused, by a run in another process.
+void name_refused_call(CheckResult& result, WorkerOptions options, const Runtime& runtime,
+                       const Configuration& configuration, const Build& build, const CheckCase& one,
+                       const std::vector<CheckedPointer>& inputs, std::uint64_t seed);
 
-// A pool of workers. Code of a device variant does not run in the worker's process, so a case leaves nothing behind for
-// the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets
-// a process of its own for every case, and may take an unused one of these. They watch which machine code the driver
-// loads.
+// A pool of workers. Code of a device variant does not run in the worker's process, so that a chain of cases leaves
+// nothing behind for the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every
+// call. Host code gets a process of its own for every chain, and may take an unused one of these. They watch which
+// machine code the driver loads.
 class CheckWorkers {
  public:
   // Starts `count` workers without waiting, the first from the worker pool if it has one. The calling thread has to
@@ -115,7 +128,7 @@ class CheckWorkers {
   CheckWorkers(const CheckWorkers&) = delete;
   CheckWorkers& operator=(const CheckWorkers&) = delete;
 
-  // Lends a worker for one case. Empty when none is left, or with `wait` = false when none is idle.
+  // Lends a worker for one chain. Empty when none is left, or with `wait` = false when none is idle.
   class Lease {
    public:
     Lease(CheckWorkers& from, std::unique_ptr<Worker> worker) : from_(from), worker_(std::move(worker)) {}
@@ -124,7 +137,7 @@ class CheckWorkers {
     Lease& operator=(const Lease&) = delete;
     explicit operator bool() const { return worker_ != nullptr; }
     Worker& operator*() const { return *worker_; }
-    // Returns a worker: it serves the next case if it still lives, else it ends.
+    // Returns a worker: it serves the next chain if it still lives, else it ends.
     void keep() { keep_ = true; }
 
    private:

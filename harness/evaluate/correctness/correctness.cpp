@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <future>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -19,6 +22,7 @@
 #include "harness/core/guards.h"
 #include "harness/evaluate/correctness/check_case.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/largest_launches.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
@@ -68,10 +72,95 @@ class BuildsAhead {
   std::vector<std::thread> threads_;
 };
 
-// The cases of one plan. On target cuda and on the executor several are prepared at once: builds, inputs and references
-// side by side. Their calls then take turns in a few workers, as far as the variant has no host code: a process on a
-// GPU takes longer to start than a case to run, and the driver starts one at a time. On a host, whose calls use all
-// cores, they take turns; once the first has passed, the builds of the others run ahead.
+// Computes inputs and references of cases ahead, in their order, while others are built and called. They stay in the
+// runtime's store, where the case that needs them finds them.
+class ReferencesAhead {
+ public:
+  // The runtime has to outlive this.
+  ReferencesAhead(const Runtime& runtime, std::vector<std::pair<CheckCase, std::uint64_t>> cases)
+      : runtime_(runtime), cases_(std::move(cases)) {
+    for (int i = 0; i < runtime.threads; ++i) {
+      threads_.emplace_back([this] { compute_all(); });
+    }
+  }
+  // Waits for those under way, and begins no other.
+  ~ReferencesAhead() {
+    next_ = cases_.size();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+  ReferencesAhead(const ReferencesAhead&) = delete;
+  ReferencesAhead& operator=(const ReferencesAhead&) = delete;
+
+ private:
+  void compute_all() {
+    for (std::size_t i = next_++; i < cases_.size(); i = next_++) {
+      try {
+        for (const CheckedPointer& inputs : case_inputs(runtime_, cases_[i].first, cases_[i].second)) {
+          static_cast<void>(inputs->expected());
+        }
+      } catch (const std::exception&) {
+        return;  // the case that needs these meets the same error, and reports it
+      }
+    }
+  }
+
+  const Runtime& runtime_;
+  const std::vector<std::pair<CheckCase, std::uint64_t>> cases_;
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+// The cases that one process serves, in this order, by their numbers in the plan.
+using Chain = std::vector<std::int64_t>;
+
+bool is_small_case(const Family& family, const CheckCase& one) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  return element_count(family, one.axes) <= kMost;
+}
+
+// Small cases of one build share a process, or two: a program calls one kernel with many sizes. In the first one listed
+// workloads come first, the smallest at the begin; the second takes half of the others and begins with the largest. So
+// what is kept of the first sizes is once too small and once too large. A large case has a process of its own.
+std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>& plan,
+                             const std::vector<std::int64_t>& supported) {
+  const auto of = [&](std::int64_t index) -> const CheckCase& { return plan[static_cast<std::size_t>(index)]; };
+  const auto elements = [&](std::int64_t index) { return element_count(family, of(index).axes); };
+  std::map<std::vector<std::int64_t>, std::array<Chain, 2>> by_build;
+  std::vector<Chain> chains;
+  for (const std::int64_t index : supported) {
+    if (!is_small_case(family, of(index))) {
+      chains.push_back({index});
+      continue;
+    }
+    std::vector<std::int64_t> known_to_build;
+    for (const AxisSpec& axis : family.axes) {
+      if (axis.specialised) {
+        known_to_build.push_back(of(index).axes.at(axis.name));
+      }
+    }
+    auto& [first, second] = by_build[known_to_build];
+    const bool listed = find_workload(family, of(index).workload) != nullptr;
+    (listed || first.size() < second.size() ? first : second).push_back(index);
+  }
+  for (auto& [build, both] : by_build) {
+    auto& [first, second] = both;
+    if (!first.empty()) {
+      std::rotate(first.begin(), std::ranges::min_element(first, {}, elements), first.end());
+    }
+    if (!second.empty()) {
+      std::rotate(second.begin(), std::ranges::max_element(second, {}, elements), second.end());
+    }
+    std::ranges::copy_if(both, std::back_inserter(chains), [](const Chain& chain) { return !chain.empty(); });
+  }
+  return chains;
+}
+
+// The cases of one plan, chain by chain. On target cuda and on the executor several chains run at once; those on a GPU
+// take turns in a few workers, as far as the variant has no host code: a process on a GPU takes longer to start than a
+// case to run, and the driver starts one at a time. On a host, whose calls use all cores, chains take turns; once the
+// first case has passed, the builds of the others run ahead.
 class CaseChecks {
  public:
   CaseChecks(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
@@ -82,31 +171,27 @@ class CaseChecks {
         seed_(seed),
         progress_(progress),
         steps_(steps),
-        results_(plan.size()),
-        first_bad_(std::ssize(plan)) {}
+        results_(plan.size()) {}
 
-  // Returns the result of every supported case up to the first that fails.
+  // Returns the result of every supported case, of those that were begun before one failed.
   std::vector<std::optional<CheckResult>> run() {
     constexpr int kExecutorsAtOnce = 6;
     constexpr std::int64_t kGpuWorkers = 2;
-    std::vector<std::int64_t> supported;
     for (std::int64_t i = 0; i < std::ssize(plan_); ++i) {
-      if (runtime_.unsupported(configuration_, plan_[static_cast<std::size_t>(i)].axes).empty()) {
-        supported.push_back(i);
+      if (runtime_.unsupported(configuration_, one(i).axes).empty()) {
+        supported_.push_back(i);
       }
     }
+    chains_ = chains_of(*runtime_.family, plan_, supported_);
     const bool cuda = runtime_.worker.target == Target::cuda;
-    workers_.emplace(runtime_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(supported))) : 0, seed_,
+    workers_.emplace(runtime_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(chains_))) : 0, seed_,
                      *runtime_.worker_pool);
     const int at_once = cuda                       ? runtime_.threads
                         : runtime_.worker.executor ? std::min(kExecutorsAtOnce, runtime_.threads)
                                                    : 1;
-    for_each_unit(supported, at_once, [&](std::int64_t index) {
-      check(index);
-      if (at_once == 1 && index == supported.front() && first_bad_ == std::ssize(plan_)) {
-        build_ahead(supported);
-      }
-    });
+    compute_ahead();
+    for_each_index(chains_.size(), at_once, [&](std::size_t chain) { run_chain(chains_[chain], at_once == 1); });
+    references_.reset();
     if (error_) {
       std::rethrow_exception(error_);
     }
@@ -114,72 +199,154 @@ class CaseChecks {
   }
 
  private:
-  // Returns false if an earlier case has failed.
+  const CheckCase& one(std::int64_t index) const { return plan_[static_cast<std::size_t>(index)]; }
+  std::uint64_t seed_of(std::int64_t index) const {
+    return derive_seed(seed_, "check", static_cast<std::uint64_t>(index));
+  }
+
+  // The first of each chain, then the second, and so on.
+  void compute_ahead() {
+    std::vector<std::pair<CheckCase, std::uint64_t>> cases;
+    for (std::size_t place = 0; place < supported_.size(); ++place) {
+      for (const Chain& chain : chains_) {
+        if (place < chain.size() && is_small_case(*runtime_.family, one(chain[place]))) {
+          cases.emplace_back(one(chain[place]), seed_of(chain[place]));
+        }
+      }
+    }
+    references_.emplace(runtime_, std::move(cases));
+  }
+
+  // Returns false after a failure.
   bool begin(std::int64_t index) {
+    if (runtime_.worker.stop.stop_requested()) {
+      throw Cancelled();
+    }
     const std::lock_guard lock(mutex_);
-    if (index > first_bad_ || error_) {
+    if (failed_ || error_) {
       return false;
     }
     if (progress_) {
-      progress_(done_++, static_cast<int>(plan_.size()), plan_[static_cast<std::size_t>(index)].workload);
+      progress_(done_++, static_cast<int>(plan_.size()), one(index).workload);
     }
     return true;
   }
 
-  void build_ahead(const std::vector<std::int64_t>& supported) {
+  void keep(std::int64_t index, CheckResult result) {
+    const std::lock_guard lock(mutex_);
+    failed_ = failed_ || result.outcome != Outcome::valid;
+    std::optional<CheckResult>& kept = results_[static_cast<std::size_t>(index)];
+    if (kept && result.outcome == Outcome::valid) {
+      result.calls += kept->calls;
+      result.elements += kept->elements;
+      merge(result.errors, kept->errors);
+    }
+    kept = std::move(result);
+  }
+
+  void build_ahead() {
     std::vector<Axes> axes;
-    for (const std::int64_t index : supported) {
-      axes.push_back(plan_[static_cast<std::size_t>(index)].axes);
+    for (const std::int64_t index : supported_) {
+      axes.push_back(one(index).axes);
     }
     builds_.emplace(runtime_, configuration_, std::move(axes));
   }
 
-  void check(std::int64_t index) {
-    if (!begin(index)) {
-      return;
-    }
+  void run_chain(const Chain& chain, bool builds_ahead) {
     try {
-      CheckResult result = run_case(plan_[static_cast<std::size_t>(index)],
-                                    derive_seed(seed_, "check", static_cast<std::uint64_t>(index)));
-      const std::lock_guard lock(mutex_);
-      first_bad_ = result.outcome == Outcome::valid ? first_bad_ : std::min(first_bad_, index);
-      results_[static_cast<std::size_t>(index)] = std::move(result);
+      call_chain(chain, builds_ahead);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       error_ = error_ ? error_ : std::current_exception();
     }
   }
 
-  CheckResult run_case(const CheckCase& one, std::uint64_t seed) {
-    if (runtime_.worker.stop.stop_requested()) {
-      throw Cancelled();
+  // The build of a case; nullopt, with the result kept, where there is none.
+  std::optional<Build> build_for(std::int64_t index) {
+    const GateSteps::Step step(steps_, "build for " + one(index).workload);
+    Build build = runtime_.build(configuration_, one(index).axes, false);
+    if (build.outcome == Outcome::valid) {
+      return build;
     }
-    auto preparing = std::async(std::launch::async, [&] {
-      const GateSteps::Step step(steps_, "inputs of " + one.workload);
-      return case_inputs(runtime_, one, seed);
-    });
-    std::optional<GateSteps::Step> step(std::in_place, steps_, "build for " + one.workload);
-    const Build build = runtime_.build(configuration_, one.axes, false);
+    keep(index, {.outcome = build.outcome, .evidence = one(index).workload + ": " + build.evidence});
+    return std::nullopt;
+  }
+
+  std::vector<CheckedPointer> inputs_of(std::int64_t index) {
+    const GateSteps::Step step(steps_, "inputs of " + one(index).workload);
+    return case_inputs(runtime_, one(index), seed_of(index));
+  }
+
+  // A process that serves a chain, and the object that it has loaded.
+  struct Server {
+    CheckWorkers::Lease lease;
+    std::optional<Worker> own = {};
+    std::string loaded = {};
+  };
+
+  void call_chain(const Chain& chain, bool builds_ahead) {
+    const std::int64_t first = chain.front();
+    if (!begin(first)) {
+      return;
+    }
+    auto preparing = std::async(std::launch::async, [&] { return inputs_of(first); });
+    const std::optional<Build> build = build_for(first);
+    if (!build) {
+      return;
+    }
+    const bool device_code_only = !build->plan.library;
+    std::optional<GateSteps::Step> step(std::in_place, steps_, "worker for " + one(first).workload);
+    Server server{.lease = workers_->take(device_code_only)};
+    if (server.lease) {
+      (*server.lease).await_start();
+    } else {
+      server.own.emplace(case_worker(runtime_.worker, seed_of(first)));
+    }
     step.reset();
-    if (build.outcome != Outcome::valid) {
-      return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence};
-    }
     const std::vector<CheckedPointer> inputs = preparing.get();
-    step.emplace(steps_, "worker for " + one.workload);
-    const bool device_code_only = !build.plan.library;
-    CheckWorkers::Lease lease = workers_->take(device_code_only);
-    if (!lease) {
-      Worker own(case_worker(runtime_.worker, seed));
-      step.reset();
-      return check_in(own, runtime_, configuration_, build, one, inputs, seed, steps_);
+    bool right = call(server, first, one(first), *build, inputs);
+    if (right && builds_ahead && !builds_) {
+      build_ahead();
     }
-    (*lease).await_start();
-    step.reset();
-    CheckResult result = check_in(*lease, runtime_, configuration_, build, one, inputs, seed, steps_);
-    if (device_code_only && result.outcome == Outcome::valid) {
-      lease.keep();
+    for (std::size_t i = 1; i < chain.size() && right; ++i) {
+      if (!begin(chain[i])) {
+        return;
+      }
+      const std::optional<Build> its = build_for(chain[i]);
+      right = its && call(server, chain[i], one(chain[i]), *its, inputs_of(chain[i]));
     }
-    return result;
+    if (right && chain.size() > 1) {  // and with the first sizes again
+      CheckCase again = one(first);
+      again.regimes.resize(1);
+      right = call(server, first, again, *build, {inputs.front()});
+    }
+    if (right && device_code_only) {
+      server.lease.keep();
+    }
+  }
+
+  // Makes the calls of a case, keeps the result, and returns whether they were right.
+  bool call(Server& server, std::int64_t index, const CheckCase& as, const Build& build,
+            const std::vector<CheckedPointer>& inputs) {
+    Worker& worker = server.own ? *server.own : *server.lease;
+    const Loaded known = server.loaded == build.object_path ? Loaded::yes : Loaded::no;
+    CheckResult result = check_in(worker, runtime_, configuration_, build, as, inputs, seed_of(index), steps_, known);
+    bool right_alone = false;
+    if (known == Loaded::yes && (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
+      Worker alone(case_worker(runtime_.worker, seed_of(index)));
+      right_alone = check_in(alone, runtime_, configuration_, build, as, inputs, seed_of(index), steps_).outcome ==
+                    Outcome::valid;
+    }
+    if (right_alone) {
+      result.evidence +=
+          "; in a process of its own it is right: something is kept from earlier calls, with other sizes";
+    } else {
+      name_refused_call(result, runtime_.worker, runtime_, configuration_, build, as, inputs, seed_of(index));
+    }
+    server.loaded = build.object_path;
+    const bool right = result.outcome == Outcome::valid;
+    keep(index, std::move(result));
+    return right;
   }
 
   const Runtime& runtime_;
@@ -188,13 +355,16 @@ class CaseChecks {
   std::uint64_t seed_;
   const CheckProgress& progress_;
   GateSteps& steps_;
+  std::vector<std::int64_t> supported_;
+  std::vector<Chain> chains_;
   std::optional<CheckWorkers> workers_;
   std::mutex mutex_;  // of all below
   std::vector<std::optional<CheckResult>> results_;
   int done_ = 0;
-  std::int64_t first_bad_;
+  bool failed_ = false;
   std::exception_ptr error_;
   std::optional<BuildsAhead> builds_;
+  std::optional<ReferencesAhead> references_;
 };
 
 // A workload may be planned twice.
@@ -207,12 +377,60 @@ void add_errors(GateResult& gate, const OutputErrors& errors) {
   }
 }
 
+void add_sizes(CheckedSizes& checked, const Family& family, const Axes& axes) {
+  const std::int64_t elements = element_count(family, axes);
+  if (checked.largest.empty() || elements > checked.elements) {  // a tensor may be empty
+    checked.elements = elements;
+    checked.largest = axes;
+  }
+  for (const auto& [axis, value] : axes) {
+    std::int64_t& most = checked.up_to.try_emplace(axis, value).first->second;
+    most = std::max(most, value);
+  }
+}
+
+// Whether the contract has sizes with more than 2^31 elements, along one axis or another.
+bool reaches_32_bits(const Family& family, const CheckedSizes& checked) {
+  return std::ranges::any_of(family.axes, [&](const AxisSpec& axis) {
+    Axes axes = checked.largest;
+    const double grown =
+        static_cast<double>(axis.max) / static_cast<double>(std::max<std::int64_t>(1, axes.at(axis.name)));
+    Axes twice = axes;
+    twice.at(axis.name) *= 2;
+    const bool grows = element_count(family, twice) > element_count(family, axes);
+    return grows && grown * static_cast<double>(checked.elements) > 0x1p31;
+  });
+}
+
+// How large the shapes were, and what was left out.
+std::string sizes_text(const Runtime& runtime, const Configuration& configuration, const CheckedSizes& checked) {
+  std::string text = fmt::format("; the largest shape {} with {} elements, axes up to {}",
+                                 describe_axes(checked.largest), checked.elements, describe_axes(checked.up_to));
+  for (const ClippedGrid& grid : clipped_grids(runtime, configuration, 0, 0)) {
+    if (checked.up_to.at(grid.axis) <= grid.value) {
+      text += fmt::format("; not checked: {} beyond {}, from where on the grid is the same", grid.axis, grid.value);
+    }
+  }
+  if (static_cast<double>(checked.elements) <= 0x1p31 && reaches_32_bits(*runtime.family, checked)) {
+    text += "; not checked: more than 2^31 elements";
+  }
+  return text;
+}
+
 }  // namespace
 
 GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
                             const std::vector<CheckCase>& plan, std::uint64_t seed, const CheckProgress& progress) {
   GateResult gate{.gate = "correctness"};
   GateSteps steps;
+  if (guard_is_on(Guard::shapes)) {
+    if (const auto failure = check_largest_launches(runtime, configuration)) {
+      gate.outcome = failure->outcome;
+      gate.evidence = failure->evidence;
+      gate.seconds = steps.seconds();
+      return gate;
+    }
+  }
   const std::vector<std::optional<CheckResult>> results =
       CaseChecks(runtime, configuration, plan, seed, progress, steps).run();
   gate.seconds = steps.seconds();
@@ -225,7 +443,8 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   std::string confinement;
   int compared = 0;
   std::string not_compared;
-  for (const std::optional<CheckResult>& result : results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::optional<CheckResult>& result = results[i];
     if (!result) {
       ++left_out;
       continue;
@@ -237,6 +456,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
       gate.wrong = result->wrong;
       return gate;
     }
+    add_sizes(gate.checked, *runtime.family, plan[i].axes);
     ++cases;
     calls += result->calls;
     elements += result->elements;
@@ -254,9 +474,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     return gate;
   }
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
-  if (undecided > 0) {
-    gate.evidence += fmt::format("; {} units differ from another call's, and the reference did not decide", undecided);
-  }
+  gate.evidence += sizes_text(runtime, configuration, gate.checked);
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }

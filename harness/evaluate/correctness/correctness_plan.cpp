@@ -8,6 +8,8 @@
 
 #include "harness/core/guards.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/covering_shapes.h"
+#include "harness/evaluate/correctness/largest_launches.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -33,51 +35,6 @@ std::string name_of(const Family& family, const Axes& axes) {
 
 std::size_t regimes_in_use(const Family& family) {
   return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
-}
-
-// Returns a case in a regime drawn at random; nullopt if the shape is not legal or not supported.
-std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, Random& random,
-                                       const Supported& supported) {
-  if (!check_axes(family, axes).empty() || (supported && !supported(axes))) {
-    return std::nullopt;
-  }
-  return CheckCase{.workload = name_of(family, axes),
-                   .axes = axes,
-                   .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
-}
-
-// Draws a small or ragged workload with smaller values of the axes that no build knows: it needs no build and costs no
-// more than that workload. Returns nullopt if all draws are listed workloads.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
-  constexpr int kDraws = 64;
-  const std::vector<const Workload*> small = small_workloads(family);
-  Random random(seed);
-  for (int draw = 0; draw < kDraws && !small.empty(); ++draw) {
-    Axes axes = small[random.below(small.size())]->axes;
-    for (const AxisSpec& axis : family.axes) {
-      std::int64_t& value = axes.at(axis.name);
-      const std::int64_t below = axis.specialised ? 0 : value - axis.min;
-      value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
-    }
-    if (std::ranges::find(family.workloads, axes, &Workload::axes) != family.workloads.end()) {
-      continue;
-    }
-    if (auto one = held_out_case(family, axes, random, supported)) {
-      return one;
-    }
-  }
-  return std::nullopt;
-}
-
-// Counts the operations of one check, which computes some of the units; 0 if the sizes are not legal.
-double checked_operations(const Family& family, const Axes& axes) {
-  if (!check_axes(family, axes).empty()) {
-    return 0;
-  }
-  const Work work = family.work(axes);
-  const auto units = static_cast<double>(family.unit_count(axes));
-  const auto most = static_cast<double>(most_checked_units(family, axes));
-  return (work.flops + work.special_functions) * std::min(1.0, most / units);
 }
 
 // Returns how long an axis may get before the tensors have more than `most_elements` together, the check more than
@@ -108,8 +65,8 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
 
 // Draws a small or ragged workload with one axis as long as fits, over 500 if possible, to catch errors behind step
 // 300. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
-std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
-                                   std::uint64_t seed, const Supported& supported) {
+std::optional<Axes> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
+                              std::uint64_t seed, const Supported& supported) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
   std::vector<const Workload*> small = small_workloads(family);
@@ -123,8 +80,8 @@ std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, s
       const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(blocks) / 2));
       Axes axes = workload->axes;
       axes.at(axis.name) = (blocks - fewer) * kBlock - 1;
-      if (auto one = held_out_case(family, axes, random, supported)) {
-        return one;
+      if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
+        return axes;
       }
     }
   }
@@ -148,24 +105,48 @@ bool has_other_shapes(const Family& family) {
   return !family.legal.empty() && guard_is_on(Guard::shapes);
 }
 
-// Shapes of no workload: two that are smaller, and those that are long.
+// Returns a case in the typical regime, one in three in a drawn one: in some regimes few mistakes show.
+CheckCase held_out_case(const Family& family, const Axes& axes, Random& random) {
+  constexpr std::uint64_t kOneIn = 3;
+  const std::size_t regime = random.below(kOneIn) == 0 ? random.below(regimes_in_use(family)) : 0;
+  return {.workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[regime]}};
+}
+
+// Shapes of no workload: those that cover all axes, and those that are long.
 std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, const Supported& supported,
                                       std::int64_t most_elements) {
-  constexpr std::uint64_t kSmaller = 2;
+  constexpr std::size_t kMostCovering = 12;
+  constexpr std::int64_t kPart = 8;           // of the elements of a long one
+  constexpr double kMostOperations = 0x1p19;  // of one shape: 0.1 s of Monte-Carlo arithmetic
   std::vector<CheckCase> cases;
-  if (!has_other_shapes(family)) {
+  if (!has_other_shapes(family) || most_elements == 0) {
     return cases;
   }
-  const auto add = [&](std::optional<CheckCase> one) {
-    if (one) {
-      cases.push_back(std::move(*one));
-    }
-  };
-  for (std::uint64_t i = 0; i < kSmaller; ++i) {
-    add(draw_held_out(family, derive_seed(seed, "held out", i), supported));
+  Random random(derive_seed(seed, "held out"));
+  const auto takes = [&](const Axes& axes) { return !supported || supported(axes); };
+  for (const Axes& axes : covering_shapes(family, {.elements = most_elements / kPart, .operations = kMostOperations},
+                                          kMostCovering, takes, derive_seed(seed, "covering"))) {
+    cases.push_back(held_out_case(family, axes, random));
   }
   for (const AxisSpec& axis : long_axes(family, derive_seed(seed, "long"))) {
-    add(draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported));
+    if (const auto axes = draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported)) {
+      cases.push_back(held_out_case(family, *axes, random));
+    }
+  }
+  return cases;
+}
+
+// What is extreme and costs no more than a long shape.
+std::vector<CheckCase> extreme_cases(const Family& family, std::uint64_t seed, std::int64_t most_elements) {
+  std::vector<CheckCase> cases;
+  Random random(derive_seed(seed, "extreme"));
+  for (const Workload& workload : family.workloads) {
+    if (workload.kind == WorkloadKind::extreme && element_count(family, workload.axes) <= most_elements &&
+        checked_operations(family, workload.axes) <= static_cast<double>(kMostOperationsPerElement * most_elements)) {
+      cases.push_back({.workload = workload.name,
+                       .axes = workload.axes,
+                       .regimes = {family.regimes[random.below(regimes_in_use(family))]}});
+    }
   }
   return cases;
 }
@@ -211,6 +192,9 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
   }
   std::ranges::move(held_out_cases(family, seed, supported, most_elements), std::back_inserter(plan));
+  if (guard_is_on(Guard::shapes)) {
+    std::ranges::move(extreme_cases(family, seed, most_elements), std::back_inserter(plan));
+  }
   for (const std::string& name : campaign_workloads) {
     plan.push_back(case_of(family, name, seed, shared_seed));
   }
@@ -232,8 +216,19 @@ std::vector<CheckCase> every_regime_plan(const Family& family, const std::vector
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed) {
-  return correctness_plan(*runtime.family, campaign_workloads, seed, shared_seed, supports(runtime, configuration),
-                          runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
+  const Family& family = *runtime.family;
+  std::vector<CheckCase> plan =
+      correctness_plan(family, campaign_workloads, seed, shared_seed, supports(runtime, configuration),
+                       runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
+  if (has_other_shapes(family)) {
+    for (const ClippedGrid& grid : clipped_grids(runtime, configuration, kMostElements, seed)) {
+      if (grid.shape) {
+        plan.push_back(
+            {.workload = name_of(family, *grid.shape), .axes = *grid.shape, .regimes = {family.regimes.front()}});
+      }
+    }
+  }
+  return plan;
 }
 
 }  // namespace apo

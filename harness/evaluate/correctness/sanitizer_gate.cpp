@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
@@ -219,6 +220,36 @@ const CheckCase* smallest_ragged(const Runtime& runtime, const Configuration& co
   return smallest;
 }
 
+// Threads meet where there is work for all of them, which the smallest case may not have.
+std::vector<CheckCase> cases_for_threads(const Runtime& runtime, const Configuration& configuration,
+                                         const std::vector<CheckCase>& plan, const CheckCase& smallest) {
+  constexpr std::int64_t kLargestBytes = std::int64_t{8} << 20;
+  const CheckCase* largest = nullptr;
+  const CheckCase* largest_ragged = nullptr;
+  const auto bytes = [&](const CheckCase* one) { return tensor_bytes(*runtime.family, one->axes); };
+  for (const CheckCase& one : plan) {
+    if (bytes(&one) > kLargestBytes || !runtime.unsupported(configuration, one.axes).empty()) {
+      continue;
+    }
+    const Workload* listed = find_workload(*runtime.family, one.workload);
+    const bool ragged = listed != nullptr && listed->kind == WorkloadKind::ragged;
+    largest = largest == nullptr || bytes(&one) > bytes(largest) ? &one : largest;
+    if (ragged && (largest_ragged == nullptr || bytes(&one) > bytes(largest_ragged))) {
+      largest_ragged = &one;
+    }
+  }
+  std::vector<CheckCase> cases = {smallest};
+  for (const CheckCase* one : {largest_ragged, largest}) {
+    if (one != nullptr && std::ranges::none_of(cases, [&](const CheckCase& has) { return has.axes == one->axes; })) {
+      cases.push_back(*one);
+    }
+  }
+  for (CheckCase& one : cases) {
+    one.regimes.resize(1);
+  }
+  return cases;
+}
+
 std::string why_not_here(const Runtime& runtime) {
   if (!guard_is_on(Guard::sanitizers)) {
     return "the guard is switched off";
@@ -243,6 +274,9 @@ SanitizerCheck::SanitizerCheck(const Runtime& runtime, const Configuration& conf
   if (not_run_.empty() && case_ == nullptr) {
     not_run_ = "no ragged workload is supported";
   }
+  if (case_ != nullptr && runtime.build_for_threads) {
+    threads_ = cases_for_threads(runtime, configuration, plan, *case_);
+  }
   if (not_run_.empty() && runtime.worker.target == Target::cuda) {
     started_ = std::make_unique<SanitizerTools>(runtime, seed_);
   }
@@ -259,6 +293,12 @@ GateResult SanitizerCheck::run() {
   if (started_ != nullptr) {
     return started_->run(configuration_, *case_);
   }
+  // Compiled beside the first sanitizers; the calls come after them.
+  std::future<std::optional<Build>> watched;
+  if (!threads_.empty()) {
+    watched = std::async(std::launch::async,
+                         [this] { return runtime_.build_for_threads(configuration_, threads_.front().axes); });
+  }
   const CheckResult result = check_case(runtime_, configuration_, *case_, seed_, true);
   gate.outcome = result.outcome;
   gate.seconds = result.seconds;
@@ -266,7 +306,45 @@ GateResult SanitizerCheck::run() {
   gate.evidence = result.outcome == Outcome::valid
                       ? fmt::format("ASan and UBSan silent over {} calls on {}", result.calls, case_->workload)
                       : result.evidence;
+  if (gate.outcome == Outcome::valid && watched.valid() && watched.get()) {
+    watch_threads(gate);
+  }
   return gate;
+}
+
+// A race and a wrong result refuse the variant; that the tool could not run, or was too slow, is said.
+void SanitizerCheck::watch_threads(GateResult& gate) const {
+  const std::string name = "ThreadSanitizer";
+  WorkerOptions options = runtime_.worker;
+  options.preload = runtime_.thread_sanitizer;
+  options.deadline = std::max(options.deadline, kDeadline);
+  std::string silent_on;
+  for (const CheckCase& one : threads_) {
+    const std::optional<Build> build = runtime_.build_for_threads(configuration_, one.axes);
+    APO_CHECK(build);
+    std::string why = build->outcome == Outcome::not_checkable
+                          ? "it does not see how threads wait in " + build->evidence
+                      : build->outcome != Outcome::valid ? build->evidence
+                      : options.preload.empty()          ? "the compiler has none"
+                                                         : "";
+    if (why.empty()) {
+      const CheckResult result = check_build(runtime_, configuration_, *build, one, seed_, options);
+      gate.seconds += result.seconds;
+      if (result.outcome == Outcome::incorrect || result.evidence.find("data race") != std::string::npos) {
+        gate.outcome = Outcome::incorrect;
+        gate.evidence = name + ": " + result.evidence;
+        gate.wrong = result.wrong;
+        return;
+      }
+      why = result.outcome == Outcome::valid ? "" : result.evidence;
+    }
+    if (!why.empty()) {
+      gate.evidence += "; " + name + " not run: " + why;
+      return;
+    }
+    silent_on += (silent_on.empty() ? "" : ", ") + one.workload;
+  }
+  gate.evidence += "; " + name + " silent on " + silent_on;
 }
 
 GateResult sanitizer_gate(const Runtime& runtime, const Configuration& configuration,

@@ -37,9 +37,11 @@ class SanitizerTools {
   std::vector<std::unique_ptr<Tool>> tools_;
 };
 
-// On target host the case is built with ASan and UBSan. On target cuda it runs under compute-sanitizer, whose processes
-// take a second to start and therefore begin with the constructor, beside the earlier gates. They hold nothing of the
-// candidate until run(). All arguments have to outlive this.
+// On target host the case is built with ASan and UBSan, and for a variant that starts threads three cases are built
+// with ThreadSanitizer: this one, and the largest ragged one and the largest one whose calls take seconds. On target
+// cuda it runs under compute-sanitizer, whose processes take a second to start and therefore begin with the
+// constructor, beside the earlier gates. They hold nothing of the candidate until run(). All arguments have to outlive
+// this.
 class SanitizerCheck {
  public:
   SanitizerCheck(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
@@ -52,11 +54,14 @@ class SanitizerCheck {
   GateResult run();
 
  private:
+  void watch_threads(GateResult& gate) const;
+
   const Runtime& runtime_;
   const Configuration& configuration_;
   std::uint64_t seed_;
   std::string not_run_;              // why; empty when it runs
   const CheckCase* case_ = nullptr;  // of the plan
+  std::vector<CheckCase> threads_;   // those under ThreadSanitizer
   std::unique_ptr<SanitizerTools> started_;
 };
 

@@ -48,7 +48,6 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
     if (!plan) {
       return by_arm(plan.failure(), draw.candidate_in_slot0);
     }
-    workloads_[which].pool.draw(plan->inputs());
     plans_[which] = *plan;
   }
   return *plans_[which];
@@ -57,8 +56,8 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
 Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const SessionDraw& draw) {
   WindowPlan plan;
   {
-    HostSession session(runtime_, workload, draw, cache_, plan, memories_);
-    const auto ready = session.prepare();
+    HostSession session(runtime_, workload, draw, cache_, plan);
+    const auto ready = session.prepare(derive_seed(draw.layout_seed, "inputs"));
     const auto chosen = ready ? session.choose_plan(preset_) : Result<WindowPlan>(ready.failure());
     if (!chosen || chosen->call_ns < kLongCallNs) {
       return chosen;
@@ -68,8 +67,8 @@ Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const 
   WindowPlan all_cpus = plan;
   all_cpus.calls = 1;
   all_cpus.one_cpu = false;
-  HostSession session(runtime_, workload, draw, cache_, all_cpus, memories_);
-  const auto ready = session.prepare();
+  HostSession session(runtime_, workload, draw, cache_, all_cpus);
+  const auto ready = session.prepare(derive_seed(draw.layout_seed, "more inputs"));
   const auto several = ready ? session.uses_several_cpus() : Result<bool>(ready.failure());
   if (!several) {
     return several.failure();
@@ -87,17 +86,20 @@ std::vector<WindowPlan> HostRounds::plans() const {
 
 Result<HostSession*> HostRounds::open(std::size_t which, Round& round) {
   const SessionDraw draw = draw_session(coins_, round.stage, round.index, which, workloads_, options_);
+  const std::uint64_t inputs_seed = derive_seed(round.seed, "inputs", which);
   if (session_ != nullptr && age_ % options_.rounds_per_layout != 0) {
     round.candidate_in_slot0 = session_->candidate_in_slot0();
+    session_->begin_round(inputs_seed);
     return session_.get();
   }
   if (session_ != nullptr && age_ != 0) {
+    session_->begin_round(inputs_seed);
     auto laid_out = session_->lay_out_again(draw);
     return laid_out ? Result<HostSession*>(session_.get()) : laid_out.failure();
   }
-  session_.reset();  // its memory is used again
-  session_ = std::make_unique<HostSession>(runtime_, workloads_[which], draw, cache_, *plans_[which], memories_);
-  auto ready = session_->prepare();
+  session_.reset();  // its processes have the CPUs
+  session_ = std::make_unique<HostSession>(runtime_, workloads_[which], draw, cache_, *plans_[which]);
+  auto ready = session_->prepare(inputs_seed);
   return ready ? Result<HostSession*>(session_.get()) : ready.failure();
 }
 
@@ -111,9 +113,9 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
   for (int index = -1; index < plans_[which]->blocks; ++index) {
+    const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     Random random(derive_seed(look_seed, "window", static_cast<std::uint64_t>(index + 1)));
     const int verify = is_verified(look_seed, index, plans_[which]->blocks) ? static_cast<int>(random.below(4)) : -1;
-    const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify);
     if (!block) {
       return block.failure();

@@ -41,7 +41,6 @@ class HostRounds {
   const RoundCoins& coins_;
   CachePolicy cache_;
   const RoundOptions& options_;
-  ArmMemories memories_{std::make_shared<MemoryFile>(), std::make_shared<MemoryFile>()};
   std::vector<std::optional<WindowPlan>> plans_;
   std::unique_ptr<HostSession> session_;  // of the last round
   std::optional<RoundStage> stage_;

@@ -78,28 +78,41 @@ bool uses_several_cpus(std::span<const WindowTimes> windows) {
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
-                         CachePolicy cache, const WindowPlan& plan, const ArmMemories& memories)
-    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan), memories_(memories) {
+                         CachePolicy cache, const WindowPlan& plan)
+    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan) {
   const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
   cpu_ = cpus.front();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     slots_.at(slot).process =
         std::make_unique<ArmProcess>(runtime, arm_in(workload, draw, static_cast<int>(slot)), workload.axes, cpus,
-                                     derive_seed(draw.layout_seed, "process", slot), memories.at(slot));
+                                     derive_seed(draw.layout_seed, "process", slot));
   }
 }
 
-Result<Done> HostSession::prepare() {
+Result<Done> HostSession::prepare(std::uint64_t inputs_seed) {
   const StageRange range("load and attach");
   link();
+  begin_round(inputs_seed);
   const auto begin = std::chrono::steady_clock::now();
   for (const Slot& slot : slots_) {
     slot.process->worker().await_start();
   }
   start_wait_s_ = seconds_since(begin);
-  timed_.pool.draw(plan_.inputs());
-  first_ = derive_seed(draw_.layout_seed, "first inputs") % timed_.pool.size();
   return load_and_attach();
+}
+
+void HostSession::begin_round(std::uint64_t inputs_seed) {
+  constexpr int kLookedAt = 2;  // the reference has to compute each of them first
+  inputs_seed_ = inputs_seed;
+  inputs_ = timed_.pool.of_round(plan_.inputs(), inputs_seed);
+  looked_at_.clear();
+  Random random(derive_seed(inputs_seed, "looked at"));
+  for (int i = 0; i < kLookedAt; ++i) {
+    looked_at_.push_back(random.below(inputs_.size()));
+  }
+  for (Slot& slot : slots_) {
+    slot.used = 0;
+  }
 }
 
 Result<Done> HostSession::lay_out_again(const SessionDraw& draw) {
@@ -166,7 +179,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
     plan_.call_ns = INFINITY;
     for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      const auto times = window(static_cast<int>(i % 2), false);
+      const auto times = window(static_cast<int>(i % 2), Look::nothing);
       if (!times) {
         return times.failure();
       }
@@ -192,7 +205,7 @@ Result<bool> HostSession::uses_several_cpus() {
   for (const int slot : {0, 1}) {
     std::vector<WindowTimes> windows;
     for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
-      const auto times = window(slot, false);
+      const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
       }
@@ -206,11 +219,13 @@ Result<bool> HostSession::uses_several_cpus() {
   return false;
 }
 
-std::vector<std::size_t> HostSession::next_inputs(Slot& slot) const {
-  timed_.pool.draw(plan_.inputs());
+std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
+  if (inputs_.size() < plan_.inputs()) {  // the plan has grown
+    begin_round(derive_seed(inputs_seed_, "more"));
+  }
   std::vector<std::size_t> inputs;
   for (int call = 0; call < plan_.calls; ++call) {
-    inputs.push_back((first_ + slot.used++) % timed_.pool.size());
+    inputs.push_back(slot.used++ % inputs_.size());
   }
   return inputs;
 }
@@ -218,12 +233,12 @@ std::vector<std::size_t> HostSession::next_inputs(Slot& slot) const {
 std::vector<CheckedPointer> HostSession::drawn(const std::vector<std::size_t>& inputs) const {
   std::vector<CheckedPointer> drawn;
   for (const std::size_t index : inputs) {
-    drawn.push_back(timed_.pool[index]);
+    drawn.push_back(inputs_[index]);
   }
   return drawn;
 }
 
-Result<WindowTimes> HostSession::window(int slot, bool verify) {
+Result<WindowTimes> HostSession::window(int slot, Look look) {
   Slot& of = slots_.at(static_cast<std::size_t>(slot));
   const std::vector<std::size_t> inputs = next_inputs(of);
   const auto whole = of.process->window(drawn(inputs), cache_);
@@ -232,16 +247,21 @@ Result<WindowTimes> HostSession::window(int slot, bool verify) {
   }
   const WindowTimes times{.ns = std::max<std::int64_t>(1, whole->ns - empty_.ns),
                           .cpu_ns = std::max<std::int64_t>(0, whole->cpu_ns - empty_.cpu_ns)};
-  if (auto wrong = verify ? this->verify(slot, inputs) : std::nullopt) {
+  if (auto wrong = verify(slot, inputs, look)) {
     return *wrong;
   }
   return times;
 }
 
-std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size_t>& inputs) {
+std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size_t>& inputs, Look look) {
   const StageRange range("compare");
   for (int call = 0; call < plan_.calls; ++call) {
-    if (auto wrong = verify_call(slot, call, inputs[static_cast<std::size_t>(call)])) {
+    const std::size_t index = inputs[static_cast<std::size_t>(call)];
+    const bool by_reference = std::ranges::find(looked_at_, index) != looked_at_.end();
+    if (!by_reference && look != Look::everything) {
+      continue;
+    }
+    if (auto wrong = verify_call(slot, call, *inputs_[index], by_reference)) {
       return wrong;
     }
   }
@@ -250,12 +270,11 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
 
 // By the reference where it is looked at, and by the other arm's call on the same inputs, which another window of the
 // block has.
-std::optional<Failure> HostSession::verify_call(int slot, int call, std::size_t index) {
-  const CheckedInputs& inputs = *timed_.pool[index];
+std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
   CallFindings findings;
-  auto wrong = timed_.pool.is_looked_at(index)
+  auto wrong = by_reference
                    ? arm(slot).inspect(call, inputs, whose(slot), findings)
-                   : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
+                   : arm(slot).hold_all(call, inputs, whose(slot), inputs_[looked_at_.front()]->typical(), findings);
   if (const auto witness = inputs.witness(); witness != nullptr && witness->confirmed) {
     inputs.set_witness(nullptr);  // no later window of the round has these inputs
   }
@@ -279,9 +298,10 @@ Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int w
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const bool verify =
-        verify_window >= 0 && static_cast<int>(i) / 2 == verify_window / 2 && guard_is_on(Guard::timed_check);
-    const auto times = window(slots.at(i), verify);
+    const bool everything = verify_window >= 0 && static_cast<int>(i) / 2 == verify_window / 2;
+    const auto times = window(slots.at(i), !guard_is_on(Guard::timed_check) ? Look::nothing
+                                           : everything                     ? Look::everything
+                                                                            : Look::drawn);
     if (!times) {
       return times.failure();
     }

@@ -41,19 +41,18 @@ bool uses_several_cpus(std::span<const WindowTimes> windows);
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};
 
-// The memory of both arms, kept from round to round.
-using ArmMemories = std::array<std::shared_ptr<MemoryFile>, 2>;
-
-// Slots are numbered as in SessionDraw; all Failures name one. No process sees inputs twice in the windows of one
-// round.
+// Slots are numbered as in SessionDraw; all Failures name one. The windows of a round have inputs that no process has
+// seen before, each once in either slot.
 class HostSession {
  public:
   // `runtime` and `workload` have to outlive it.
   HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
-              const WindowPlan& plan, const ArmMemories& memories);
+              const WindowPlan& plan);
 
-  // Loads both arms, measures empty windows and lays out the tensors.
-  Result<Done> prepare();
+  // Loads both arms, measures empty windows and lays out the tensors. `inputs_seed` is as in begin_round().
+  Result<Done> prepare(std::uint64_t inputs_seed);
+  // Makes the inputs of a round: from a seed of the round, which no process ever gets.
+  void begin_round(std::uint64_t inputs_seed);
   // Another layout in the same processes: code, tensors, and which arm has which slot.
   Result<Done> lay_out_again(const SessionDraw& draw);
   // Chooses the plan for other sessions, of a CPU each.
@@ -61,11 +60,13 @@ class HostSession {
   // Whether either arm does, in windows of one call.
   Result<bool> uses_several_cpus();
 
-  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. Outputs of the one with the number
-  // `verify_window` are compared with the reference and with those of the other one on its inputs; -1: of none.
+  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the one with the
+  // number `verify_window` and of the other one on its inputs are compared; -1: of none. The inputs that are looked at
+  // are compared with the reference in every window.
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window);
+  enum class Look : std::uint8_t { nothing, drawn, everything };
   // One window of a slot; its time is that of the calls, without the hand-over.
-  Result<WindowTimes> window(int slot, bool verify);
+  Result<WindowTimes> window(int slot, Look look);
   // The last windows of a session: one of each slot with inputs of another regime in it, where the workload has one,
   // and a look at all that the processes may have touched.
   Result<Done> finish();
@@ -87,10 +88,10 @@ class HostSession {
   Result<Done> load_and_attach();
   Result<WindowTimes> measure_empty_windows(int slot);
   std::unique_ptr<OnCpu> beside_the_processes() const;
-  std::vector<std::size_t> next_inputs(Slot& slot) const;  // of the pool
+  std::vector<std::size_t> next_inputs(Slot& slot);  // of the round
   std::vector<CheckedPointer> drawn(const std::vector<std::size_t>& inputs) const;
-  std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs);
-  std::optional<Failure> verify_call(int slot, int call, std::size_t index);
+  std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs, Look look);
+  std::optional<Failure> verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference);
   std::string whose(int slot) const { return name_of_arm(timed_, draw_, slot); }
 
   const Runtime& runtime_;
@@ -98,10 +99,11 @@ class HostSession {
   SessionDraw draw_;
   CachePolicy cache_;
   WindowPlan plan_;
-  ArmMemories memories_;
   int cpu_ = 0;  // of both processes, where they have one
   std::array<Slot, 2> slots_;
-  std::size_t first_ = 0;  // of the pool
+  std::uint64_t inputs_seed_ = 0;
+  std::vector<CheckedPointer> inputs_;  // of the round
+  std::vector<std::size_t> looked_at_;  // of these
   double start_wait_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };

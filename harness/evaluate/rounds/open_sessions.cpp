@@ -55,7 +55,9 @@ std::unique_ptr<SharedTensors> NextTensors::take(const TimedWorkload& workload, 
     return ahead;
   }
   ahead.reset();  // before another one is in its memory
-  return lay_out(workload, draw, memories_.at(turn_), runtime_.threads);
+  // A file that several processes with host code had would be a place for notes.
+  auto memory = workload.has_host_code() ? std::make_shared<MemoryFile>() : memories_.at(turn_);
+  return lay_out(workload, draw, std::move(memory), runtime_.threads);
 }
 
 OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, RoundCoins coins,

@@ -9,6 +9,14 @@ DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
   return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
 }
 
+namespace {
+
+bool is_wrong_candidate(const Failure& failure) {
+  return failure.outcome == Outcome::incorrect && failure.slot == 1;
+}
+
+}  // namespace
+
 Result<Round> retry_round(const RunRound& run, RoundStage stage, int index) {
   const auto first = run(stage, index);
   if (first) {
@@ -21,11 +29,16 @@ Result<Round> retry_round(const RunRound& run, RoundStage stage, int index) {
     round.index = index;
     return round;
   }
-  Failure failure = second ? first.failure() : second.failure();
+  Failure failure = second || is_wrong_candidate(first.failure()) ? first.failure() : second.failure();
   if (second) {
     failure.evidence += "; the round that was taken again did not fail";
   }
-  if (second || of_clock || failure.outcome == Outcome::unstable_clock || failure.slot != first.failure().slot) {
+  const bool blames_incumbent = first.failure().slot == 0 || (!second && second.failure().slot == 0);
+  if (is_wrong_candidate(failure) && !blames_incumbent) {
+    return failure;
+  }
+  if (second || of_clock || failure.outcome == Outcome::unstable_clock ||
+      second.failure().slot != first.failure().slot) {
     failure.slot = -1;
   }
   return failure;

@@ -24,7 +24,8 @@ inline constexpr int kAgain = 1 << 20;
 
 // Repeats a round that fails, in new processes and with new coins. Two failures of the same arm are that arm's failure.
 // One failure of the clock is the machine's, and the second round counts. After any other failure the second round does
-// not count: code that is sometimes wrong is never accepted, and one failure blames no arm.
+// not count, and one failure blames no arm. But a wrong output of the candidate is proof however rare it is, unless the
+// other failure is the incumbent's, with which it may share a process.
 Result<Round> retry_round(const RunRound& run, RoundStage stage, int index);
 
 // Takes the device for this process; the observer is told of a long wait.

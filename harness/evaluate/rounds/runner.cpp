@@ -105,7 +105,8 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
         shortest = std::min(shortest, static_cast<double>(sample.ns));
       }
       const bool flush = cache_ == CachePolicy::cold && shortest >= kShortCallNs;
-      repetitions_[which] = apo::repetitions(shortest, kEventResolutionNs, flush);
+      repetitions_[which] =
+          std::min(apo::repetitions(shortest, kEventResolutionNs, flush), most_repetitions(*runtime_.family));
       if (repetitions_[which] != repetitions) {
         repetitions = repetitions_[which];
         result.warmup.clear();  // of samples with another number of calls

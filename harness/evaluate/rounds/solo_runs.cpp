@@ -177,7 +177,7 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
   const auto begin = Clock::now();
   while (seconds_since(begin) < plan_.solo_run_s || !looked) {
     const bool look = seconds_since(begin) >= look_at_s;
-    const auto times = session.window(slot, look);
+    const auto times = session.window(slot, look ? HostSession::Look::drawn : HostSession::Look::nothing);
     if (!times) {
       return times.failure();
     }
@@ -194,9 +194,9 @@ Result<SoloRunBlockResult> SoloRunRunner::run_on_host(int block, std::size_t whi
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   const std::uint64_t seed = round_seed(plan_.coins.campaign_seed, plan_.coins.comparison, kStage, block);
   const std::uint64_t order_seed = draw_round(seed, static_cast<int>(workloads_.size())).order_seed;
-  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows.at(which), memories_);
+  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows.at(which));
   SoloRunBlockResult result;
-  if (auto ready = session.prepare(); !ready) {
+  if (auto ready = session.prepare(derive_seed(seed, "inputs", which)); !ready) {
     return by_arm(ready.failure(), draw.candidate_in_slot0);
   }
   const std::array<int, 4> slots = block_slots(order_seed, BlockKind::timed, static_cast<int>(which), block);

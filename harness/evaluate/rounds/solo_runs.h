@@ -59,7 +59,6 @@ class SoloRunRunner {
   const std::vector<TimedWorkload>& workloads_;
   SoloRunPlan plan_;
   NextTensors tensors_;
-  ArmMemories memories_{std::make_shared<MemoryFile>(), std::make_shared<MemoryFile>()};
 };
 
 struct SoloRunsResult {

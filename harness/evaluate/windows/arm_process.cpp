@@ -76,12 +76,12 @@ WorkerOptions options_of(const Runtime& runtime, std::vector<int> cpus, std::uin
 }  // namespace
 
 ArmProcess::ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& axes, std::vector<int> cpus,
-                       std::uint64_t layout_seed, std::shared_ptr<MemoryFile> memory)
+                       std::uint64_t layout_seed)
     : runtime_(runtime),
       arm_(arm),
       axes_(axes),
       worker_(options_of(runtime, std::move(cpus), layout_seed)),
-      memory_(std::move(memory)),
+      memory_(std::make_shared<MemoryFile>()),
       build_(arm.build) {}
 
 void ArmProcess::link(std::uint64_t code_seed) {

@@ -44,7 +44,7 @@ class ArmProcess {
  public:
   // Starts the process; `runtime` and the arm have to outlive it. Equal seeds give equal layouts.
   ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& axes, std::vector<int> cpus,
-             std::uint64_t layout_seed, std::shared_ptr<MemoryFile> memory);
+             std::uint64_t layout_seed);
 
   // Links the arm's code in the order that the seed draws (0: as the compiler made it). May run beside that of others.
   void link(std::uint64_t code_seed);
@@ -72,7 +72,7 @@ class ArmProcess {
   const TimedArm& arm_;
   const Axes& axes_;
   Worker worker_;
-  std::shared_ptr<MemoryFile> memory_;
+  std::shared_ptr<MemoryFile> memory_;  // of this process alone: a file is a place for notes to the next
   std::unique_ptr<WindowTensors> tensors_;
   TemporaryFolder linked_;
   int links_ = 0;

@@ -28,6 +28,9 @@ class thread_block_tile {
   static_assert(kSize <= 32 && (kSize & (kSize - 1)) == 0, "not checkable on the CPU: tiles of several warps");
 
  public:
+  thread_block_tile() = default;
+  template <class Other>
+  thread_block_tile(const thread_block_tile<kSize, Other>&) {}
   static void sync(APO_CPU_LINE) { apo_cpu::word("tile::sync", mask(), apo_cpu_line, 0, apo_cpu::finish_nothing); }
   static unsigned thread_rank() { return apo_cpu::lane() % kSize; }
   static constexpr unsigned size() { return kSize; }

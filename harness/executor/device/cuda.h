@@ -1,12 +1,11 @@
 // harness/executor/device/cuda.h - the vocabulary of CUDA C++ for a host compiler. Included before a device variant
-// that is built for the CPU; __APO_CPU__ is defined, for code that has an equivalent of its own.
+// that is built for the CPU.
 #pragma once
 
 #include <stdint.h>
 
 #include "hooks.h"
 
-#define __APO_CPU__ 1
 #define __CUDA_ARCH__ 900
 #define __CUDACC__ 1
 #define INFINITY __builtin_inff()
@@ -31,6 +30,7 @@
 // is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.
 #define __shared__ constinit thread_local
 
+#include "math.h"
 #include "math.inl"
 #include "memory.inl"
 #include "ptx.h"
@@ -42,3 +42,6 @@
 #define blockDim (::apo_cpu::dim3_of(::apo_cpu::self().block_dim))
 #define gridDim (::apo_cpu::dim3_of(::apo_cpu::self().grid_dim))
 inline constexpr int warpSize = 32;
+// A GPU's heap has no equivalent here: an object that asks for this one is not checked.
+extern "C" void* malloc(decltype(sizeof 0));
+extern "C" void free(void*);

@@ -45,6 +45,7 @@ APO_CPU_CALL(void, fail, (const char* kind, const char* what, Line line), (kind,
 APO_CPU_CALL(Address, shared_offset, (const void* address), (address))
 APO_CPU_CALL(void*, shared_address, (Address offset), (offset))
 APO_CPU_CALL(Address, clock, (), ())
+APO_CPU_CALL(void, fence, (), ())
 #undef APO_CPU_CALL
 
 }  // namespace apo_cpu

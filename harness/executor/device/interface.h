@@ -8,7 +8,7 @@ using Size = decltype(sizeof 0);
 using Address = unsigned long long;
 static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
 
-inline constexpr unsigned kInterface = 1;  // raised with every change in this file
+inline constexpr unsigned kInterface = 2;  // raised with every change in this file
 inline constexpr unsigned kWarp = 32;
 // The stack of one emulated thread. A power of two to which stacks are aligned: an address with the upper bits of the
 // stack pointer is local memory of the thread, and the stack pointer alone leads to its Thread.
@@ -85,7 +85,8 @@ struct Runtime {
   void (*fail)(const char* kind, const char* what, Line line);
   Address (*shared_offset)(const void* address);  // of shared memory, from the start of the block's
   void* (*shared_address)(Address offset);
-  Address (*clock)();
+  Address (*clock)();  // grows by steps of any size
+  void (*fence)();     // of the whole GPU
 };
 
 }  // namespace apo_cpu

@@ -1,5 +1,8 @@
 // harness/executor/device/memory.inl - loads and stores that are functions: cache hints, atomics, memcpy, asynchronous
 // copies, address spaces.
+#pragma once
+
+#include "vector_types.h"
 
 template <class T>
 APO_CPU_INLINE T __ldg(const T* p) {
@@ -91,6 +94,14 @@ APO_CPU_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 template <class T>
 APO_CPU_INLINE T atomicCAS(T* p, typename apo_cpu::Same<T>::Type expected, typename apo_cpu::Same<T>::Type value) {
   return apo_cpu::atomic(p, [=](T old) { return old == expected ? value : old; });
+}
+
+// Vectors are added element by element, as on a GPU.
+APO_CPU_INLINE float2 atomicAdd(float2* p, float2 value) {
+  return {atomicAdd(&p->x, value.x), atomicAdd(&p->y, value.y)};
+}
+APO_CPU_INLINE float4 atomicAdd(float4* p, float4 value) {
+  return {atomicAdd(&p->x, value.x), atomicAdd(&p->y, value.y), atomicAdd(&p->z, value.z), atomicAdd(&p->w, value.w)};
 }
 
 namespace apo_cpu {

@@ -21,6 +21,15 @@ inline void half_low(float& x, unsigned pair) {
 inline void half_high(float& x, unsigned pair) {
   x = __half2float(__ushort_as_half(static_cast<unsigned short>(pair >> 16)));
 }
+// A product of two bf16 is exact in double; a sum is rounded to float on its way.
+inline void fma_bf16x2(unsigned& pair, unsigned x, unsigned y, unsigned z) {
+  const auto at = [](unsigned of, unsigned shift) { return static_cast<double>(__uint_as_float(of >> shift << 16)); };
+  pair = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16) {
+    const auto sum = static_cast<float>(at(x, shift) * at(y, shift) + at(z, shift));
+    pair |= static_cast<unsigned>(__float2bfloat16(sum).bits) << shift;
+  }
+}
 inline void tanh_approx(float& y, float x) {
   y = tanhf(x);
 }
@@ -107,6 +116,48 @@ APO_CPU_UNSEEN inline void finish_mma(Collective* const* lanes, unsigned) {
     __builtin_memcpy(lanes[lane]->out, result, sizeof result);
   }
 }
+// An mbarrier: bytes that are still to come, arrivals that are, arrivals of each phase, and the phase's parity. A bulk
+// copy is done at once; who reads its bytes without the wait races with the thread that started it.
+struct Mbarrier {
+  unsigned bytes;
+  unsigned short arrivals;
+  unsigned short count : 15, parity : 1;
+};
+template <class Change>
+APO_CPU_INLINE void change_mbarrier(unsigned address, Change change) {
+  apo_cpu::atomic(static_cast<unsigned long long*>(call_shared_address(address)), [=](unsigned long long word) {
+    Mbarrier barrier = __builtin_bit_cast(Mbarrier, word);
+    change(barrier);
+    if (barrier.arrivals == 0 && barrier.bytes == 0) {
+      barrier.arrivals = barrier.count;
+      barrier.parity ^= 1;
+    }
+    return __builtin_bit_cast(unsigned long long, barrier);
+  });
+}
+APO_CPU_INLINE void mbarrier_init(unsigned address, unsigned count) {
+  const auto arrivals = static_cast<unsigned short>(count);
+  const Mbarrier barrier{0, arrivals, arrivals, 0};
+  *static_cast<unsigned long long*>(call_shared_address(address)) = __builtin_bit_cast(unsigned long long, barrier);
+}
+inline void mbarrier_publish() {}
+APO_CPU_INLINE void mbarrier_arrive(unsigned address) {
+  change_mbarrier(address, [](Mbarrier& barrier) { --barrier.arrivals; });
+}
+APO_CPU_INLINE void mbarrier_expect(unsigned address, unsigned bytes) {
+  change_mbarrier(address, [bytes](Mbarrier& barrier) { barrier.bytes += bytes, --barrier.arrivals; });
+}
+APO_CPU_INLINE void mbarrier_wait(unsigned address, unsigned parity) {
+  auto* const word = static_cast<unsigned long long*>(call_shared_address(address));
+  while (__builtin_bit_cast(Mbarrier, apo_cpu::atomic(word, [](unsigned long long old) { return old; })).parity ==
+         parity) {
+  }
+}
+APO_CPU_INLINE void bulk_copy(unsigned to, Address from, unsigned bytes, unsigned address) {
+  apo_cpu::copy(call_shared_address(to), reinterpret_cast<const void*>(from), bytes);
+  change_mbarrier(address, [bytes](Mbarrier& barrier) { barrier.bytes -= bytes; });
+}
+
 template <unsigned kInWord>
 inline void mma(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
                 unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {

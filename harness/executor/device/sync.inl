@@ -146,9 +146,13 @@ inline int __syncthreads_or(int predicate, APO_CPU_LINE) {
 inline void __syncwarp(unsigned mask = 0xffffffffu, APO_CPU_LINE) {
   apo_cpu::word("__syncwarp", mask, apo_cpu_line, 0, apo_cpu::finish_nothing);
 }
-inline void __threadfence() {}
+inline void __threadfence() {
+  apo_cpu::call_fence();
+}
 inline void __threadfence_block() {}
-inline void __threadfence_system() {}
+inline void __threadfence_system() {
+  apo_cpu::call_fence();
+}
 inline void __nanosleep(unsigned) {
   apo_cpu::call_yield();
 }

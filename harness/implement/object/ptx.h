@@ -7,7 +7,8 @@
 namespace apo {
 
 // Replaces every asm statement by a call of the equivalent function of harness/executor/device/ptx.h, or, where there
-// is none, by a static_assert that says "not checkable on the CPU". Lines, comments and texts stay in place.
+// is none, by an error that says "not checkable on the CPU" where the code is needed. Lines, comments and texts stay in
+// place.
 std::string without_ptx(std::string_view source);
 
 }  // namespace apo

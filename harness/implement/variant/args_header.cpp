@@ -23,7 +23,7 @@ std::string element_headers(const Family& family, Target target) {
 }
 
 void add_tensors(const Family& family, Target target, bool outputs, std::vector<ArgumentField>& fields) {
-  for (const TensorSpec& tensor : family.tensors) {
+  for (const TensorSpec& tensor : arguments_of(family)) {
     if ((tensor.role == Role::output) == outputs) {
       fields.push_back({.type = (outputs ? "" : "const ") + element_type(tensor.dtype, target) + "*",
                         .name = tensor.name,

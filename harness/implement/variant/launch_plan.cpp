@@ -156,7 +156,7 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels) {
   PlannedLaunches planned;
   const Symbols symbols = expression_symbols(variant, axes, settings, device_symbols(device));
-  const auto pointers = static_cast<int>(family.tensors.size() + variant.scratch.size());
+  const auto pointers = static_cast<int>(arguments_of(family).size() + variant.scratch.size());
   for (const Launch& launch : variant.launches) {
     try {
       const KernelFacts& kernel = kernel_of(launch, kernels);
@@ -166,6 +166,51 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
     }
   }
   return planned;
+}
+
+namespace {
+
+constexpr std::array<const char*, 3> kDimensions = {"x", "y", "z"};
+
+// Adds the blocks of one launch, or says why it has none.
+void add_grid(const Launch& launch, const Symbols& symbols, Grids& grids) {
+  const auto found = launch.attributes.find("grid");
+  if (found == launch.attributes.end()) {
+    return;
+  }
+  const std::vector<std::string> parts = split_expressions(found->second);
+  double blocks = 1;
+  for (std::size_t i = 0; i < std::min(parts.size(), kDimensions.size()); ++i) {
+    const std::int64_t most = i == 0 ? kMaxGridX : kMaxGridYZ;
+    const std::int64_t value = evaluate(parts[i], symbols);
+    if (value < 1 || value > most) {
+      grids.refused = fmt::format("the launch of {}: grid={} has {} blocks in {}, where {}", launch.kernel,
+                                  found->second, value, kDimensions.at(i),
+                                  value < 1 ? "at least 1 is needed" : fmt::format("a GPU takes up to {}", most));
+      grids.condition = value < 1 ? parts[i] + " >= 1" : fmt::format("{} <= {}", parts[i], most);
+      return;
+    }
+    blocks *= static_cast<double>(value);
+  }
+  grids.blocks += blocks;
+}
+
+}  // namespace
+
+Grids grids_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
+  Grids grids;
+  const Symbols symbols = expression_symbols(variant, axes, settings, device);
+  for (const Launch& launch : as_set(variant, settings).launches) {
+    try {
+      add_grid(launch, symbols, grids);
+    } catch (const ExpressionError& error) {  // such as a number beyond 2^53
+      grids.refused = fmt::format("the launch of {}: {}", launch.kernel, error.what());
+    }
+    if (!grids.refused.empty()) {
+      break;
+    }
+  }
+  return grids;
 }
 
 std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {

@@ -14,7 +14,7 @@ namespace apo {
 
 // A program that coding agents run in.
 struct AgentClient {
-  const char* name;           // "claude", as --client has it
+  const char* name;           // "claude", as `apo new --agents` has it
   const char* product;        // "Claude Code"
   const char* configuration;  // ".mcp.json", in the project
   const char* servers;        // the key of the JSON file that holds the servers; "" where the file is TOML

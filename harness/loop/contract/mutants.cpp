@@ -85,7 +85,13 @@ Outputs one_nan(const MutantSource& source, const TensorSpec& tensor) {
 Outputs half_written(const MutantSource& source, const TensorSpec& tensor) {
   const std::uint64_t poison = 0x0101010101010101 * poison_byte(tensor.dtype, source.inputs.seed);
   return changed(source, tensor, [&](Values& values) {
-    std::fill(values.begin() + std::ssize(values) / 2, values.end(), from_bits(tensor.dtype, poison));
+    const auto half = std::ssize(values) / 2;
+    if (tensor.in_place) {
+      std::copy(source.inputs.values.at(tensor.name).begin() + half, source.inputs.values.at(tensor.name).end(),
+                values.begin() + half);
+    } else {
+      std::fill(values.begin() + half, values.end(), from_bits(tensor.dtype, poison));
+    }
   });
 }
 

@@ -73,9 +73,12 @@ std::string block(const SkeletonRequest& request, const std::vector<std::string>
        request.inputs.empty() ? std::vector<std::string>{"x f32" + shape + " normal"} : request.inputs) {
     text += "// apo:input     " + input + "\n";
   }
-  for (const std::string& output :
-       request.outputs.empty() ? std::vector<std::string>{"y f32" + shape} : request.outputs) {
+  const bool has_result = !request.outputs.empty() || !request.inouts.empty();
+  for (const std::string& output : has_result ? request.outputs : std::vector<std::string>{"y f32" + shape}) {
     text += "// apo:output    " + output + "\n";
+  }
+  for (const std::string& inout : request.inouts) {
+    text += "// apo:inout     " + inout + "\n";
   }
   for (const Sizes& sizes : kSizes) {
     text += workload_line(sizes, axes);
@@ -87,25 +90,31 @@ std::string elements(const FileTensor& tensor) {
   return tensor.extents.empty() ? "1" : "(" + join(tensor.extents, ") * (") + ")";
 }
 
+std::vector<FileTensor> arguments_of(const FamilyFile& file) {
+  std::vector<FileTensor> arguments;
+  std::ranges::copy_if(file.tensors, std::back_inserter(arguments), is_argument<FileTensor>);
+  return arguments;
+}
+
 // `floats` names the C++ type of a float dtype, `integers` of an integer one.
 template <class Floats, class Integers>
 std::vector<std::string> parameters(const FamilyFile& file, Floats floats, Integers integers) {
   std::vector<std::string> list;
-  for (const FileTensor& tensor : file.tensors) {
+  for (const FileTensor& tensor : arguments_of(file)) {
     list.push_back(fmt::format("{}{}* {}", tensor.role == Role::output ? "" : "const ",
                                is_float(tensor.dtype) ? floats(tensor.dtype) : integers(tensor.dtype), tensor.name));
   }
   return list;
 }
 
-// Every output takes the elements of the first input in turn.
+// Every output takes the elements of the first argument in turn; what a call updates, every other one.
 std::string copies(const FamilyFile& file) {
-  const FileTensor& input = file.tensors.front();
+  const FileTensor input = arguments_of(file).front();
   std::string text;
   for (const FileTensor& tensor : file.tensors) {
     if (tensor.role == Role::output) {
-      text += fmt::format("  for (int64_t i = 0; i < {}; ++i) {{\n    {}[i] = {}[i{}];\n  }}\n", elements(tensor),
-                          tensor.name, input.name,
+      text += fmt::format("  for (int64_t i = 0; i < {}; {}) {{\n    {}[i] = {}[i{}];\n  }}\n", elements(tensor),
+                          tensor.in_place ? "i += 2" : "++i", tensor.name, input.name,
                           tensor.extents == input.extents ? "" : fmt::format(" % ({})", elements(input)));
     }
   }

@@ -13,6 +13,7 @@ struct SkeletonRequest {
   std::vector<std::string> scalars;  // "eps f32 1e-6"
   std::vector<std::string> inputs;   // "x f32[rows,cols] normal"
   std::vector<std::string> outputs;  // "y f32[rows,cols]"
+  std::vector<std::string> inouts;   // "p f32[rows,cols] normal"
 };
 
 struct Skeleton {

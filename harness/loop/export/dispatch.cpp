@@ -11,6 +11,11 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/incumbents.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 
@@ -43,7 +48,7 @@ std::size_t place_of(const Family& family, const std::string& workload_class) {
 }
 
 DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool stood) {
-  const Experiment experiment = journal.load_experiment(incumbent.experiment, Detail::summary);
+  const Experiment experiment = load_experiment(journal, incumbent.experiment, Detail::summary);
   DispatchEvidence evidence{.experiment = experiment.id,
                             .campaign = experiment.campaign,
                             .since = incumbent.since,
@@ -51,9 +56,9 @@ DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool 
                             .other = stood ? experiment.candidate : experiment.incumbent,
                             .judgement = *experiment.judgement,
                             .workloads = experiment.workloads,
-                            .machine = *journal.machine_of(experiment.id),
+                            .machine = *machine_of(journal, experiment.id),
                             .build = stood ? experiment.incumbent_build : experiment.candidate_build};
-  for (const Certification& one : journal.certifications(experiment.campaign)) {
+  for (const Certification& one : certifications_of(journal, experiment.campaign)) {
     if (one.incumbent == incumbent.configuration && !one.alarm) {
       evidence.certifications.push_back(one);
     }
@@ -73,7 +78,7 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
     why = "it is a campaign's baseline, and nothing was accepted over it";
     return std::nullopt;
   }
-  std::optional<Variant> variant = journal.variant(incumbent.source_hash);
+  std::optional<Variant> variant = find_variant(journal, incumbent.source_hash);
   DispatchEvidence evidence = evidence_of(journal, incumbent, stood);
   Region region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
   const bool triton = variant && is_python(variant->source);
@@ -282,8 +287,8 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   std::set<std::string> known_devices;
   bool known = false;
   const ClassReader reader{journal, request, refusals_in(journal)};
-  for (const Incumbent& incumbent : journal.incumbents()) {
-    const Machine machine = *journal.machine(incumbent.machine);
+  for (const Incumbent& incumbent : all_incumbents(journal)) {
+    const Machine machine = *find_machine(journal, incumbent.machine);
     known_devices.insert({machine.id, machine.model});
     const bool this_device = request.device.empty() || request.device == machine.id || request.device == machine.model;
     known = known || this_device;

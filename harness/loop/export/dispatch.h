@@ -10,7 +10,7 @@
 #include "harness/core/records/records.h"
 #include "harness/implement/variant/catalogue.h"
 #include "harness/loop/export/refusal.h"
-#include "journal/journal.h"
+#include "journal/facts/incumbents.h"
 #include "kernels/family.h"
 
 namespace apo {

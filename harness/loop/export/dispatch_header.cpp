@@ -252,7 +252,7 @@ class RowFunctions {
       text += "    const std::int64_t cooperative = take(" + number(found->second) + ", plan.valid);\n";
       text += "    plan.valid = plan.valid && within(cooperative, 0, 1);\n    launch.cooperative = cooperative != 0;\n";
     }
-    const std::size_t pointers = family_.tensors.size() + row_.variant.scratch.size();
+    const std::size_t pointers = arguments_of(family_).size() + row_.variant.scratch.size();
     text += fmt::format("    plan.valid = plan.valid && fits(launch, device, {}, {});\n", row_.static_shared_bytes,
                         pointers);
     return text + "    plan.launches.add(launch);\n  }\n";

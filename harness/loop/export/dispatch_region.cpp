@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/loop/export/dispatch.h"
 #include "harness/loop/workspace/chosen_workload.h"
@@ -28,21 +30,89 @@ std::string exact_sizes(const Family& family, const std::vector<std::string>& wo
   return join(sizes, " || ");
 }
 
-// "B <= 16 && T <= 512": no axis beyond what was verified, which is every small and ragged workload and what was
-// measured.
-std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
+bool is_part_of_a_name(char letter) {
+  return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+}
+
+// What was verified: every small and ragged workload, and what was measured.
+std::vector<const Workload*> verified_workloads(const Family& family, const std::vector<std::string>& measured) {
+  std::vector<const Workload*> verified;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
+      verified.push_back(&workload);
+    }
+  }
+  return verified;
+}
+
+// "B*T*H*N" of "[B,T,H,N]"; "" where the text is none that can be computed, or says something else.
+std::string elements_expression(const TensorSpec& tensor, const std::vector<const Workload*>& verified) {
+  if (tensor.shape_text.size() < 2) {
+    return "";
+  }
+  std::string product;
+  for (const std::string& extent : split_expressions(tensor.shape_text.substr(1, tensor.shape_text.size() - 2))) {
+    const bool plain = std::ranges::all_of(extent, is_part_of_a_name);
+    product += (product.empty() ? "" : "*") + (plain ? extent : "(" + extent + ")");
+  }
+  try {
+    const bool same = std::ranges::all_of(verified, [&](const Workload* one) {
+      return evaluate(product, one->axes) == element_count(tensor, one->axes);
+    });
+    return same ? product : "";
+  } catch (const ExpressionError&) {
+    return "";
+  }
+}
+
+// "B*T*H*N <= 43515904" for every tensor that would have more elements than in any verified shape where all axes are at
+// their largest.
+std::vector<std::string> verified_elements(const Family& family, const std::string& workload_class,
+                                           const std::vector<const Workload*>& verified) {
+  const auto most_of = [&](const std::string& axis, bool of_class) {
+    std::int64_t most = 0;
+    for (const Workload* one : verified) {
+      most = !of_class || one->workload_class == workload_class ? std::max(most, one->axes.at(axis)) : most;
+    }
+    return most;
+  };
+  // What an axis that was verified to its end may be, the class says, if anything.
+  Axes largest;
+  for (const AxisSpec& axis : family.axes) {
+    const std::int64_t most = most_of(axis.name, false);
+    largest[axis.name] = most < axis.max ? most : std::max(axis.min, most_of(axis.name, true));
+  }
+  std::vector<std::string> terms;
+  for (const TensorSpec& tensor : family.tensors) {
+    std::int64_t most = 0;
+    for (const Workload* one : verified) {
+      most = std::max(most, element_count(tensor, one->axes));
+    }
+    const std::string expression =
+        element_count(tensor, largest) > most ? elements_expression(tensor, verified) : std::string();
+    const std::string term = fmt::format("{} <= {}", expression, most);
+    if (!expression.empty() && std::ranges::find(terms, term) == terms.end()) {
+      terms.push_back(term);
+    }
+  }
+  return terms;
+}
+
+// "B <= 16 && T <= 512": no axis beyond what was verified, and no tensor with more elements.
+std::string verified_sizes(const Family& family, const std::string& workload_class,
+                           const std::vector<std::string>& measured) {
+  const std::vector<const Workload*> verified = verified_workloads(family, measured);
   std::vector<std::string> terms;
   for (const AxisSpec& axis : family.axes) {
     std::int64_t most = axis.min;
-    for (const Workload& workload : family.workloads) {
-      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
-        most = std::max(most, workload.axes.at(axis.name));
-      }
+    for (const Workload* workload : verified) {
+      most = std::max(most, workload->axes.at(axis.name));
     }
     if (most < axis.max) {
       terms.push_back(fmt::format("{} <= {}", axis.name, most));
     }
   }
+  std::ranges::move(verified_elements(family, workload_class, verified), std::back_inserter(terms));
   return join(terms, " && ");
 }
 
@@ -75,10 +145,6 @@ std::string nearer_row(const Family& family, const DispatchRow& row, const Dispa
   return join(any, " || ");
 }
 
-bool is_part_of_a_name(char letter) {
-  return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-}
-
 // The expression with the values of its tunables, which another row does not know.
 std::string with_settings(std::string_view expression, const Settings& settings) {
   std::string text;
@@ -99,7 +165,7 @@ std::string with_settings(std::string_view expression, const Settings& settings)
 // What the row asks beyond its class: the verified sizes, and what its variant requires.
 std::string limits_of(const Family& family, const DispatchRow& row) {
   std::vector<std::string> terms;
-  if (const std::string verified = verified_sizes(family, row.measured->workloads);
+  if (const std::string verified = verified_sizes(family, row.workload_class, row.measured->workloads);
       !row.unchecked && !verified.empty()) {
     terms.push_back(verified);
   }
@@ -121,7 +187,7 @@ Region region_of(const Family& family, const std::string& workload_class, const 
   if (family.legal != "1") {
     terms.push_back("(" + family.legal + ")");
   }
-  const std::string verified = verified_sizes(family, workloads);
+  const std::string verified = verified_sizes(family, workload_class, workloads);
   if (!unchecked && !verified.empty()) {
     terms.push_back(verified);
   }

@@ -1,6 +1,10 @@
 // harness/loop/export/refusal.cpp - finds the campaign that accepted a configuration, and what its application said.
 #include "harness/loop/export/refusal.h"
 
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+
 namespace apo {
 namespace {
 
@@ -12,11 +16,11 @@ bool is_of_class(const Campaign& campaign, const Incumbent& incumbent) {
 // The newest accept of the configuration, in campaigns up to the incumbent's.
 std::optional<Incumbent> accept_of(Journal& journal, const Incumbent& incumbent) {
   std::optional<Incumbent> newest;
-  for (const Campaign& campaign : journal.campaigns()) {
+  for (const Campaign& campaign : all_campaigns(journal)) {
     if (campaign.id > incumbent.campaign || !is_of_class(campaign, incumbent)) {
       continue;
     }
-    for (const Experiment& one : journal.standing_accepts(campaign.id)) {
+    for (const Experiment& one : standing_accepts(journal, campaign.id)) {
       if (one.candidate == incumbent.configuration) {
         newest = incumbent;
         newest->source_hash = one.candidate_source_hash;
@@ -32,7 +36,7 @@ std::optional<Incumbent> accept_of(Journal& journal, const Incumbent& incumbent)
 // The baseline of the campaign that accepted the configuration, as it was before.
 Incumbent baseline_before(Journal& journal, const Incumbent& accepted) {
   Incumbent before = accepted;
-  before.configuration = journal.campaign(accepted.campaign)->baseline;
+  before.configuration = find_campaign(journal, accepted.campaign)->baseline;
   before.campaign = accepted.campaign - 1;
   return before;
 }
@@ -41,7 +45,7 @@ Incumbent baseline_before(Journal& journal, const Incumbent& accepted) {
 
 Refusals refusals_in(Journal& journal) {
   Refusals refusals;
-  for (const ProgramComparison& one : journal.comparisons()) {
+  for (const ProgramComparison& one : all_comparisons(journal)) {
     if (one.campaign != 0 && one.judgement) {
       refusals.erase(one.campaign);
       if (one.judgement->verdict == Verdict::reverted) {

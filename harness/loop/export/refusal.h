@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "journal/journal.h"
+#include "journal/facts/incumbents.h"
 
 namespace apo {
 

@@ -1,8 +1,9 @@
 // harness/loop/gate/gate.cpp - measures two sources of one name side by side in one runtime.
 #include "harness/loop/gate/gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/chosen_workload.h"
@@ -104,63 +106,49 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
   return pair;
 }
 
-// Whether identical code seemed to differ by more than the margin here: then no answer would mean anything.
-bool refused_by_selftest(const Workspace& workspace, const Pair& pair, GatedVariant& gated) {
-  const std::filesystem::path& path = workspace.paths().journal;
-  std::optional<Journal> journal =
-      std::filesystem::exists(path) ? std::optional(Journal::open(path, Access::read_only)) : std::nullopt;
-  const ClaimFloor floor =
-      claim_floor(journal ? &*journal : nullptr, workspace.machine(), pair.stored->variant.family, gated.workloads);
-  if (floor.smallest <= gated.rule.margin) {
-    return false;
+// Throws EnvironmentError where no answer would mean anything: identical code seemed to differ by more than the margin
+// here.
+void check_resolution(const Workspace& workspace, const GatedPair& gated, const std::string& family, double margin) {
+  std::optional<Journal> journal = existing_journal(workspace);
+  const ClaimFloor floor = claim_floor(journal ? &*journal : nullptr, workspace.machine(), family, gated.workloads);
+  if (floor.smallest > margin) {
+    throw EnvironmentError("the margin of " + format_percent(margin) +
+                           " is smaller than what this machine resolves: " + floor.sentence);
   }
-  gated.result.verdict = GateVerdict::undecided;
-  gated.result.sentence = "the margin of " + format_percent(gated.rule.margin) +
-                          " is smaller than what this machine resolves: " + floor.sentence;
-  return true;
 }
 
 // The stored variant is the incumbent of an experiment that no journal keeps.
-void measure(Workspace& workspace, const Pair& pair, const GateRequest& request, Observer& observer,
-             GatedVariant& gated) {
+void measure(Workspace& workspace, const Pair& pair, const GateRequest& request, Observer& observer, GatedPair& gated) {
   workspace.use(pair.current->target);
   const Family& family = workspace.family(pair.stored->variant.family);
   const Runtime runtime = workspace.runtime(family, {{pair.baseline.variant, pair.stored->variant}});
-  EvaluatePlan plan{.workloads = pair.workloads,
-                    .preset = first_preset(request.judge_preset),
-                    .cache = request.cache_policy,
-                    .seed = secret_seed(),
-                    .sanitize = false,
-                    .rounds = {.layout = request.layout}};
+  const EvaluatePlan plan{.workloads = pair.workloads,
+                          .preset = first_preset(request.judge_preset),
+                          .cache = request.cache_policy,
+                          .seed = secret_seed(),
+                          .sanitize = false,
+                          .rounds = {.layout = request.layout}};
   if (const std::string why = unsupported(runtime, pair.baseline, plan.workloads); !why.empty()) {
     throw EnvironmentError(why);
   }
   Experiment experiment{
       .family = family.name, .workloads = gated.workloads, .candidate = pair.candidate, .incumbent = pair.baseline};
-  const Evaluation evaluation{runtime, experiment, plan, observer};
-  std::optional<ReadyToTime> ready = run_untimed_gates(evaluation);
-  gated.rule.looks = plan.preset.looks;
-  if (ready && refused_by_selftest(workspace, pair, gated)) {
-    return;
-  }
-  RegressionResult& result = gated.result;
-  if (ready) {
-    choose_judge(plan, request.judge_preset, runtime, pair.baseline, observer);
-    gated.preset = plan.preset.name;
-    gated.rule.looks = plan.preset.looks;
-    plan.regression = gated.rule;
-    const PairOutcome outcome = run_timing(evaluation, std::move(*ready));
-    result.verdict = *outcome.gate;
-    result.state = outcome.state;
-    result.sentence = outcome.judgement.sentence;
+  const EvaluateHooks hooks{.before_timing = [&](EvaluatePlan& timed) {
+    check_resolution(workspace, gated, family.name, request.margin);
+    choose_judge(timed, request.judge_preset, runtime, pair.baseline, observer);
+    timed.regression = {.margin = request.margin, .looks = timed.preset.looks};
+  }};
+  if (auto outcome = evaluate(runtime, experiment, plan, observer, hooks)) {
+    gated.outcome = *std::move(outcome);
   } else {
+    const GateResult& last = experiment.gates.back();
     const bool same_code = experiment.outcome == Outcome::no_change;
-    result.verdict = same_code ? GateVerdict::passed : GateVerdict::failed;
-    result.sentence = same_code ? experiment.gates.back().evidence : failed_at(experiment.gates.back());
+    gated.outcome.gate = same_code ? GateVerdict::passed : GateVerdict::failed;
+    gated.outcome.judgement.sentence = same_code ? last.evidence : failed_at(last);
   }
-  result.seconds = experiment.judgement->seconds;
-  result.gates = std::move(experiment.gates);
-  result.rounds = std::move(experiment.rounds);
+  gated.outcome.judgement.seconds = experiment.judgement->seconds;
+  gated.gates = std::move(experiment.gates);
+  gated.rounds = experiment.rounds.size();
 }
 
 }  // namespace
@@ -200,7 +188,7 @@ std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vecto
   return stored;
 }
 
-std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer) {
+std::vector<GatedPair> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer) {
   check_asked_workloads(request.stored, request.workloads);
   static_cast<void>(asked_preset(request.judge_preset));  // throws before anything is measured
   std::vector<Pair> pairs;
@@ -210,24 +198,20 @@ std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& requ
       pairs.push_back(std::move(pair));
     }
   }
-  std::vector<GatedVariant> gated;
+  std::vector<GatedPair> gated;
   for (const Pair& pair : pairs) {
-    GatedVariant one{.label = pair.stored->label(),
-                     .baseline_hash = pair.stored->variant.source_hash,
-                     .current_hash = pair.current->source_hash,
-                     .rule = {.margin = request.margin, .looks = {}}};
-    for (const Workload* workload : pair.workloads) {
-      one.workloads.push_back(workload->name);
-    }
+    GatedPair one{.label = pair.stored->label(),
+                  .workloads = names_of(pair.workloads),
+                  .baseline_hash = pair.stored->variant.source_hash,
+                  .current_hash = pair.current->source_hash};
     try {
       measure(workspace, pair, request, observer, one);
     } catch (const DeviceLost&) {
       throw;  // the next variant would find no GPU either
     } catch (const EnvironmentError& error) {
-      one.result.verdict = GateVerdict::undecided;
-      one.result.sentence = with_hint(error);
+      one.outcome.judgement.sentence = with_hint(error);
     }
-    observer.say(one.label + ": " + std::string(to_string(one.result.verdict)) + ", " + one.result.sentence);
+    observer.say(fmt::format("{}: {}, {}", one.label, to_string(*one.outcome.gate), one.outcome.judgement.sentence));
     gated.push_back(std::move(one));
   }
   return gated;

@@ -1,6 +1,7 @@
 // harness/loop/gate/gate.h - `apo gate`: compares every stored variant with the checkout's variant of that name.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -42,14 +43,15 @@ struct GateRequest {
   Layout layout = Layout::random;
 };
 
-struct GatedVariant {
+// A stored variant against the checkout's, or command B against A.
+struct GatedPair {
   std::string label;
-  std::vector<std::string> workloads;
-  std::string baseline_hash;  // of the sources
-  std::string current_hash;
-  std::string preset;  // of the judge; empty when nothing was timed
-  GateRule rule;
-  RegressionResult result;
+  std::vector<std::string> workloads;  // of two commands the metric
+  std::string baseline_hash = {};      // of the sources, which commands do not have
+  std::string current_hash = {};
+  PairOutcome outcome = {.gate = GateVerdict::undecided};  // without workloads where nothing was timed
+  std::vector<GateResult> gates = {};                      // the last one says why, when the verdict is `failed`
+  std::size_t rounds = 0;
 };
 
 // Returns the stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are
@@ -60,6 +62,6 @@ std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vecto
 
 // Checks the whole request before any measurement. Throws UserError for a variant that the checkout lacks or has
 // changed beyond comparison. A variant that this machine cannot run is undecided.
-std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer);
+std::vector<GatedPair> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer);
 
 }  // namespace apo

@@ -16,6 +16,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata_block.h"
+#include "journal/facts/variants.h"
 
 namespace apo {
 namespace {
@@ -39,7 +40,7 @@ std::string bare_text(const Variant& variant) {
 // By their text without comments and blanks: what the catalogue has, and what was judged and is not kept.
 std::map<std::string, std::string> known_texts(const ProposalPlace& place) {
   std::map<std::string, std::string> known;
-  for (const Variant& variant : place.journal.variants(place.family.name)) {
+  for (const Variant& variant : variants_of(place.journal, place.family.name)) {
     known.try_emplace(bare_text(variant), variant.id());
   }
   for (const Variant* variant : place.workspace.catalogue().of_family(place.family.name)) {

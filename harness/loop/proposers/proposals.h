@@ -10,9 +10,10 @@
 #include "harness/loop/proposers/ask_proposers.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/inputs.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // The campaign that answers are checked against.
 struct ProposalPlace {

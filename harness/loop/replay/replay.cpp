@@ -14,10 +14,17 @@
 #include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge_pair.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/variants.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -125,7 +132,7 @@ std::string name_of(const Experiment& experiment) {
 }
 
 void check_original(Journal& journal, const Experiment& original, Kind kind) {
-  if (const auto row = journal.replay(original.id)) {
+  if (const auto row = find_replay(journal, original.id)) {
     throw UserError(fmt::format("{} is itself a replay of experiment {}", name_of(original), row->original),
                     fmt::format("measure that: 'apo replay {}'", row->original));
   }
@@ -142,7 +149,7 @@ void check_original(Journal& journal, const Experiment& original, Kind kind) {
 
 // From the stored source alone, whatever the checkout or the columns beside it say.
 Variant stored_variant(Journal& journal, const Configuration& configuration, const std::string& hash) {
-  const auto known = journal.variant(hash);
+  const auto known = find_variant(journal, hash);
   if (!known || source_identity(*known) != hash) {
     throw UserError("the journal has lost the source of " + configuration.label() + " (sha256 " + hash + ")",
                     "restore the journal from a copy; its other experiments can be measured again");
@@ -167,20 +174,11 @@ bool has_gate(const Experiment& experiment, const std::string& name) {
                      [&](const GateResult& gate) { return gate.gate == name; });
 }
 
-JudgePreset recorded_preset(const Judgement& judgement) {
-  if (judgement.preset.empty()) {
-    return standard_preset();  // it never came to timing
-  }
-  JudgePreset preset = any_preset_named(judgement.preset);
-  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
-  return preset;
-}
-
 CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) {
   if (original.judgement->cache_policy) {
     return *original.judgement->cache_policy;
   }
-  const auto campaign = journal.campaign(original.campaign);
+  const auto campaign = find_campaign(journal, original.campaign);
   return campaign ? campaign->policy.cache_policy : CachePolicy::cold;
 }
 
@@ -204,7 +202,7 @@ Rebuilt rebuild(Workspace& workspace, Journal& journal, const Experiment& origin
 }
 
 Layout recorded_layout(Journal& journal, std::int64_t original) {
-  const std::vector<Round> rounds = journal.load_experiment(original).rounds;
+  const std::vector<Round> rounds = load_experiment(journal, original).rounds;
   return rounds.empty() ? Layout::random : rounds.front().environment.layout.value_or(Layout::random);
 }
 
@@ -214,7 +212,7 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
   const bool timed = judged.reason != Reason::gate_failed;
   EvaluatePlan plan{.workloads = workloads_named(workspace, family, original.workloads),
                     .preset = recorded_preset(judged),
-                    .index = std::max(1, original.index),
+                    .index = 1,  // the recorded preset has the recorded level
                     .cache = recorded_cache_policy(journal, original),
                     .seed = secret_seed(),
                     .sanitize = !timed || has_gate(original, "sanitizers"),
@@ -246,7 +244,7 @@ Experiment experiment_like(const Experiment& original, const Machine& machine) {
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
-  Replay replay{.original = journal.load_experiment(id)};
+  Replay replay{.original = load_experiment(journal, id)};
   const Experiment& original = replay.original;
   check_original(journal, original, kind);
   const Rebuilt rebuilt = rebuild(workspace, journal, original);
@@ -255,14 +253,15 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
     throw EnvironmentError(why);
   }
   replay.differences =
-      judge_differences(journal.machine_of(original.id), workspace.machine(), original.judgement->rule_version);
-  journal.add_machine(workspace.machine());
+      judge_differences(machine_of(journal, original.id), workspace.machine(), original.judgement->rule_version);
+  add_machine(journal, workspace.machine());
   replay.again = experiment_like(original, workspace.machine());
-  replay.again.id = journal.begin_replay(replay.again, id, kind);
+  replay.again.id = begin_replay(journal, replay.again, id, kind);
   observer.say(fmt::format("{} again, as experiment {}: {} against {}", name_of(original), replay.again.id,
                            original.candidate.label(), original.incumbent.label()));
   replay.again.incumbent = rebuilt.incumbent;
   evaluate_in(journal, rebuilt.runtime, replay.again, plan, observer);
+  finish_experiment(journal, replay.again);
   replay.again.incumbent = original.incumbent;
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));
@@ -291,7 +290,7 @@ std::vector<std::string> check_coins(Journal& journal) {
 // The verdicts on commands and dispatches follow from few numbers: each is computed again.
 std::vector<std::string> check_comparisons(Journal& journal) {
   std::vector<std::string> findings;
-  for (const ProgramComparison& comparison : journal.comparisons(Detail::rounds)) {
+  for (const ProgramComparison& comparison : all_comparisons(journal, Detail::rounds)) {
     if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
       findings.push_back(fmt::format("comparison c{}: {}", comparison.id, difference));
     }

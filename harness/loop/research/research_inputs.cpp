@@ -14,6 +14,10 @@
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/research/proposals.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -25,7 +29,7 @@ constexpr std::int64_t kRememberedOfOthers = 1'000;
 
 std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subject) {
   std::vector<RegisteredVariant> variants;
-  const std::map<std::string, std::string> authors = subject.journal.authors(subject.family.name);
+  const std::map<std::string, std::string> authors = authors_of(subject.journal, subject.family.name);
   for (const Variant* variant : subject.workspace.catalogue().of_family(subject.family.name)) {
     RegisteredVariant registered{.variant = *variant,
                                  .supported = true,
@@ -51,8 +55,8 @@ std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subjec
 std::vector<PastResult> known_results(Journal& journal, const std::string& family, const std::string& workload_class,
                                       const std::string& machine) {
   std::vector<Experiment> judged =
-      journal.newest_judged(family, workload_class, machine, kRememberedOfOthers, Journal::Where::others);
-  std::ranges::move(journal.newest_judged(family, workload_class, machine, kRemembered), std::back_inserter(judged));
+      newest_judged(journal, family, workload_class, machine, kRememberedOfOthers, JudgedAt::others);
+  std::ranges::move(newest_judged(journal, family, workload_class, machine, kRemembered), std::back_inserter(judged));
   return past_results(journal, judged);
 }
 
@@ -64,7 +68,7 @@ std::vector<PastResult> past_results(Journal& journal, const std::vector<Experim
   for (const Experiment& experiment : judged) {
     const auto [known, added] = machines.try_emplace(experiment.machine);
     if (added) {
-      known->second = journal.machine(experiment.machine).value_or(Machine{.id = experiment.machine});
+      known->second = find_machine(journal, experiment.machine).value_or(Machine{.id = experiment.machine});
     }
     past.push_back(past_result(experiment, known->second));
   }
@@ -132,12 +136,12 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
   inputs.variants = registered_variants(subject);
   inputs.proposed = subject.proposed;
   inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
-  inputs.lessons = subject.journal.lessons({.family = subject.family.name,
-                                            .workload_class = inputs.workload_class,
-                                            .model = inputs.model,
-                                            .verdict = Verdict::reverted,
-                                            .incumbent_source = inputs.diagnosis.incumbent.source_hash,
-                                            .newest = kRemembered});
+  inputs.lessons = lessons_of(subject.journal, {.family = subject.family.name,
+                                                .workload_class = inputs.workload_class,
+                                                .model = inputs.model,
+                                                .verdict = Verdict::reverted,
+                                                .incumbent_source = inputs.diagnosis.incumbent.source_hash,
+                                                .newest = kRemembered});
   inputs.unsupported = [&family = subject.family, axes = subject.workload.axes,
                         device = subject.workspace.device_symbols()](const Variant& variant, const Settings& settings) {
     std::string why;

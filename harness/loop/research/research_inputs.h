@@ -10,9 +10,10 @@
 #include "harness/research/inputs.h"
 #include "harness/research/proposers/brief.h"
 #include "harness/research/research.h"
-#include "journal/journal.h"
 
 namespace apo {
+
+class Journal;
 
 // The subject of research: what has to become faster, and where.
 struct ResearchSubject {

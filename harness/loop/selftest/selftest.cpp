@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
@@ -14,6 +15,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/selftests.h"
 #include "journal/journal.h"
 #include "kernels/random.h"
 
@@ -44,8 +47,8 @@ Selftest begin_selftest(const Machine& machine, const SelftestRequest& request, 
                     .rule_version = std::string(kRuleVersion),
                     .seed = secret_seed(),
                     .started_at = utc_now()};
-  journal.add_machine(machine);
-  selftest.id = journal.begin_selftest(selftest);
+  add_machine(journal, machine);
+  selftest.id = begin_selftest(journal, selftest);
   return selftest;
 }
 
@@ -100,7 +103,7 @@ bool judge(Run& run, StudiedKernel& studied, SelftestComparison comparison, cons
   }
   note_judgement(comparison, experiment, plan);
   run.processes += comparison.processes;
-  run.journal.add_selftest_comparison(run.result.selftest.id, comparison);
+  add_selftest_comparison(run.journal, run.result.selftest.id, comparison);
   if (comparison.kind == SelftestKind::aa && comparison.rounds > 0) {
     studied.apparent.push_back(comparison.effect);
     studied.variances.push_back(std::pow(standard_deviation(comparison.effects), 2));
@@ -109,44 +112,42 @@ bool judge(Run& run, StudiedKernel& studied, SelftestComparison comparison, cons
   return true;
 }
 
-// Whether the part of the selftest that may last until `until_s` takes another comparison.
-bool goes_on(const Run& run, double until_s, int done, int wanted) {
-  if (done == 0) {
-    return true;
-  }
-  if (run.request.rounds > 0 && run.processes >= run.request.rounds) {
-    return false;
-  }
-  return wanted > 0 ? done < wanted : seconds_since(run.started) < until_s;
-}
+struct PlannedComparison {
+  StudiedKernel& studied;
+  SelftestComparison comparison;
+  EvaluatePlan plan;
+  std::string what;
+};
 
-void report(const Run& run, const std::string& what, int done, int wanted, double until_s) {
-  const double left = wanted > 0 ? 0 : std::max(0.0, until_s - seconds_since(run.started));
-  run.observer.progress({.what = what, .done = done, .expected = wanted, .seconds_left = left});
+// A part of the selftest: what `next` plans for 0, 1, 2, ... until the time is up, or as many have finished as are
+// wanted (0: no number is). One is always judged.
+void run_part(Run& run, double until_s, int wanted, const std::function<PlannedComparison(std::size_t)>& next) {
+  int done = 0;
+  for (std::size_t tried = 0;; ++tried) {
+    const double left = wanted > 0 ? 0 : std::max(0.0, until_s - seconds_since(run.started));
+    const bool enough_rounds = run.request.rounds > 0 && run.processes >= run.request.rounds;
+    if (done > 0 && (enough_rounds || (wanted > 0 ? done >= wanted : left <= 0))) {
+      return;
+    }
+    const PlannedComparison planned = next(tried);
+    run.observer.progress({.what = planned.what, .done = done, .expected = wanted, .seconds_left = left});
+    done += judge(run, planned.studied, planned.comparison, planned.plan) ? 1 : 0;
+  }
 }
 
 void compare_same_code(Run& run, double until_s) {
-  const int wanted = run.request.comparisons;
-  int done = 0;
-  for (std::size_t tried = 0; goes_on(run, until_s, done, wanted); ++tried) {
-    StudiedKernel& studied = run.kernels[tried % run.kernels.size()];
+  run_part(run, until_s, run.request.comparisons, [&](std::size_t number) -> PlannedComparison {
+    StudiedKernel& studied = run.kernels[number % run.kernels.size()];
     const Configuration& same = studied.what.configuration;
-    report(run, "identical code: " + same.label(), done, wanted, until_s);
-    done += judge(run, studied, {.incumbent = same, .candidate = same}, studied.plan) ? 1 : 0;
-  }
+    return {studied, {.incumbent = same, .candidate = same}, studied.plan, "identical code: " + same.label()};
+  });
 }
 
 void compare_known_pairs(Run& run, double until_s) {
-  struct Known {
-    StudiedKernel* studied;
-    KnownPair pair;
-  };
-  std::vector<Known> known;
+  std::vector<PlannedComparison> known;
   for (StudiedKernel& studied : run.kernels) {
-    if (is_spin(studied.what)) {
-      for (const KnownPair& pair : known_pairs(studied.what, run.request.differences)) {
-        known.push_back({&studied, pair});
-      }
+    for (const SelftestComparison& pair : known_pairs(studied.what, run.request.differences)) {
+      known.push_back({studied, pair, studied.plan, "known difference of " + format_percent(pair.truth)});
     }
   }
   if (known.empty()) {
@@ -154,27 +155,22 @@ void compare_known_pairs(Run& run, double until_s) {
         "no spin among the kernels has such a difference, so no pair of known difference was judged");
     return;
   }
-  for (int done = 0; goes_on(run, until_s, done, 0); ++done) {
-    const auto& [studied, pair] = known[static_cast<std::size_t>(done) % known.size()];
-    report(run, "known difference of " + format_percent(pair.truth), done, 0, until_s);
-    judge(run, *studied,
-          {.kind = SelftestKind::power, .incumbent = pair.incumbent, .candidate = pair.candidate, .truth = pair.truth},
-          studied->plan);
-  }
+  run_part(run, until_s, 0, [&](std::size_t number) { return known[number % known.size()]; });
 }
 
 void compare_layouts(Run& run, double until_s) {
-  for (int done = 0; goes_on(run, until_s, done, 0); ++done) {
-    const auto number = static_cast<std::size_t>(done);
+  run_part(run, until_s, 0, [&](std::size_t number) -> PlannedComparison {
     StudiedKernel& studied = run.kernels[number / 2 % run.kernels.size()];
     const Configuration& same = studied.what.configuration;
     EvaluatePlan plan = studied.plan;
     plan.rounds.layout = number % 2 == 0 ? Layout::fixed : Layout::random;
     plan.rounds.fixed_seeds = {derive_seed(plan.seed, "layout of the incumbent", number) | 1,
                                derive_seed(plan.seed, "layout of the candidate", number) | 1};
-    report(run, "layouts of " + same.label(), done, 0, until_s);
-    judge(run, studied, {.kind = SelftestKind::layout, .incumbent = same, .candidate = same}, plan);
-  }
+    return {studied,
+            {.kind = SelftestKind::layout, .incumbent = same, .candidate = same},
+            plan,
+            "layouts of " + same.label()};
+  });
 }
 
 // Every part that is asked for gets its share of the time that the studies left.
@@ -220,7 +216,7 @@ SelftestResult run_selftest(Workspace& workspace, const SelftestRequest& request
   selftest.smallest_claim = median(claims);
   selftest.seconds = seconds_since(started);
   selftest.ended_at = utc_now();
-  journal.finish_selftest(selftest);
+  finish_selftest(journal, selftest);
   return result;
 }
 

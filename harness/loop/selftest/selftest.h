@@ -46,18 +46,12 @@ std::vector<SelftestSubject> selftest_subjects(Workspace& workspace, Target targ
                                                const std::vector<std::string>& names,
                                                std::vector<std::string>& left_out);
 
-// Two spins of known difference: the incumbent has extra work, or for a loss the candidate.
-struct KnownPair {
-  Configuration incumbent;
-  Configuration candidate;
-  double truth = 0;  // ln(time of incumbent / time of candidate), of the steps
-};
 // The differences, in thousandths, for which EXTRA of the spins has values.
 inline constexpr int kSpinThousandths[] = {1, 2, 3, 5, 10, 20, 50};
-bool is_spin(const SelftestSubject& subject);
-// Returns pairs with gains of this many thousandths, losses below 0. The default is 0.5, 1, 2 and 5 %, on a GPU also
-// 0.1, 0.2 and 0.3 %, and the loss of 1 %. Values that are no whole step of this spin are dropped.
-std::vector<KnownPair> known_pairs(const SelftestSubject& spin, std::vector<int> thousandths = {});
+// Returns pairs of a spin with gains of this many thousandths, losses below 0: the incumbent has extra work, or for a
+// loss the candidate. The default is 0.5, 1, 2 and 5 %, on a GPU also 0.1, 0.2 and 0.3 %, and the loss of 1 %. Values
+// that are no whole step of this spin are dropped. Nothing of another kernel.
+std::vector<SelftestComparison> known_pairs(const SelftestSubject& subject, std::vector<int> thousandths = {});
 
 // The results for one kernel so far.
 struct StudiedKernel {

@@ -85,27 +85,27 @@ std::vector<SelftestSubject> selftest_subjects(Workspace& workspace, Target targ
   return subjects;
 }
 
-bool is_spin(const SelftestSubject& subject) {
-  return subject.family->name == "spin" && subject.configuration.settings.contains(kExtra);
-}
-
-std::vector<KnownPair> known_pairs(const SelftestSubject& spin, std::vector<int> thousandths) {
+std::vector<SelftestComparison> known_pairs(const SelftestSubject& subject, std::vector<int> thousandths) {
+  if (subject.family->name != "spin" || !subject.configuration.settings.contains(kExtra)) {
+    return {};
+  }
   if (thousandths.empty()) {
     thousandths = {5, 10, 20, 50, -10};
-    if (spin.workload->target == Target::cuda) {
+    if (subject.workload->target == Target::cuda) {
       thousandths.insert(thousandths.begin(), {1, 2, 3});
     }
   }
-  const std::int64_t steps = spin.workload->axes.at("steps");
-  std::vector<KnownPair> pairs;
+  const std::int64_t steps = subject.workload->axes.at("steps");
+  std::vector<SelftestComparison> pairs;
   for (const int extra : thousandths) {
     const std::int64_t extra_steps = steps * std::abs(extra) / 1000;
     if (extra_steps == 0) {
       continue;
     }
     const double ratio = static_cast<double>(extra_steps) / static_cast<double>(steps);
-    pairs.push_back({.incumbent = with_extra(spin.configuration, std::max(extra, 0)),
-                     .candidate = with_extra(spin.configuration, std::max(-extra, 0)),
+    pairs.push_back({.kind = SelftestKind::power,
+                     .incumbent = with_extra(subject.configuration, std::max(extra, 0)),
+                     .candidate = with_extra(subject.configuration, std::max(-extra, 0)),
                      .truth = std::copysign(std::log1p(ratio), extra)});
   }
   return pairs;

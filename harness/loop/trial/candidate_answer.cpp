@@ -1,41 +1,18 @@
 // harness/loop/trial/candidate_answer.cpp - turns the gates and the judgement of an experiment into an answer.
+#include "harness/loop/trial/candidate_answer.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {
 
 constexpr std::size_t kLongestLogInAnswer = 4000;
-constexpr std::size_t kLessons = 3;
-
-void add_floor(CandidateAnswer& answer, double floor_ns) {
-  const double time = answer.experiment->judgement->candidate_ns;
-  if (floor_ns > 0 && time > 0) {
-    answer.feedback.push_back(fmt::format("takes {}; no call can take less than {}, {} of that", format_ns(time),
-                                          format_ns(floor_ns), format_share(floor_ns / time)));
-  }
-}
-
-// Results of earlier experiments on the techniques that the candidate names.
-void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
-  std::size_t told = 0;
-  for (const std::string& technique : variant.techniques) {
-    const std::vector<Lesson> lessons = journal.lessons({.family = variant.family, .technique = technique});
-    for (auto lesson = lessons.rbegin(); lesson != lessons.rend() && told < kLessons; ++lesson) {
-      if (lesson->configuration.variant != variant.id()) {
-        answer.feedback.push_back(fmt::format("known of {}: {}", technique, lesson->text));
-        ++told;
-      }
-    }
-  }
-}
 
 }  // namespace
 
@@ -82,41 +59,29 @@ void fail_for(CandidateAnswer& answer, const UserError& error) {
   answer.feedback.push_back(with_hint(error));
 }
 
-void fail_at_gate(CandidateAnswer& answer, const std::string& log) {
+void fail_at_gate(CandidateAnswer& answer) {
   answer.verdict = CandidateVerdict::wrong;
   answer.score = 0;
   answer.feedback.push_back(answer.gates.back().evidence);
   if (answer.gates.back().outcome == Outcome::build_failed) {
-    answer.feedback.push_back(log.substr(0, kLongestLogInAnswer));
+    answer.feedback.push_back(answer.log.substr(0, kLongestLogInAnswer));
   }
 }
 
-void add_experiment(CandidateAnswer& answer, const Variant& variant, Experiment experiment, Trial& trial) {
+void add_experiment(CandidateAnswer& answer, Experiment experiment) {
   answer.gates.insert(answer.gates.end(), experiment.gates.begin(), experiment.gates.end());
   answer.verdict = verdict_of(experiment);
-  answer.experiment = std::move(experiment);
-  const Judgement& judgement = *answer.experiment->judgement;
-  switch (answer.verdict) {
-    case CandidateVerdict::wrong:
-      fail_at_gate(answer, answer.experiment->candidate_build.log);
-      break;
-    case CandidateVerdict::incumbent:
-      answer.score = 1;
-      answer.feedback.push_back(answer.gates.back().evidence);
-      break;
-    case CandidateVerdict::not_judged:
-      answer.feedback.push_back(judgement.sentence);
-      break;
-    case CandidateVerdict::accepted:
-    case CandidateVerdict::reverted:
-    case CandidateVerdict::inconclusive:
-    case CandidateVerdict::ranked:
-      answer.score = judgement.speedup_lower();
-      answer.feedback.push_back(judgement.sentence);
-      add_floor(answer, trial.floor_ns());
-      add_lessons(answer, variant, trial.journal());
-      break;
+  answer.log = experiment.candidate_build.log;
+  if (answer.verdict == CandidateVerdict::wrong) {
+    fail_at_gate(answer);
+  } else if (answer.verdict == CandidateVerdict::incumbent) {
+    answer.score = 1;
+    answer.feedback.push_back(answer.gates.back().evidence);
+  } else {
+    answer.score = has_effect(experiment) ? experiment.judgement->speedup_lower() : 0;
+    answer.feedback.push_back(experiment.judgement->sentence);
   }
+  answer.experiment = std::move(experiment);
 }
 
 nlohmann::ordered_json to_document(const CandidateAnswer& answer) {

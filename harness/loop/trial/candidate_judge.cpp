@@ -1,11 +1,12 @@
 // harness/loop/trial/candidate_judge.cpp - reads a candidate, runs its gates, judges it, keeps it, and answers.
 #include "harness/loop/trial/candidate_judge.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
@@ -24,11 +25,37 @@
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/known.h"
 #include "harness/research/diagnosis/rules.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/unfinished.h"
 
 namespace apo {
 namespace {
 
 constexpr std::size_t kHashInName = 8;
+constexpr std::size_t kLessons = 3;
+
+void add_floor(CandidateAnswer& answer, double floor_ns) {
+  const double time = answer.experiment->judgement->candidate_ns;
+  if (floor_ns > 0 && time > 0) {
+    answer.feedback.push_back(fmt::format("takes {}; no call can take less than {}, {} of that", format_ns(time),
+                                          format_ns(floor_ns), format_share(floor_ns / time)));
+  }
+}
+
+// Results of earlier experiments on the techniques that the candidate names.
+void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
+  std::size_t told = 0;
+  for (const std::string& technique : variant.techniques) {
+    const std::vector<Lesson> lessons = lessons_of(journal, {.family = variant.family, .technique = technique});
+    for (auto lesson = lessons.rbegin(); lesson != lessons.rend() && told < kLessons; ++lesson) {
+      if (lesson->configuration.variant != variant.id()) {
+        answer.feedback.push_back(fmt::format("known of {}: {}", technique, lesson->text));
+        ++told;
+      }
+    }
+  }
+}
 
 // Whether the block says the name, or the file's own name is meant.
 bool is_named_by_block(const Variant& variant) {
@@ -145,10 +172,8 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
   }
   if (!given.path.empty()) {
     const std::string path = std::filesystem::absolute(given.path).lexically_normal().string();
-    name_users_file(answer.gates, path, given.shown);
-    for (std::string& line : answer.feedback) {
-      line = replace_all(replace_all(line, path, given.shown), given.path, given.shown);
-    }
+    name_users_file(answer, path, given.shown);
+    name_users_file(answer, given.path, given.shown);
   }
   return answer;
 }
@@ -162,14 +187,13 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
     return true;
   }
   if (is_device_variant(variant) && !candidate.is_known) {
-    std::string log;
-    answer.gates = of_candidate([&] { return check_variant(workspace_, variant, {}, observer_, log); });
-    if (answer.gates.back().outcome != Outcome::valid) {
-      fail_at_gate(answer, log);
+    if (!of_candidate([&] { return passes_checks(workspace_, variant, {}, observer_, answer); })) {
       return false;
     }
-    keep(variant);
-    answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
+    keep_variant(registered_, workspace_.paths(), variant, answer);
+    if (!answer.path.empty()) {
+      answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
+    }
   }
   answer.feedback.push_back("its time needs a GPU: " + missing);
   return false;
@@ -196,12 +220,19 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
     observer_.say("note: " + known);
   }
   // The word of the policy is judged as the policy says.
-  add_experiment(answer, variant, trial.judge(configuration, judge == trial.policy().judge_preset ? "" : judge), trial);
-  if (has_effect(*answer.experiment) && answer.verdict != CandidateVerdict::ranked) {
-    diagnose(configuration, trial, answer);  // a rank is to be cheap: no profile for it
+  add_experiment(answer, trial.judge(configuration, judge == trial.policy().judge_preset ? "" : judge));
+  if (has_effect(*answer.experiment)) {
+    add_floor(answer, trial.floor_ns());
+    add_lessons(answer, variant, trial.journal());
   }
-  if (answer.experiment->outcome == Outcome::valid && answer.verdict != CandidateVerdict::ranked) {
-    keep(variant);
+  if (answer.verdict == CandidateVerdict::ranked) {
+    return;  // a rank is to be cheap: no profile for it
+  }
+  if (has_effect(*answer.experiment)) {
+    diagnose(configuration, trial, answer);
+  }
+  if (answer.experiment->outcome == Outcome::valid) {
+    keep_variant(registered_, workspace_.paths(), variant, answer);
   }
 }
 
@@ -224,20 +255,13 @@ Trial& CandidateJudge::trial_for(Target target) {
                    .first->second;
 }
 
-// A candidate that was judged with a guard switched off may not join the catalogue.
-void CandidateJudge::keep(const Variant& variant) {
-  if (guards_off().empty()) {
-    keep_variant(registered_, workspace_.paths(), variant);
-  }
-}
-
-std::vector<TrialSummary> CandidateJudge::finish() {
-  std::vector<TrialSummary> summaries;
+std::vector<Configuration> CandidateJudge::finish() {
+  std::vector<Configuration> incumbents;
   for (auto& [target, trial] : trials_) {
     workspace_.use(target);
-    summaries.push_back(trial.finish());
+    incumbents.push_back(trial.finish());
   }
-  return summaries;
+  return incumbents;
 }
 
 GivenCandidate file_of_source(const std::string& source, const std::string& extension,
@@ -279,7 +303,8 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
   if (state_.since_sentinel >= kSentinelEveryCandidates) {
     state_.machine_checked = false;
   }
-  const std::int64_t iteration = journal_.begin_iteration(
+  const std::int64_t iteration = begin_iteration(
+      journal_,
       {.campaign = frame_.campaign, .index = ++iterations_, .incumbent = state_.incumbent, .started_at = utc_now()});
   const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
   const Variant& variant = frame_.workspace.catalogue().get(configuration.variant);
@@ -292,20 +317,19 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
                             .origin = Origin::registered};
   try {
     Experiment experiment = run_experiment(frame_, state_, iteration, candidate, judge);
-    journal_.finish_iteration(iteration);
+    finish_iteration(journal_, iteration);
     return experiment;
   } catch (const std::exception& error) {
-    journal_.mark_abandoned({.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
+    mark_abandoned(journal_, {.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
     throw;
   }
 }
 
-TrialSummary Trial::finish() {
-  TrialSummary summary{.campaign = frame_.campaign, .incumbent = state_.incumbent, .certifications = {}};
-  certify_incumbent(frame_, state_, summary.certifications);
-  summary.incumbent = state_.incumbent;
-  journal_.finish_campaign(frame_.campaign, frame_.policy.seed, "");
-  return summary;
+Configuration Trial::finish() {
+  std::vector<Certification> said;
+  certify_incumbent(frame_, state_, said);
+  finish_campaign(journal_, frame_.campaign, frame_.policy.seed, "");
+  return state_.incumbent;
 }
 
 Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {

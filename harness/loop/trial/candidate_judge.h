@@ -4,17 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "harness/core/error.h"
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/core/words.h"
 #include "harness/loop/campaign_progress.h"
+#include "harness/loop/trial/candidate_answer.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
@@ -26,12 +24,6 @@ struct TrialChoice {
   std::vector<std::string> workloads;  // default: the first for the target
   std::string cache;
   std::string judge;  // a preset, or "quick"
-};
-
-struct TrialSummary {
-  std::int64_t campaign = 0;
-  Configuration incumbent;  // at the end
-  std::vector<Certification> certifications;
 };
 
 // Judges each variant against the incumbent of this machine, else against the family's baseline; an accepted one is the
@@ -54,8 +46,8 @@ class Trial {
   // Judges a configuration of the workspace's catalogue that is not the incumbent. `judge` names a preset in place of
   // the policy's. Throws EnvironmentError when this machine cannot judge.
   Experiment judge(const Configuration& configuration, const std::string& judge = "");
-  // Certifies what was accepted, and ends the campaign.
-  TrialSummary finish();
+  // Certifies what was accepted, ends the campaign, and returns the incumbent that stands.
+  Configuration finish();
 
  private:
   Journal journal_;
@@ -66,47 +58,6 @@ class Trial {
 
 // Returns the author's prediction when it is about this incumbent, else none.
 Prediction prediction_over(const Variant& candidate, const Variant& incumbent);
-
-enum class CandidateVerdict : std::uint8_t {
-  accepted,
-  reverted,
-  inconclusive,
-  ranked,      // timed in a few rounds and not decided
-  wrong,       // a gate failed, or it is no valid variant
-  incumbent,   // the same code as the incumbent
-  not_judged,  // this machine cannot judge it, which says nothing about the candidate
-};
-APO_WORDS(CandidateVerdict, candidate_verdict_from, accepted, reverted, inconclusive, ranked, wrong, incumbent,
-          not_judged)
-// Returns the verdict on the candidate of a finished experiment.
-CandidateVerdict verdict_of(const Experiment& experiment);
-
-struct CandidateAnswer {
-  std::string variant;
-  CandidateVerdict verdict = CandidateVerdict::not_judged;
-  double score = 0;  // the lower end of the speed-up's interval; 0 where nothing right was judged
-  std::string incumbent;
-  std::vector<GateResult> gates;
-  std::optional<Experiment> experiment;
-  std::vector<Bottleneck> bottlenecks;  // of the candidate, where it was timed
-  std::vector<std::string> feedback;
-};
-
-// Adds verdict, score, gates and feedback of an experiment of this trial.
-void add_experiment(CandidateAnswer& answer, const Variant& variant, Experiment experiment, Trial& trial);
-
-// Adds what its own profile says of a candidate that was timed.
-void add_bottlenecks(CandidateAnswer& answer, std::vector<Bottleneck> bottlenecks);
-
-// Marks the answer as not judged, for what this machine lacks.
-void fail_for(CandidateAnswer& answer, const EnvironmentError& error);
-// Marks the answer as wrong, for what is no valid variant.
-void fail_for(CandidateAnswer& answer, const UserError& error);
-
-// Marks the answer as wrong for its last gate; `log` is the compiler's.
-void fail_at_gate(CandidateAnswer& answer, const std::string& log);
-
-nlohmann::ordered_json to_document(const CandidateAnswer& answer);
 
 // A file, or a known variant with settings.
 struct GivenCandidate {
@@ -137,8 +88,8 @@ class CandidateJudge {
   // Answers for an invalid variant and for a missing capability of this machine too. Throws UserError only for a
   // mistake outside the candidate.
   CandidateAnswer answer(const GivenCandidate& given);
-  // Certifies what was accepted, and ends the campaigns.
-  std::vector<TrialSummary> finish();
+  // Certifies what was accepted, and ends the campaigns; returns the incumbent of each.
+  std::vector<Configuration> finish();
 
  private:
   struct Judged {  // a variant of the catalogue, or one that is about to join it
@@ -153,7 +104,6 @@ class CandidateJudge {
   bool check_device(const Judged& candidate, CandidateAnswer& answer);
   void judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer);
   void diagnose(const Configuration& configuration, const Trial& trial, CandidateAnswer& answer);
-  void keep(const Variant& variant);
 
   Workspace& workspace_;
   TrialChoice choice_;

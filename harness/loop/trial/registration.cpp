@@ -20,6 +20,7 @@
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -81,10 +82,6 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
   return gates;
 }
 
-bool passed(const std::vector<GateResult>& gates) {
-  return gates.back().outcome == Outcome::valid;
-}
-
 // The gates of an evaluation before its timing, against nothing.
 std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant, bool executor, Observer& observer,
                                    std::string& log) {
@@ -92,16 +89,28 @@ std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant,
   const Family& family = workspace.family(variant.family);
   Experiment alone{.candidate = {.variant = variant.id(), .settings = default_settings(variant)}};
   const Runtime runtime = workspace.runtime(family);
-  EvaluatePlan plan{
-      .workloads = {&first_supported(family, runtime, alone.candidate)}, .seed = secret_seed(), .time_same_code = true};
-  if (executor && is_device_variant(variant)) {
-    plan.check_on_cpu = [paths = workspace.paths(), variant](const std::stop_token& stop) {
-      return executor_gates(paths, variant, stop);
-    };
-  }
+  const EvaluatePlan plan{.workloads = {&first_supported(family, runtime, alone.candidate)},
+                          .seed = secret_seed(),
+                          .time_same_code = true,
+                          .check_on_cpu = executor ? executor_check(workspace, variant) : BackgroundGates::Run()};
   pass_untimed_gates({runtime, alone, plan, observer});
   log = alone.candidate_build.log;
   return alone.gates;
+}
+
+// The same without a GPU, as far as this CPU can tell.
+std::vector<GateResult> check_without_gpu(const Workspace& workspace, const Variant& variant, bool executor,
+                                          const std::string& missing, Observer& observer, std::string& log) {
+  std::vector<GateResult> gates = {{.gate = "metadata", .evidence = "the block is valid"}};
+  if (executor) {
+    std::ranges::move(check_on_cpu(workspace.paths(), variant, false, observer, log, {}), std::back_inserter(gates));
+  }
+  if (gates.back().outcome == Outcome::valid) {
+    gates.push_back({.gate = "correctness",
+                     .evidence = "not run on a GPU: " + missing + "; an experiment does it before it times anything",
+                     .ran = false});
+  }
+  return gates;
 }
 
 std::string unknown_technique(const std::string& name, Target target) {
@@ -167,10 +176,6 @@ std::string path_of_registered(Catalogue& registered, const Paths& paths, const 
 
 }  // namespace
 
-bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant) {
-  return is_device_variant(variant) && !catalogue.is_scanned(variant);
-}
-
 std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant, const std::stop_token& stop) {
   try {
     SilentObserver silent;
@@ -181,69 +186,75 @@ std::vector<GateResult> executor_gates(const Paths& paths, const Variant& varian
   }
 }
 
-std::vector<GateResult> check_variant(Workspace& workspace, const Variant& variant, const VariantChecks& checks,
-                                      Observer& observer, std::string& log) {
+BackgroundGates::Run executor_check(const Workspace& workspace, const Variant& variant) {
+  if (!is_device_variant(variant) || workspace.catalogue().is_scanned(variant)) {
+    return {};
+  }
+  return [paths = workspace.paths(), variant](const std::stop_token& stop) {
+    return executor_gates(paths, variant, stop);
+  };
+}
+
+bool passes_checks(Workspace& workspace, const Variant& variant, const VariantChecks& checks, Observer& observer,
+                   CandidateAnswer& answer) {
   std::string missing;
   if (!checks.verify) {
-    return {{.gate = "metadata", .evidence = "the block is valid"}};
+    answer.gates = {{.gate = "metadata", .evidence = "the block is valid"}};
+  } else if (variant.target == Target::host || workspace.has_gpu(&missing)) {
+    answer.gates = check_here(workspace, variant, checks.executor, observer, answer.log);
+  } else {
+    answer.gates = check_without_gpu(workspace, variant, checks.executor, missing, observer, answer.log);
   }
-  if (variant.target == Target::host || workspace.has_gpu(&missing)) {
-    return check_here(workspace, variant, checks.executor, observer, log);
+  if (answer.gates.back().outcome == Outcome::valid) {
+    return true;
   }
-  std::vector<GateResult> gates = {{.gate = "metadata", .evidence = "the block is valid"}};
-  if (checks.executor) {
-    std::ranges::move(check_on_cpu(workspace.paths(), variant, false, observer, log, {}), std::back_inserter(gates));
-  }
-  if (passed(gates)) {
-    gates.push_back({.gate = "correctness",
-                     .evidence = "not run on a GPU: " + missing + "; an experiment does it before it times anything",
-                     .ran = false});
-  }
-  return gates;
+  fail_at_gate(answer);
+  return false;
 }
 
-KeptVariant keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant) {
+void keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant, CandidateAnswer& answer) {
+  if (!guards_off().empty()) {
+    return;
+  }
   // The journal first: when that cannot be written, the catalogue stays as it was.
   Journal journal = Journal::open(paths.journal, Access::read_write);
-  journal.add_variant(variant);
-  const std::string path = path_of_registered(registered, paths, variant);
-  return {.path = path, .version = journal.variant_version(variant)};
+  add_variant(journal, variant);
+  answer.path = path_of_registered(registered, paths, variant);
+  answer.version = variant_version(journal, variant);
 }
 
-void name_users_file(std::vector<GateResult>& gates, const std::string& path, const std::string& file) {
-  for (GateResult& gate : gates) {
+void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file) {
+  for (GateResult& gate : answer.gates) {
     gate.evidence = replace_all(gate.evidence, path, file);
+  }
+  for (std::string& line : answer.feedback) {
+    line = replace_all(line, path, file);
   }
 }
 
-RegistrationResult register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
+CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
   // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
   // whatever happens to the file meanwhile.
   Catalogue registered = workspace.catalogue();
   const Registration tried = workspace.catalogue().add(request.file, request.family);
-  RegistrationResult result{.variant = *tried.variant};
+  const Variant variant = *tried.variant;
+  CandidateAnswer answer{.variant = variant.id()};
   if (tried.already_registered) {
-    result.state = RegistrationState::already_registered;
-    result.path = result.variant.path;
-    return result;
-  }
-  result.gates = check_variant(workspace, result.variant, request.checks, observer, result.log);
-  name_users_file(result.gates, result.variant.path, request.file);
-  if (!passed(result.gates)) {
-    result.state = RegistrationState::refused;
-  } else if (!guards_off().empty()) {
-    result.state = RegistrationState::guard_switched_off;
-  } else {
-    const Variant* baseline = registered.baseline(result.variant.family, result.variant.target);
+    answer.verdict = CandidateVerdict::already_registered;
+    answer.path = variant.path;
+  } else if (passes_checks(workspace, variant, request.checks, observer, answer)) {
+    const Variant* baseline = registered.baseline(variant.family, variant.target);
     const std::string before = baseline == nullptr ? "" : baseline->id();
-    const KeptVariant kept = keep_variant(registered, workspace.paths(), result.variant);
-    result.path = kept.path;
-    result.version = kept.version;
-    result.notes = notes_on(result.variant, request.checks.verify);
-    result.notes.push_back(new_baseline(workspace.paths(), result.variant, before));
-    std::erase(result.notes, "");
+    keep_variant(registered, workspace.paths(), variant, answer);
+    answer.verdict = CandidateVerdict::registered;
+    if (!answer.path.empty()) {
+      answer.feedback = notes_on(variant, request.checks.verify);
+      answer.feedback.push_back(new_baseline(workspace.paths(), variant, before));
+      std::erase(answer.feedback, "");
+    }
   }
-  return result;
+  name_users_file(answer, variant.path, request.file);
+  return answer;
 }
 
 std::string unregister(Workspace& workspace, const std::string& id) {

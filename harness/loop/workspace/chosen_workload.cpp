@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 #include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/workspace/known.h"
+#include "journal/facts/experiments.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -85,13 +86,13 @@ std::optional<JudgedWorkload> newest_judgement(Journal& journal, const std::vect
   const std::string& first = configurations.front().variant;
   const std::string& last = configurations.back().variant;
   if (first != last) {
-    if (auto judged = journal.newest_judged_workload(first, last, machine)) {
+    if (auto judged = newest_judged_workload(journal, first, last, machine)) {
       return judged;
     }
   }
   std::optional<JudgedWorkload> newest;
   for (const Configuration& one : configurations) {
-    const auto judged = journal.newest_judged_workload(one.variant, "", machine);
+    const auto judged = newest_judged_workload(journal, one.variant, "", machine);
     newest = judged && (!newest || judged->experiment > newest->experiment) ? judged : newest;
   }
   return newest;
@@ -136,9 +137,8 @@ const Workload& profiled_workload(Workspace& workspace, const Family& family,
     return std::all_of(configurations.begin(), configurations.end(),
                        [&](const Configuration& each) { return runtime.unsupported(each, one.axes).empty(); });
   };
-  if (const auto& path = workspace.paths().journal; std::filesystem::exists(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    const auto judged = newest_judgement(journal, configurations, workspace.machine().id);
+  if (std::optional<Journal> journal = existing_journal(workspace)) {
+    const auto judged = newest_judgement(*journal, configurations, workspace.machine().id);
     const Workload* workload = judged ? find_workload(family, judged->workload) : nullptr;
     if (workload != nullptr && supported(*workload)) {
       observer.say(fmt::format("on {}, where experiment {} judged; --workload takes another one", workload->name,

@@ -38,7 +38,7 @@ Configuration starting_point(const Workspace& workspace, Journal& journal, const
   if (auto named = named_baseline(workspace, policy)) {
     return *named;
   }
-  if (const auto of_class = journal.incumbent(policy.family, policy.workload_class, workspace.machine().id)) {
+  if (const auto of_class = find_incumbent(journal, policy.family, policy.workload_class, workspace.machine().id)) {
     const Family& family = workspace.family(policy.family);
     const auto [incumbent, because] =
         nearest_incumbent(family, class_incumbents(journal, family, *of_class), policy.workloads);
@@ -86,7 +86,7 @@ std::string reason(const WorkloadIncumbent& nearest, const std::vector<WorkloadI
 
 ClassIncumbents class_incumbents(Journal& journal, const Family& family, const Incumbent& of_class) {
   std::vector<WorkloadIncumbent> all =
-      journal.workload_incumbents(of_class.family, of_class.workload_class, of_class.machine);
+      workload_incumbents(journal, of_class.family, of_class.workload_class, of_class.machine);
   std::erase_if(all, [&](const WorkloadIncumbent& one) { return find_workload(family, one.workload) == nullptr; });
   if (std::ranges::all_of(all, [&](const WorkloadIncumbent& one) { return is_same(one.incumbent, of_class); })) {
     all.clear();

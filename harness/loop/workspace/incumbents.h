@@ -8,7 +8,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/journal.h"
+#include "journal/facts/incumbents.h"
 #include "kernels/family.h"
 
 namespace apo {

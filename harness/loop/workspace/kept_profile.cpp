@@ -15,6 +15,10 @@
 #include "harness/loop/workspace/known.h"
 #include "harness/profile/conditions.h"
 #include "harness/profile/measure.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -55,7 +59,7 @@ std::vector<const ProfileRow*> taken_together(const std::vector<Rows>& all) {
 [[noreturn]] void throw_nothing_there(Journal& journal, const std::vector<Configuration>& configurations) {
   std::set<std::string> there;
   for (const Configuration& one : configurations) {
-    for (const ProfileRow& row : journal.profile_rows(one.variant)) {
+    for (const ProfileRow& row : profile_rows(journal, one.variant)) {
       const std::string caches = row.conditions.empty() ? "unknown caches" : split(row.conditions, ':').front();
       there.insert(fmt::format("{} on {} with {} on {}", row.configuration.label(), row.workload, caches, row.machine));
     }
@@ -75,7 +79,7 @@ std::vector<const ProfileRow*> taken_together(const std::vector<Rows>& all) {
 
 void use_recorded_texts(Workspace& workspace) {
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  for (const Variant& variant : journal.variants("")) {
+  for (const Variant& variant : variants_of(journal, "")) {
     workspace.catalogue().replace(variant);
   }
 }
@@ -85,7 +89,7 @@ std::vector<Profile> recorded_profiles(Workspace& workspace, const std::vector<C
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
   std::vector<Rows> all;
   for (const Configuration& one : configurations) {
-    Rows rows = journal.profile_rows(one.variant);
+    Rows rows = profile_rows(journal, one.variant);
     std::erase_if(rows, [&](const ProfileRow& row) { return !is_asked_for(row, one, workload, cache); });
     all.push_back(std::move(rows));
   }
@@ -93,25 +97,25 @@ std::vector<Profile> recorded_profiles(Workspace& workspace, const std::vector<C
   if (together.empty()) {
     throw_nothing_there(journal, configurations);
   }
-  const Machine machine = journal.machine(together.front()->machine).value();
+  const Machine machine = find_machine(journal, together.front()->machine).value();
   workspace.use_recorded(machine);
   std::vector<Profile> profiles;
   for (const ProfileRow* row : together) {
     observer.say(
         fmt::format("{} as profiled on {} ({}), {}", row->configuration.label(), machine.model, machine.id, row->at));
-    if (const std::optional<Variant> text = journal.variant(row->source_hash)) {
+    if (const std::optional<Variant> text = find_variant(journal, row->source_hash)) {
       workspace.catalogue().replace(*text);
     }
-    profiles.push_back(journal.profile(row->id));
+    profiles.push_back(load_profile(journal, row->id));
   }
   return profiles;
 }
 
 Policy use_recorded_campaign(Workspace& workspace, const std::string& family, std::optional<Target> target) {
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  const std::vector<Campaign> campaigns = journal.campaigns();
+  const std::vector<Campaign> campaigns = all_campaigns(journal);
   for (auto campaign = campaigns.rbegin(); campaign != campaigns.rend(); ++campaign) {
-    const std::optional<Machine> machine = journal.machine(campaign->machine);
+    const std::optional<Machine> machine = find_machine(journal, campaign->machine);
     if (campaign->policy.family == family && machine && (!target || machine->target == *target)) {
       workspace.use_recorded(*machine);
       return campaign->policy;
@@ -126,13 +130,12 @@ namespace {
 
 std::optional<Profile> kept_profile(Workspace& workspace, const Configuration& configuration, const Workload& workload,
                                     CachePolicy cache) {
-  const auto& path = workspace.paths().journal;
-  if (is_absent(path)) {
+  std::optional<Journal> journal = existing_journal(workspace);
+  if (!journal) {
     return std::nullopt;
   }
-  Journal journal = Journal::open(path, Access::read_only);
-  auto kept = journal.newest_profile(
-      configuration, workload.name,
+  auto kept = newest_profile(
+      *journal, configuration, workload.name,
       {.machine = workspace.machine().id, .source_hash = workspace.catalogue().get(configuration.variant).source_hash});
   return kept && kept->conditions.starts_with(caches_text(cache)) ? kept : std::nullopt;
 }
@@ -153,19 +156,17 @@ void keep(const std::string& what, Observer& observer, const std::function<void(
 std::vector<Roof> kept_or_measured_roofs(Workspace& workspace, bool remeasure, Observer& observer) {
   const StageRange range("roofs");
   const Machine& machine = workspace.machine();
-  const auto& path = workspace.paths().journal;
-  if (!remeasure && !is_absent(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
+  if (std::optional<Journal> journal = remeasure ? std::nullopt : existing_journal(workspace)) {
+    if (auto roofs = known_roofs(*journal, machine); !roofs.empty()) {
       return roofs;
     }
   }
   observer.say("measuring the roofs of this machine");
   const std::vector<Roof> roofs = workspace.measure_roofs();
   keep("roofs are", observer, [&] {
-    Journal journal = Journal::open(path, Access::read_write);
-    journal.add_machine(machine);
-    journal.add_roofs(machine.id, roofs);
+    Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+    add_machine(journal, machine);
+    add_roofs(journal, machine.id, roofs);
   });
   return roofs;
 }
@@ -175,9 +176,9 @@ void keep_profile(Workspace& workspace, const Profile& profile, Observer& observ
   const Variant& variant = workspace.catalogue().get(profile.configuration.variant);
   keep("profile is", observer, [&] {
     Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-    journal.add_machine(workspace.machine());
-    journal.add_variant(variant);
-    journal.add_profile(profile, {.machine = workspace.machine().id, .source_hash = variant.source_hash});
+    add_machine(journal, workspace.machine());
+    add_variant(journal, variant);
+    add_profile(journal, profile, {.machine = workspace.machine().id, .source_hash = variant.source_hash});
   });
 }
 

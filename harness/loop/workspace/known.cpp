@@ -4,39 +4,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/profile/application/application_summary.h"
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/research/diagnosis/diagnosis.h"
+#include "journal/facts/applications.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/selftests.h"
 #include "journal/journal.h"
-#include "journal/query/queries.h"
 
 namespace apo {
 
+std::optional<Journal> existing_journal(const Workspace& workspace) {
+  const std::filesystem::path& path = workspace.paths().journal;
+  return is_absent(path) ? std::nullopt : std::optional(Journal::open(path, Access::read_only));
+}
+
+std::string known_incorrect(Journal& journal, const Experiment& candidate) {
+  const auto proof = oldest_proof_of_wrong(journal, candidate);
+  return proof ? fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
+                             candidate.candidate.label(), *proof, *proof)
+               : "";
+}
+
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration) {
-  const Table found =
-      run_query(journal, {.where = {{.key = "source_hash", .values = {variant.source_hash}},
-                                    {.key = "candidate", .values = {configuration.label()}},
-                                    {.key = "outcome", .values = {std::string(to_string(Outcome::incorrect))}},
-                                    // An undecided one may have failed by its incumbent.
-                                    {.key = "verdict", .values = {std::string(to_string(Verdict::reverted))}}},
-                          .sort = {},
-                          .columns = {"id"},
-                          .limit = 1});
-  return found.rows.empty() ? ""
-                            : fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
-                                          configuration.label(), std::get<std::int64_t>(found.rows.front().front()),
-                                          std::get<std::int64_t>(found.rows.front().front()));
+  return known_incorrect(
+      journal, {.family = variant.family, .candidate = configuration, .candidate_source_hash = variant.source_hash});
 }
 
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {
-  std::vector<Roof> roofs = journal.roofs(machine.id, machine.driver);
+  std::vector<Roof> roofs = roofs_of(journal, machine.id, machine.driver);
   if (machine.target == Target::cuda && !has_all_cuda_roofs(roofs)) {
     return {};
   }
@@ -102,7 +108,7 @@ ClaimFloor claim_floor(Journal* journal, const Machine& machine, const std::stri
                        const std::vector<std::string>& workloads) {
   const std::vector<SelftestKernel> kernels = journal == nullptr
                                                   ? std::vector<SelftestKernel>()
-                                                  : journal->selftest_kernels(machine, std::string(kRuleVersion));
+                                                  : selftest_kernels(*journal, machine, std::string(kRuleVersion));
   if (kernels.empty()) {
     return no_selftest();
   }
@@ -145,7 +151,7 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
   if (pattern.empty()) {
     return 1;
   }
-  const auto application = journal.newest_application();
+  const auto application = newest_application(journal);
   if (!application) {
     throw UserError(
         "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",

@@ -2,6 +2,7 @@
 // smallest claim, the share of an application.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +10,17 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
 
-// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for this text of the variant; "" where
-// none did.
+// The journal, to read what is known; nullopt where there is none yet.
+std::optional<Journal> existing_journal(const Workspace& workspace);
+
+// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for the candidate's code; "" where none
+// did. Without a build, by the text alone.
+std::string known_incorrect(Journal& journal, const Experiment& candidate);
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration);
 
 // Returns the newest of each roof of this device under its present driver. Empty when there are none, or when an older

@@ -14,6 +14,7 @@
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/profile/host/perf_counters.h"
@@ -200,6 +201,16 @@ const Builder& Workspace::builder(bool sanitize) {
   return *slot;
 }
 
+const Builder& Workspace::thread_builder() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!watching_) {
+    watching_ = std::make_unique<Builder>(
+        BuildOptions{.cache = paths_.builds, .home = paths_.home, .watch_threads = true, .stop = stop_});
+  }
+  return *watching_;
+}
+
 Build Workspace::build(const Family& family, const Variant& variant, const Configuration& configuration,
                        const Axes& axes, bool sanitize) {
   const std::string key =
@@ -246,6 +257,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     constexpr std::chrono::seconds kPatience{30};  // the slowest of our variants takes 2 s for a call on two busy cores
     runtime.worker.deadline = kPatience;
   }
+  runtime.device_bytes = machine_.target == Target::cuda ? device_->memory_bytes : 0;
   const Symbols device = device_symbols();
   runtime.build = [this, &family, find](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, find(configuration.variant), configuration, axes, sanitize);
@@ -253,6 +265,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.unsupported = [&family, device, find](const Configuration& configuration, const Axes& axes) {
     std::string why;
     return supports(find(configuration.variant), family, axes, configuration.settings, &why, device) ? "" : why;
+  };
+  runtime.grids = [device, find](const Configuration& configuration, const Axes& axes) {
+    return grids_of_call(find(configuration.variant), axes, configuration.settings, device);
   };
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
@@ -269,8 +284,16 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     };
     runtime.watch_clock = watch_clock;
   }
+  if (machine_.target == Target::host && !executor_) {
+    runtime.build_for_threads = [this, &family, find](const Configuration& configuration,
+                                                      const Axes& axes) -> std::optional<Build> {
+      return build_for_threads(builder(false), thread_builder(), family, find(configuration.variant), axes,
+                               configuration.settings);
+    };
+  }
   if (machine_.target == Target::host) {
     runtime.sanitizer_runtime = builder(true).sanitizer_runtime();
+    runtime.thread_sanitizer = executor_ ? "" : builder(true).thread_sanitizer();
   } else {
     runtime.compute_sanitizer = find_toolkit_program("compute-sanitizer");
   }

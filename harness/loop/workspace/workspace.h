@@ -54,6 +54,7 @@ class Workspace {
 
   // Builds for `runtime` and others. The compiler is asked for its version on first use.
   const Builder& builder(bool sanitize);
+  const Builder& thread_builder();
   const Family& family(std::string_view name) const { return known_family(name); }
   const Workload& workload(const Family& family, std::string_view name) const { return known_workload(family, name); }
 
@@ -104,6 +105,7 @@ class Workspace {
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;
+  std::unique_ptr<Builder> watching_;  // threads
   std::map<std::string, Build>
       built_;  // by label, source, axes, kind: one campaign asks for the same build again and again
 };

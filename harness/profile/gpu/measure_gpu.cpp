@@ -207,7 +207,8 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
   std::optional<StageRange> range(std::in_place, "times by events");
   const double first_ns = candidate.time(kCudaWarmupCalls, cache).back();
   // As in a round of the judge: the events' own time is shared among the calls of a sample.
-  const int repetitions = first_ns < kCudaShortNs ? static_cast<int>(std::ceil(2 * kCudaShortNs / first_ns)) : 1;
+  const int wanted = first_ns < kCudaShortNs ? static_cast<int>(std::ceil(2 * kCudaShortNs / first_ns)) : 1;
+  const int repetitions = std::min(wanted, most_repetitions(*subject.runtime.family));
   measured.times.push_back({.threads = 1, .ns = candidate.time(kCudaTimedCalls, cache, repetitions)});
   measured.l2_bytes = cache == CachePolicy::warm ? machine.l2_bytes : 0;  // cold: everything comes from memory
   measured.l3_bytes = 0;

@@ -67,7 +67,7 @@ Json contract_of(const Family& family, const Axes& axes) {
   const auto tensor = [](const TensorSpec& one) {
     return Json{{"name", one.name},
                 {"dtype", to_string(one.dtype)},
-                {"role", one.role == Role::output ? "output" : "input"},
+                {"role", role_word(one)},
                 {"shape", one.shape_text},
                 {"meaning", one.meaning}};
   };
@@ -77,7 +77,7 @@ Json contract_of(const Family& family, const Axes& axes) {
   return {{"family", family.name},
           {"summary", family.summary},
           {"axes", list_of(family.axes, axis)},
-          {"tensors", list_of(family.tensors, tensor)},
+          {"tensors", list_of(arguments_of(family), tensor)},
           {"scalars", list_of(family.scalars, scalar)},
           {"input_regimes", family.regimes}};
 }

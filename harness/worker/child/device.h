@@ -18,7 +18,8 @@ namespace apo {
 class Device {
  public:
   virtual ~Device() = default;
-  // Loads a candidate into slot 0 or 1. The plan says how a device variant is launched.
+  // Loads a candidate into slot 0 or 1. The plan says how a device variant is launched. Without a path what is loaded
+  // stays, with its variables, and only the plan changes.
   virtual std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) = 0;
   // Maps the tensors in place of those attached before. Returns their addresses.
   virtual Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) = 0;

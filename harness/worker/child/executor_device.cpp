@@ -29,11 +29,14 @@ class ExecutorDevice : public Device {
   struct Loaded {
     std::string path;
     LaunchPlan plan;
-    std::unique_ptr<executor::Module> fresh;  // not called yet
+    std::unique_ptr<executor::Module> module;
+    bool called = false;
   };
   // What the argument struct of kernels/abi.h points at, in its order.
   std::vector<executor::Buffer> buffers(int slot, int set, const char* const* names) const;
-  std::optional<Failure> call(int slot, int set);
+  std::optional<Failure> set_launches(int slot, const LaunchPlan& plan);
+  std::optional<Failure> call(int slot, int set, bool keep_state);
+  void* memory_at(const BufferPlace& place) const { return static_cast<std::byte*>(mapping_.memory()) + place.offset; }
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(mapping_.memory()); }
 
   int threads_;
@@ -46,6 +49,9 @@ class ExecutorDevice : public Device {
 };
 
 std::optional<Failure> ExecutorDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
+  if (path.empty()) {
+    return set_launches(slot, plan);
+  }
   status_.running_slot.store(slot);  // constructors of the object run in here
   std::string why;
   auto module = executor::Module::open(path, why);
@@ -53,12 +59,18 @@ std::optional<Failure> ExecutorDevice::load(int slot, const std::string& path, c
   if (module == nullptr) {
     return Failure{Outcome::wrong_abi, why, slot};
   }
+  loaded_.at(static_cast<std::size_t>(slot)) = {.path = path, .plan = {}, .module = std::move(module)};
+  return set_launches(slot, plan);
+}
+
+std::optional<Failure> ExecutorDevice::set_launches(int slot, const LaunchPlan& plan) {
+  Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
   for (const KernelLaunch& launch : plan.launches) {
-    if (!module->has_kernel(launch.kernel)) {
+    if (!loaded.module->has_kernel(launch.kernel)) {
       return Failure{Outcome::wrong_abi, "the object has no kernel '" + launch.kernel + "'", slot};
     }
   }
-  loaded_.at(static_cast<std::size_t>(slot)) = {.path = path, .plan = plan, .fresh = std::move(module)};
+  loaded.plan = plan;
   return std::nullopt;
 }
 
@@ -78,7 +90,7 @@ std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const c
                       .begin = begin() + static_cast<std::uintptr_t>(place.offset),
                       .bytes = static_cast<std::size_t>(place.bytes),
                       .writable = place.role != BufferRole::input,
-                      .written = place.role == BufferRole::input});
+                      .written = place.role == BufferRole::input || place.in_place >= 0});
   }
   return result;
 }
@@ -87,15 +99,23 @@ apo_cpu::Triple triple(const std::array<std::int64_t, 3>& sizes) {
   return {static_cast<unsigned>(sizes[0]), static_cast<unsigned>(sizes[1]), static_cast<unsigned>(sizes[2])};
 }
 
-std::optional<Failure> ExecutorDevice::call(int slot, int set) {
-  Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
-  std::string why;
-  // Anew for every call: variables of the module start as the source says.
-  const auto module = loaded.fresh ? std::move(loaded.fresh) : executor::Module::open(loaded.path, why);
-  if (module == nullptr) {
-    return Failure{Outcome::wrong_abi, why, slot};
+std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) {
+  for (const SharedTensorsLayout::Copy& copy : layout_.before_call(set)) {
+    const BufferPlace& from = layout_.buffers[copy.from];
+    std::memcpy(memory_at(layout_.buffers[copy.to]), memory_at(from), static_cast<std::size_t>(from.bytes));
   }
-  std::vector<executor::Buffer> all = buffers(slot, set, module->buffer_names());
+  Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
+  if (loaded.called && !keep_state) {
+    // Variables of the module start as the source says: the old one goes first, since both have one path.
+    std::string why;
+    loaded.module = nullptr;
+    loaded.module = executor::Module::open(loaded.path, why);
+    if (loaded.module == nullptr) {
+      return Failure{Outcome::wrong_abi, why, slot};
+    }
+  }
+  loaded.called = true;
+  std::vector<executor::Buffer> all = buffers(slot, set, loaded.module->buffer_names());
   std::vector<std::uint64_t> words;
   for (const executor::Buffer& buffer : all) {
     words.push_back(buffer.begin);
@@ -110,7 +130,8 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
                                       .grid = triple(launch.grid),
                                       .block = triple(launch.block),
                                       .shared_bytes = static_cast<std::size_t>(launch.shared_bytes)};
-    const auto finding = module->launch(kernel, memory, {.seed = derive_seed(seed, "launch", i), .cpus = threads_});
+    const auto finding =
+        loaded.module->launch(kernel, memory, {.seed = derive_seed(seed, "launch", i), .cpus = threads_});
     if (finding) {
       return Failure{Outcome::incorrect, finding->sentence, slot};
     }
@@ -121,13 +142,12 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
 Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t index) {
   const int slot = request.order.at(index);
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
-  if (loaded_.at(static_cast<std::size_t>(slot)).path.empty() || !mapping_.mapped()) {
+  if (loaded_.at(static_cast<std::size_t>(slot)).module == nullptr || !mapping_.mapped()) {
     throw std::logic_error("asked to run before load and attach");
   }
   for (const BufferPlace& place : layout_.buffers) {
     if (place.role != BufferRole::input && guard_is_on(Guard::poison)) {
-      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), place.poison,
-                  static_cast<std::size_t>(place.bytes));
+      std::memset(memory_at(place), place.poison, static_cast<std::size_t>(place.bytes));
     }
   }
   RawSample sample{.slot = slot, .set = set, .begin_ns = raw_ns()};
@@ -135,7 +155,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
   status_.running_slot.store(slot);
   try {
     for (int i = 0; i < request.repetitions && !failure; ++i) {
-      failure = call(slot, set);
+      failure = call(slot, set, request.keep_state);
     }
   } catch (const std::bad_alloc&) {
     failure = Failure{Outcome::out_of_memory, "no memory for the stacks of the emulated threads", slot};

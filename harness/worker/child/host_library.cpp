@@ -4,6 +4,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <system_error>
+#include <vector>
+
+#include "harness/core/records/build.h"
+#include "harness/worker/code/code_watch.h"
+
 namespace apo {
 namespace {
 
@@ -26,7 +32,35 @@ std::optional<Failure> open_library(const std::string& path, int slot, Launcher&
   return std::nullopt;
 }
 
+// One that is not found is left to the loader, which says so.
+void load_named_library(const std::string& name, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    if (dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) {
+      return;
+    }
+  }
+  dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace
+
+void load_named_libraries(const std::filesystem::path& object) {
+  const std::filesystem::path companions = object.parent_path() / kCompanions;
+  std::vector<std::filesystem::path> objects = {object};
+  std::error_code none;
+  for (const auto& companion : std::filesystem::directory_iterator(companions, none)) {
+    objects.push_back(companion.path());
+  }
+  for (const std::filesystem::path& one : objects) {
+    const LinkNames names = read_link_names(one);
+    for (const std::string& name : names.needed) {
+      if (!std::filesystem::exists(companions / name, none)) {
+        load_named_library(name, names.folders);
+      }
+    }
+  }
+  load_named_library("libgcc_s.so.1", {});  // which the C library opens when a thread ends itself
+}
 
 std::optional<Failure> refusal(int code, int slot) {
   return code == 0 ? std::nullopt

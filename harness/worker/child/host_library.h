@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
@@ -55,6 +56,9 @@ inline apo_call call_on(const std::vector<std::uint64_t>& words, int threads, vo
 
 // The outcome of a call that returned `code`.
 std::optional<Failure> refusal(int code, int slot);
+
+// Loads the libraries that the object and its companions name, so that the object needs no file but its own.
+void load_named_libraries(const std::filesystem::path& object);
 
 // Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run here.
 std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher);

@@ -23,6 +23,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/worker/child/device.h"
+#include "harness/worker/child/host_library.h"
 #include "harness/worker/confinement/confinement.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/profile_results.h"
@@ -154,6 +155,9 @@ class Session {
 
   std::string nonce_;
   std::string confinement_;
+  std::string room_;
+  bool name_refused_ = false;
+  bool in_room_ = false;
   std::unique_ptr<Device> device_;
 };
 
@@ -161,7 +165,9 @@ void Session::serve() {
   Request request;
   FileDescriptor attached;
   while (receive(request, attached)) {
-    send(std::visit([&](const auto& body) { return answer(body, attached); }, request.body));
+    const Reply reply = std::visit([&](const auto& body) { return answer(body, attached); }, request.body);
+    attached.reset();  // what the parent has open too is no place for notes
+    send(reply);
   }
 }
 
@@ -213,7 +219,9 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
     switch_off(guard_from(name).value());
   }
   pin(hello.cpus);
-  report_fatal_signals(*shared_status);
+  report_fatal_signals(*shared_status, hello.name_refused);
+  room_ = hello.room;
+  name_refused_ = hello.name_refused;
   if (hello.executor) {
     device_ = make_executor_device(hello.threads, hello.seed, *shared_status);
     return {};
@@ -235,11 +243,17 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
 Reply Session::answer(const LoadRequest& load, const FileDescriptor&) {
   // From here on there may be foreign code in this process.
   if (confinement_.empty()) {
-    confinement_ = confine();
+    if (!room_.empty()) {
+      load_named_libraries(load.path);
+    }
+    const Confinement confinement = confine(room_, name_refused_);
+    confinement_ = confinement.means;
+    in_room_ = confinement.is_in_room;
   } else if (confinement_ == kDeviceCodeOnly && load.plan.library) {
     confinement_ = "host code, " + confine_with_gpu();
   }
-  return {.failure = device().load(load.slot, load.path, load.plan), .confinement = confinement_};
+  const std::string path = in_room_ ? load.path.substr(room_.size()) : load.path;
+  return {.failure = device().load(load.slot, path, load.plan), .confinement = confinement_};
 }
 
 // Of the set of the last sample.

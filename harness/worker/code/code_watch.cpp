@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 
 namespace apo {
 
@@ -279,14 +280,17 @@ LinkNames read_link_names(const std::filesystem::path& file) {
   for (const GElf_Dyn& entry : entries) {
     names = entry.d_tag == DT_STRTAB ? entry.d_un.d_ptr : names;
   }
-  LinkNames result{.own = file.filename().string(), .needed = {}};
+  LinkNames result{.own = file.filename().string(), .needed = {}, .folders = {}};
   for (const GElf_Dyn& entry : entries) {
-    const bool is_name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED;
+    const bool are_folders = entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
+    const bool is_name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED || are_folders;
     const std::string name = is_name ? text_at(elf.get(), segments, names + entry.d_un.d_val) : "";
     if (entry.d_tag == DT_SONAME && !name.empty()) {
       result.own = name;
     } else if (entry.d_tag == DT_NEEDED && !name.empty()) {
       result.needed.push_back(name);
+    } else if (are_folders) {
+      result.folders = split(name, ':');
     }
   }
   return result;

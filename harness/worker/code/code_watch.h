@@ -57,8 +57,9 @@ class CodeWatch {
 };
 
 struct LinkNames {
-  std::string own;                  // DT_SONAME; the file's name where it has none
-  std::vector<std::string> needed;  // DT_NEEDED
+  std::string own;                   // DT_SONAME; the file's name where it has none
+  std::vector<std::string> needed;   // DT_NEEDED
+  std::vector<std::string> folders;  // DT_RUNPATH and DT_RPATH, where these are looked for first
 };
 
 // Reads an ELF64 file of this machine. Returns only the file's name for any other or damaged file; never throws for

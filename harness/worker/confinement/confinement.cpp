@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/landlock.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
@@ -30,12 +32,12 @@ namespace apo {
 
 namespace {
 
-bool allow_writing(const FileDescriptor& ruleset, const std::string& path) {
+bool allow(std::uint64_t access, const FileDescriptor& ruleset, const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
-  landlock_path_beneath_attr writable{};
-  writable.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE;
-  writable.parent_fd = file.get();
-  return file && syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &writable, 0) == 0;
+  landlock_path_beneath_attr rule{};
+  rule.allowed_access = access;
+  rule.parent_fd = file.get();
+  return file && syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }
 
 // The driver opens these again and again, for every mapping of its own.
@@ -50,9 +52,9 @@ std::vector<std::string> gpu_files() {
   return files;
 }
 
-// Every right that changes a file or a folder is handled and, but for `writable`, granted nowhere. A process in the
-// ruleset can't open the memory of one outside it either.
-bool install_landlock(const std::vector<std::string>& writable) {
+// Every right that changes a file or a folder is handled and, but for `writable`, granted nowhere; with a `room` no
+// file outside of it is read. A process in the ruleset can't open the memory of one outside it either.
+bool install_landlock(const std::vector<std::string>& writable, const std::string& room) {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) {
     return false;
@@ -65,12 +67,16 @@ bool install_landlock(const std::vector<std::string>& writable) {
                                  LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                                  LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
   attributes.handled_access_fs |= version >= 3 ? kTruncate : 0;
+  attributes.handled_access_fs |= room.empty() ? 0 : LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
   const FileDescriptor ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
   for (const std::string& path : writable) {
-    if (!ruleset || !allow_writing(ruleset, path)) {
+    if (!ruleset || !allow(LANDLOCK_ACCESS_FS_WRITE_FILE, ruleset, path)) {
       return false;
     }
+  }
+  if (!room.empty() && !allow(LANDLOCK_ACCESS_FS_READ_FILE, ruleset, room)) {
+    return false;
   }
   return syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0;
 }
@@ -81,39 +87,6 @@ void drop_capabilities() {
   std::array<__user_cap_data_struct, 2> none{};
   syscall(SYS_capset, &header, none.data());  // giving up rights cannot be refused
 }
-
-void limit_files() {
-  constexpr rlimit kSmall{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
-  setrlimit(RLIMIT_FSIZE, &kSmall);  // lowering cannot be refused
-}
-
-std::string confine_with(const std::vector<std::string>& writable, FilteredThreads filtered) {
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return "limits";
-  }
-  const bool landlock = guard_is_on(Guard::landlock) && install_landlock(writable);
-  drop_capabilities();
-  const bool seccomp = guard_is_on(Guard::seccomp) && install_system_call_filter(filtered);
-  if (!seccomp && !landlock) {
-    return "limits";
-  }
-  return seccomp && landlock ? "seccomp+landlock" : seccomp ? "seccomp" : "landlock";
-}
-
-}  // namespace
-
-std::string confine() {
-  limit_files();
-  return confine_with({"/dev/null"}, FilteredThreads::calling);
-}
-
-std::string confine_with_gpu() {
-  std::vector<std::string> writable = gpu_files();
-  writable.emplace_back("/dev/null");
-  return confine_with(writable, FilteredThreads::all);
-}
-
-namespace {
 
 struct NamedCall {
   unsigned number;
@@ -164,10 +137,13 @@ struct RefusedCall {
 
 // Honest libraries try these and have another way when they fail.
 constexpr RefusedCall kRefused[] = {
-    {SYS_clone3, ENOSYS},  // its flags cannot be seen from here; the C library falls back to clone
     {SYS_io_uring_setup, ENOSYS},
+    {SYS_openat2, ENOSYS},  // its flags cannot be seen from here
     {SYS_socket, EACCES},
-    {SYS_sched_setaffinity, EPERM},
+    {SYS_socketpair, EACCES},  // its ends could be given names, by which other processes find them
+    {SYS_bind, EACCES},
+    {SYS_connect, EACCES},
+    {SYS_chroot, EPERM},
     {SYS_userfaultfd, EPERM},
     {SYS_perf_event_open, EPERM},
     {SYS_bpf, EPERM},
@@ -211,6 +187,13 @@ constexpr RefusedCall kRefused[] = {
     {kFileSetattr, EPERM},
 };
 
+// Opening a file is not refused here, but fails where there is none to open.
+constexpr unsigned kOpening[] = {
+#ifdef SYS_open
+    SYS_open,
+#endif
+    SYS_openat};
+
 using SystemCallFilter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 bool add_rule(const SystemCallFilter& filter, std::uint32_t action, unsigned call,
@@ -228,16 +211,32 @@ scmp_arg_cmp is_not(unsigned argument, std::uint64_t value) {
   return {.arg = argument, .op = SCMP_CMP_NE, .datum_a = value, .datum_b = 0};
 }
 
+scmp_arg_cmp has_bit(unsigned argument, std::uint64_t bit) {
+  return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = bit, .datum_b = bit};
+}
+
 scmp_arg_cmp lacks_bit(unsigned argument, std::uint64_t bit) {
   return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = bit, .datum_b = 0};
 }
 
-bool forbid_and_refuse(const SystemCallFilter& filter) {
-  return std::all_of(std::begin(kForbidden), std::end(kForbidden),
-                     [&](const NamedCall& call) { return add_rule(filter, SCMP_ACT_TRAP, call.number); }) &&
-         std::all_of(std::begin(kRefused), std::end(kRefused), [&](const RefusedCall& call) {
-           return add_rule(filter, SCMP_ACT_ERRNO(call.error), call.number);
-         });
+bool forbid_and_refuse(const SystemCallFilter& filter, bool name_refused) {
+  // The flags of clone3 cannot be seen from here; the C library falls back to clone. A thread that asks for the CPU
+  // that it has is told that it has it.
+  bool added = add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), SYS_clone3) &&
+               add_rule(filter, SCMP_ACT_ERRNO(0), SYS_sched_setaffinity);
+  for (const NamedCall& call : kForbidden) {
+    added = added && add_rule(filter, SCMP_ACT_TRAP, call.number);
+  }
+  for (const RefusedCall& call : kRefused) {
+    added = added && add_rule(filter, name_refused ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(call.error), call.number);
+  }
+  for (const unsigned call : kOpening) {
+    // A descriptor of a folder would lead out of the room.
+    const unsigned flags = call == SYS_openat ? 2 : 1;
+    added = added && (name_refused ? add_rule(filter, SCMP_ACT_TRAP, call, {is_not(5, kFromHandler)})
+                                   : add_rule(filter, SCMP_ACT_ERRNO(EACCES), call, {has_bit(flags, O_PATH)}));
+  }
+  return added;
 }
 
 bool check_arguments(const SystemCallFilter& filter) {
@@ -248,7 +247,11 @@ bool check_arguments(const SystemCallFilter& filter) {
                // Reading a limit passes no new one.
                add_rule(filter, SCMP_ACT_TRAP, SYS_prlimit64, {is_not(2, 0)}) &&
                add_rule(filter, SCMP_ACT_TRAP, SYS_prctl, {low_half_is(0, PR_SET_PDEATHSIG)});
-  // Flags of a file, which its owner may set through a descriptor for reading.
+  // What stays with a file, by a descriptor for reading: a lease, a hint for its writers, and flags.
+  constexpr std::array<std::uint32_t, 3> kOfFiles = {F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT};
+  for (const std::uint32_t command : kOfFiles) {
+    added = added && add_rule(filter, SCMP_ACT_ERRNO(EPERM), SYS_fcntl, {low_half_is(1, command)});
+  }
   constexpr std::array<std::uint32_t, 3> kFileFlags = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION};
   for (const std::uint32_t request : kFileFlags) {
     added = added && add_rule(filter, SCMP_ACT_ERRNO(EPERM), SYS_ioctl, {low_half_is(1, request)});
@@ -261,16 +264,70 @@ bool check_arguments(const SystemCallFilter& filter) {
   return added;
 }
 
-}  // namespace
-
-bool install_system_call_filter(FilteredThreads threads) {
+// Installs the filter for good, for all threads. Returns false, and changes nothing, where this kernel or architecture
+// has no such filter.
+bool install_system_call_filter(bool name_refused) {
   const SystemCallFilter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
   // CTL_SSB: without it some kernels switch speculation off in the whole process, which slows honest code. BADARCH: the
   // 32-bit and x32 ABIs have numbers of their own.
   return filter != nullptr && seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1) == 0 &&
          seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
-         seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, threads == FilteredThreads::all ? 1 : 0) == 0 &&
-         forbid_and_refuse(filter) && check_arguments(filter) && seccomp_load(filter.get()) == 0;
+         seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 && forbid_and_refuse(filter, name_refused) &&
+         check_arguments(filter) && seccomp_load(filter.get()) == 0;
+}
+
+// Files are not written, so that this is for those in memory alone; where Landlock is missing, for all.
+void limit_files(bool landlock) {
+  const rlim_t most = landlock ? rlim_t{1} << 30 : rlim_t{1} << 20;
+  const rlimit limit{.rlim_cur = most, .rlim_max = most};
+  setrlimit(RLIMIT_FSIZE, &limit);  // lowering cannot be refused
+}
+
+enum class FilesMayGrow : std::uint8_t { no, yes };
+
+// Everything but the room. Returns the names of what this kernel granted.
+std::string hold(const std::vector<std::string>& writable, const std::string& readable, FilesMayGrow grow,
+                 bool name_refused) {
+  const bool privileges = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+  const bool landlock = privileges && guard_is_on(Guard::landlock) && install_landlock(writable, readable);
+  if (grow == FilesMayGrow::no) {
+    limit_files(landlock);
+  }
+  drop_capabilities();
+  const bool seccomp = privileges && guard_is_on(Guard::seccomp) && install_system_call_filter(name_refused);
+  return seccomp && landlock ? "seccomp+landlock" : seccomp ? "seccomp" : landlock ? "landlock" : "limits";
+}
+
+// Makes the folder the root of all paths, for all threads. It takes an administrator, or the right to be one in a
+// namespace of its own, which many containers do not give.
+bool enter(const std::string& room) {
+  const bool entered = chroot(room.c_str()) == 0 || (unshare(CLONE_NEWUSER) == 0 && chroot(room.c_str()) == 0);
+  return entered && chdir("/") == 0;
+}
+
+}  // namespace
+
+Confinement confine(const std::string& room, bool name_refused) {
+  Confinement confinement{.is_in_room = !room.empty() && enter(room)};
+  const std::vector<std::string> writable(room.empty() ? 1 : 0, "/dev/null");
+  confinement.means = hold(writable, confinement.is_in_room ? "/" : room, FilesMayGrow::no, name_refused);
+  confinement.means += confinement.is_in_room ? "+room" : "";
+  return confinement;
+}
+
+std::string confine_with_gpu() {
+  std::vector<std::string> writable = gpu_files();
+  writable.emplace_back("/dev/null");
+  return hold(writable, "", FilesMayGrow::yes, false);
+}
+
+std::optional<int> refusal_of(int call) {
+  const auto is_call = [call](const auto& one) { return static_cast<int>(one.number) == call; };
+  if (const auto* refused = std::ranges::find_if(kRefused, is_call); refused != std::end(kRefused)) {
+    return static_cast<int>(refused->error);
+  }
+  const bool opens = std::ranges::find(kOpening, static_cast<unsigned>(call)) != std::end(kOpening);
+  return opens ? std::optional(0) : std::nullopt;
 }
 
 std::string system_call_name(int number) {
@@ -279,8 +336,13 @@ std::string system_call_name(int number) {
       call != std::end(kForbidden)) {
     return call->name;
   }
-  const auto* call = std::find_if(std::begin(kChecked), std::end(kChecked), is_number);
-  return call != std::end(kChecked) ? call->name : fmt::format("system call {}", number);
+  if (const auto* call = std::find_if(std::begin(kChecked), std::end(kChecked), is_number);
+      call != std::end(kChecked)) {
+    return call->name;
+  }
+  const std::unique_ptr<char, decltype(&std::free)> name(seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number),
+                                                         &std::free);
+  return name != nullptr ? name.get() : fmt::format("system call {}", number);
 }
 
 }  // namespace apo

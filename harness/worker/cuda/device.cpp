@@ -190,6 +190,10 @@ std::optional<Failure> CudaDevice::set_up() {
 std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
   const StageRange range(fmt::format("load slot{}", slot));
   CudaModule& loaded = slots_.at(slot);
+  if (path.empty()) {
+    loaded.plan = plan;
+    return load_kernels(*driver_, loaded, slot);
+  }
   unload_module(*driver_, loaded);
   loaded = {};
   watch_.forget();
@@ -247,7 +251,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   } else {
     activity_.stop();
   }
-  if (loaded.plan.keeps_state && guard_is_on(Guard::state)) {
+  if (loaded.plan.keeps_state && !request.keep_state && guard_is_on(Guard::state)) {
     if (auto failure = restore_module(*driver_, loaded, slot, slots_.stream())) {
       return *failure;
     }

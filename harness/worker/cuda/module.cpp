@@ -124,6 +124,10 @@ std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loade
     loaded.module = nullptr;
     return failure;
   }
+  return load_kernels(driver, loaded, slot);
+}
+
+std::optional<Failure> load_kernels(const cuda::Driver& driver, CudaModule& loaded, int slot) {
   loaded.kernels.clear();
   for (const KernelLaunch& launch : loaded.plan.launches) {
     if (auto failure = load_kernel(driver, loaded, launch, slot)) {

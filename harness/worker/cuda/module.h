@@ -81,6 +81,8 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
 
 // Loads `image` and finds the kernels of `plan`.
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Finds the kernels of `plan` in the module that is loaded.
+std::optional<Failure> load_kernels(const cuda::Driver& driver, CudaModule& loaded, int slot);
 // Copies the variables of a module that has not run, if it has any and the driver finds all of them.
 void keep_variables(const cuda::Driver& driver, CudaModule& loaded);
 void unload_module(const cuda::Driver& driver, CudaModule& loaded);

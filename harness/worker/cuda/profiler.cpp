@@ -48,10 +48,11 @@ std::optional<Failure> CudaProfiler::begin(int slot) {
 cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
   const CudaVariables& variables = slots_.at(slot).variables;
   cuda::Result error = variables.restore(slots_.driver(), slots_.stream());
-  error = error != cuda::kSuccess ? error : slots_.prepare(cache, 1, slot);
+  error = error != cuda::kSuccess ? error : slots_.prepare(cache, {0}, slot);
   if (error == cuda::kSuccess && cache == CachePolicy::warm) {
     error = launch(slot, false);
     error = error != cuda::kSuccess ? error : variables.restore(slots_.driver(), slots_.stream());
+    error = error != cuda::kSuccess ? error : slots_.tensors().fill_before_call({0}, slots_.stream());
   }
   return error != cuda::kSuccess ? error : slots_.driver().synchronize(slots_.stream());
 }

@@ -207,11 +207,27 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
       const BufferPlace& place = layout_.buffers[i];
       const bool written =
           place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
-      if (!written || place.bytes == 0) {
+      if (!written || place.bytes == 0 || place.in_place >= 0) {
         continue;
       }
       if (const auto error =
               driver_.fill(images_[image].address(i), place.poison, static_cast<std::size_t>(place.bytes), stream);
+          error != cuda::kSuccess) {
+        return error;
+      }
+    }
+  }
+  return cuda::kSuccess;
+}
+
+cuda::Result CudaTensors::fill_before_call(const std::vector<int>& sets, cuda::Stream stream) const {
+  for (std::size_t image = 0; image < sets.size(); ++image) {
+    for (const SharedTensorsLayout::Copy& copy : layout_.before_call(sets[image])) {
+      const auto bytes = static_cast<std::size_t>(layout_.buffers[copy.from].bytes);
+      const CudaImage& tensors = images_.at(image);
+      if (const auto error =
+              bytes == 0 ? cuda::kSuccess
+                         : driver_.copy_on_device(tensors.address(copy.to), tensors.address(copy.from), bytes, stream);
           error != cuda::kSuccess) {
         return error;
       }
@@ -333,11 +349,11 @@ CudaSlots::CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool 
       watched_(watched),
       tensors_(driver_, watched ? CudaImage::Form::pieces : CudaImage::Form::whole) {}
 
-cuda::Result CudaSlots::prepare(CachePolicy cache, std::size_t images, int slot) const {
-  if (watched_) {
-    return cuda::kSuccess;
+cuda::Result CudaSlots::prepare(CachePolicy cache, const std::vector<int>& sets, int slot) const {
+  if (const auto error = tensors_.fill_before_call(sets, stream_); error != cuda::kSuccess || watched_) {
+    return error;
   }
-  if (const auto error = guard_is_on(Guard::poison) ? tensors_.poison(images, slot, stream_) : cuda::kSuccess;
+  if (const auto error = guard_is_on(Guard::poison) ? tensors_.poison(sets.size(), slot, stream_) : cuda::kSuccess;
       error != cuda::kSuccess) {
     return error;
   }

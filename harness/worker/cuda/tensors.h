@@ -101,6 +101,9 @@ class CudaTensors {
   std::int64_t bytes_at(std::uint64_t address) const;
   // Queues NaN for the memory that a launch of the slot may write in the first `images` copies.
   cuda::Result poison(std::size_t images, int slot, cuda::Stream stream) const;
+  bool updates_in_place() const { return !layout_.before_call(0).empty(); }
+  // Queues that what a call reads and writes holds its contents again: in each copy for a call on one of `sets`.
+  cuda::Result fill_before_call(const std::vector<int>& sets, cuda::Stream stream) const;
 
  private:
   void free_images();
@@ -147,8 +150,9 @@ class CudaSlots {
     return cuda_failure(driver_, error, what, slot);
   }
 
-  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, and empties the L2.
-  cuda::Result prepare(CachePolicy cache, std::size_t images, int slot) const;
+  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, or fills it with what
+  // it holds before a call, and empties the L2. `sets`: of the launch on each copy of the tensors.
+  cuda::Result prepare(CachePolicy cache, const std::vector<int>& sets, int slot) const;
   // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
   // Launches with the tensor that the kernel names persisting in the L2, as far as the device has room for it.

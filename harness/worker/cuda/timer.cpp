@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 
 #include "harness/core/guards.h"
@@ -18,7 +19,6 @@ namespace {
 
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
 constexpr int kQueued = 200;
-constexpr int kMostImages = 64;
 // Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
 constexpr std::chrono::milliseconds kGatePatience{2000};
 
@@ -43,8 +43,15 @@ cuda::Result CudaTimer::wait_for_gate() const {
                                     cuda::kStreamWaitGreaterOrEqual);
 }
 
-// Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more.
+// Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more. Where a call
+// updates tensors in place, each launch has its own.
 std::size_t CudaTimer::images_for(const RunRequest& request, int slot, int set) const {
+  if (slots_.tensors().updates_in_place()) {
+    if (request.repetitions > kMostImages) {
+      throw std::logic_error("asked for more calls that update their tensors than there are copies of these");
+    }
+    return static_cast<std::size_t>(request.repetitions);
+  }
   if (request.cache != CachePolicy::cold || request.repetitions == 1) {
     return 1;
   }
@@ -53,27 +60,38 @@ std::size_t CudaTimer::images_for(const RunRequest& request, int slot, int set) 
   return static_cast<std::size_t>(std::clamp<std::int64_t>(wanted, 1, std::min(request.repetitions, kMostImages)));
 }
 
+// The set of a launch: the last takes the one that was asked for; the ones before it take turns.
+int CudaTimer::set_of(int launch, const RunRequest& request, std::size_t images, int set) const {
+  return images > 1 ? (set + request.repetitions - 1 - launch) % slots_.tensors().input_sets() : set;
+}
+
+cuda::Result CudaTimer::prepare(const RunRequest& request, std::size_t images, int slot, int set) const {
+  std::vector<int> sets;
+  for (std::size_t image = 0; image < images; ++image) {
+    sets.push_back(set_of(static_cast<int>(image), request, images, set));
+  }
+  return slots_.prepare(request.cache, sets, slot);
+}
+
 // Everything of one sample, in order. The gate may be open when it returns, and is when it fails.
 cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
   const CudaModule& loaded = slots_.at(slot);
-  const int sets = slots_.tensors().input_sets();
   ++slots_.generation;
   refusal_.reset();
   if (slots_.watched() || loaded.launcher != nullptr) {
     open_gate();
   }
   cuda::Result error = wait_for_gate();
-  error = error != 0 || request.activity ? error : slots_.prepare(request.cache, images, slot);
+  error = error != 0 || request.activity ? error : prepare(request, images, slot, set);
   if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
     error = error != 0 ? error : slots_.driver().synchronize_context();
   }
   error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
   int queued = 0;
   for (int i = 0; i < request.repetitions && error == 0 && !refusal_; ++i) {
-    // The last launch takes the set that was asked for; the ones before it take turns.
-    const int turn = images > 1 ? (set + request.repetitions - 1 - i) % sets : set;
     slots_.last_image = static_cast<std::size_t>(i) % images;
-    std::vector<std::uint64_t> words = slots_.tensors().arguments(slots_.last_image, slot, turn);
+    std::vector<std::uint64_t> words =
+        slots_.tensors().arguments(slots_.last_image, slot, set_of(i, request, images, set));
     if (loaded.launcher != nullptr) {
       refusal_ = call_library(loaded.launcher, words, slot);
     } else {
@@ -121,8 +139,8 @@ cuda::Result CudaTimer::queue_recorded_sample(const RunRequest& request, std::si
 }
 
 // Prepares a sample that CUPTI records, and lets its records begin behind that.
-std::optional<Failure> CudaTimer::open_window(const RunRequest& request, std::size_t images, int slot) {
-  const cuda::Result prepared = slots_.prepare(request.cache, images, slot);
+std::optional<Failure> CudaTimer::open_window(const RunRequest& request, std::size_t images, int slot, int set) {
+  const cuda::Result prepared = prepare(request, images, slot, set);
   if (auto failure =
           slots_.check(prepared != 0 ? prepared : slots_.driver().synchronize_context(), "cannot poison the tensors")) {
     return failure;
@@ -157,7 +175,7 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
     return *failure;
   }
   if (request.activity) {
-    if (auto failure = open_window(request, images, slot)) {
+    if (auto failure = open_window(request, images, slot, set)) {
       return *failure;
     }
   }

@@ -43,9 +43,11 @@ class CudaTimer {
 
  private:
   std::size_t images_for(const RunRequest& request, int slot, int set) const;
+  int set_of(int launch, const RunRequest& request, std::size_t images, int set) const;
+  cuda::Result prepare(const RunRequest& request, std::size_t images, int slot, int set) const;
   cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
   cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
-  std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot);
+  std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot, int set);
   std::optional<Failure> close_window(RawSample& sample);
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
   std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;

@@ -289,23 +289,13 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
                                      cuda::Result& error) {
   InstructionReport report{.kernels = call.kernels};
   error = cuda::kSuccess;
-  const auto library = cupti::load_library(report.missing);
-  const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sass = profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sass>(*library, report.missing);
-  if (sass == nullptr) {
-    return report;
-  }
-  cupti::Initialize initialize;
-  if (const auto result = profiler->initialize(&initialize); result != cupti::kSuccess) {
-    report.missing = cupti::explain_trouble(*library, result, "starting the profiler");
-    return report;
-  }
-  report.missing = cupti::unsupported_reason(*library, *profiler, gpu.device, cupti::kApiSass);
-  const std::string chip = report.missing.empty() ? cupti::chip_of(*library, *profiler, gpu.index, report.missing) : "";
+  const auto started = cupti::start_profiler<cupti::Sass>(gpu.device, cupti::kApiSass, report.missing);
+  const std::string chip =
+      started ? cupti::chip_of(*started->library, *started->profiler, gpu.index, report.missing) : "";
   if (chip.empty()) {
     return report;
   }
-  InstructionCounter counter(*library, *sass, gpu, call);
+  InstructionCounter counter(*started->library, *started->functions, gpu, call);
   if (!counter.find_metrics(chip)) {
     report.missing = counter.trouble();
     return report;

@@ -282,22 +282,9 @@ SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int 
                            cuda::Result& error) {
   SampleReport report;
   error = cuda::kSuccess;
-  const auto library = cupti::load_library(report.missing);
-  const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  const auto sampling =
-      profiler == nullptr ? nullptr : cupti::load_functions<cupti::Sampling>(*library, report.missing);
-  if (sampling == nullptr) {
-    return report;
-  }
-  cupti::Initialize initialize;
-  if (const auto result = profiler->initialize(&initialize); result != cupti::kSuccess) {
-    report.missing = cupti::explain_trouble(*library, result, "starting the profiler");
-    return report;
-  }
-  report.missing = cupti::unsupported_reason(*library, *profiler, gpu.device, cupti::kApiPcSampling);
-  if (report.missing.empty()) {
+  if (const auto started = cupti::start_profiler<cupti::Sampling>(gpu.device, cupti::kApiPcSampling, report.missing)) {
     const ProfilerLock lock(gpu.uuid, kProfilerPatience);
-    StallSampler(*library, *sampling, gpu, call).run(repetitions, period_log2, error, report);
+    StallSampler(*started->library, *started->functions, gpu, call).run(repetitions, period_log2, error, report);
   }
   if (!report.missing.empty()) {
     report.samples.clear();

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/worker/cupti/cupti.h"
 
@@ -261,5 +263,29 @@ std::string chip_of(const Library& library, const Profiler& profiler, int index,
 // Checks that `api` works on that GPU; returns nullopt when it does. Missing permissions show only in a real
 // collection.
 std::string unsupported_reason(const Library& library, const Profiler& profiler, int device, int api);
+
+// CUPTI with its profiler started, and the functions of one of its other APIs.
+template <class Functions>
+struct Started {
+  std::unique_ptr<const Library> library;
+  std::unique_ptr<const Profiler> profiler = nullptr;
+  std::unique_ptr<const Functions> functions = nullptr;
+};
+
+// For `api` on that GPU. Returns nullopt, and one sentence that says what is missing, where it does not work there.
+template <class Functions>
+std::optional<Started<Functions>> start_profiler(int device, int api, std::string& missing) {
+  Started<Functions> started{.library = load_library(missing)};
+  started.profiler = started.library == nullptr ? nullptr : load_profiler(*started.library, missing);
+  started.functions = started.profiler == nullptr ? nullptr : load_functions<Functions>(*started.library, missing);
+  if (started.functions == nullptr) {
+    return std::nullopt;
+  }
+  Initialize initialize;
+  const Result result = started.profiler->initialize(&initialize);
+  missing = result == kSuccess ? unsupported_reason(*started.library, *started.profiler, device, api)
+                               : explain_trouble(*started.library, result, "starting the profiler");
+  return missing.empty() ? std::optional(std::move(started)) : std::nullopt;
+}
 
 }  // namespace apo::cupti

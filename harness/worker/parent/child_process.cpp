@@ -51,10 +51,13 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::vect
   output_ = FileDescriptor(ends[0]);
   const FileDescriptor their_output = above_standard(ends[1]);
   require(fcntl(output_.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "pipe");
+  require(pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno, "pipe");
+  const FileDescriptor no_input = above_standard(ends[0]);  // not /dev/null, with which others could find notes
+  const FileDescriptor closed_at_once(ends[1]);
 
   // Own group, no inherited signal mask, no inherited handlers.
   PosixSpawn spawn("a worker: " + argv.front(), 0);
-  spawn.open_for_reading("/dev/null", 0);
+  spawn.redirect(no_input.get(), 0);
   spawn.redirect(their_output.get(), 1);
   spawn.redirect(their_output.get(), 2);
   spawn.redirect(their_socket.get(), kWorkerFd);

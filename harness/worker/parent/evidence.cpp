@@ -45,7 +45,7 @@ std::string place(const Death& death) {
 }
 
 bool reached_limit(const Death& death) {
-  return death.address_space_limit > 0 && death.address_space > death.address_space_limit / 10 * 9;
+  return death.data_limit > 0 && death.data_bytes > death.data_limit / 10 * 9;
 }
 
 Failure killed_by(int signal, const Death& death) {
@@ -68,8 +68,8 @@ Failure killed_by(int signal, const Death& death) {
   Failure failure{.evidence = signal_name(signal) + during};
   if (signal == death.signal && reached_limit(death)) {
     failure.outcome = Outcome::out_of_memory;
-    failure.evidence += " with " + format_bytes(static_cast<double>(death.address_space)) +
-                        " of address space used of " + format_bytes(static_cast<double>(death.address_space_limit));
+    failure.evidence += " with " + format_bytes(static_cast<double>(death.data_bytes)) + " of memory used of " +
+                        format_bytes(static_cast<double>(death.data_limit));
   } else if (signal == death.signal && death.stack_overflow) {
     failure.evidence += ": stack overflow";
   } else if (signal == death.signal && (signal == SIGSEGV || signal == SIGBUS)) {
@@ -83,6 +83,19 @@ std::string first_frame(const std::string& report) {
   static const Pattern kFrame(R"(#\d+ 0x[0-9a-f]+ in ([^\n]*?) ([^\s]*/)?([^\s/]+:\d+)(:\d+)?\n)");
   const auto match = kFrame.search(report);
   return match ? " in " + (*match)[1] + " " + (*match)[3] : "";
+}
+
+// ": write of size 4 in variant.cpp:15, previous read of size 4 in variant.cpp:15" of ThreadSanitizer's report.
+std::string two_accesses(const std::string& report) {
+  static const Pattern kEach(R"(\n  ((?:Previous )?(?:[Aa]tomic )?(?:[Rr]ead|[Ww]rite) of size \d+) [^\n]*\n)"
+                             R"((?:    #\d+ (?:[^\n]*?(?:[^\s/]*/)*([^\s/:]+:\d+))?[^\n]*\n)?)");
+  std::string sentence;
+  for (const PatternMatch& access : kEach.all(report)) {
+    std::string what = access[1];
+    what.front() = what.front() == 'P' ? 'p' : what.front();
+    sentence += (sentence.empty() ? ": " : ", ") + what + (access[2].empty() ? "" : " in " + access[2]);
+  }
+  return sentence;
 }
 
 }  // namespace
@@ -108,6 +121,10 @@ std::optional<std::string> sanitizer_report(std::string_view printed) {
   static const Pattern kUndefined(R"(([^\s/]+:\d+):\d+: runtime error: ([^\n]*))");
   static const Pattern kAddress(R"(ERROR: AddressSanitizer:? ([^\n]*))");
   static const Pattern kAccess(R"((READ|WRITE) of size \d+)");
+  static const Pattern kThreads(R"(WARNING: ThreadSanitizer: ([^\n(]*) \()");
+  if (const auto match = kThreads.search(text)) {
+    return (*match)[1] + two_accesses(text.substr(match->begin));
+  }
   if (const auto match = kAddress.search(text)) {
     const std::string report = text.substr(match->begin);
     std::string sentence = (*match)[1];

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +20,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/worker/confinement/confinement.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
 #include "harness/worker/protocol/clock.h"
@@ -71,14 +74,28 @@ void Worker::start() {
   started_ns_ = raw_ns();
   std::vector<std::string> command = options_.watcher;
   command.insert(command.end(), {options_.program.string(), "worker"});
-  process_ = std::make_unique<ChildProcess>(command, worker_environment(options_));
+  {
+    // ThreadSanitizer stops where addresses are drawn from more than it has set aside. A thread's children inherit
+    // this.
+    constexpr unsigned long kAsk = 0xffffffff;
+    const int before = options_.preload.empty() ? -1 : personality(kAsk);
+    if (before != -1) {
+      personality(static_cast<unsigned>(before) | ADDR_NO_RANDOMIZE);
+    }
+    process_ = std::make_unique<ChildProcess>(command, worker_environment(options_));
+    if (before != -1) {
+      personality(static_cast<unsigned>(before));
+    }
+  }
   hello_ = prepare(HelloRequest{.cpus = options_.cpus,
                                 .threads = static_cast<int>(options_.cpus.size()),
                                 .target = options_.target,
                                 .device = options_.device,
                                 .executor = options_.executor,
                                 .seed = options_.layout_seed,
-                                .guards_off = guards_off()},
+                                .guards_off = guards_off(),
+                                .room = has_room() ? folder_.path().string() : "",
+                                .name_refused = options_.name_refused},
                    "its start", start_deadline(options_));
   hello_->attached_fd = status_file_.get();
   if (const auto sent = ask(*hello_); !sent) {
@@ -93,8 +110,12 @@ void Worker::await_start() {
   if (!hello_) {
     return;
   }
+  static std::atomic<bool> cuda_has_worked = false;
   const auto reply = await(*hello_);
   hello_.reset();
+  if (!reply && reply.failure().outcome == Outcome::refused && cuda_has_worked) {
+    throw DeviceLost("target cuda does not work here any more: " + reply.failure().evidence, kLostGpuHint);
+  }
   if (!reply && reply.failure().outcome == Outcome::refused) {
     throw EnvironmentError(
         "target cuda does not work here: " + reply.failure().evidence,
@@ -106,6 +127,7 @@ void Worker::await_start() {
                            "' does not start: " + reply.failure().evidence);
   }
   device_ = reply->device;
+  cuda_has_worked = cuda_has_worked || options_.target == Target::cuda;
   // By its own stamp: who starts a worker ahead asks for the answer much later.
   start_seconds_ = 1e-9 * static_cast<double>(status_->ready_ns.load() - started_ns_);
   if (options_.watch_modules && options_.target == Target::cuda && options_.watcher.empty()) {
@@ -133,7 +155,7 @@ void Worker::remember_code() {
   if (options_.target == Target::cuda) {
     code_.allow_made_code();
   }
-  own_address_space_ = address_space(pid());
+  own_data_bytes_ = data_bytes(pid());
 }
 
 // Before the first request: CUPTI is there, or cannot be.
@@ -151,6 +173,18 @@ void Worker::settle() {
   }
   watch_missing_ = printable_tail(reply->watch_missing);
   remember_code();
+}
+
+// A sanitizer and the executor read the lines of what they find.
+bool Worker::has_room() const {
+  return options_.target == Target::host && !options_.executor && options_.preload.empty() && guard_is_on(Guard::room);
+}
+
+std::string Worker::refused_call() const {
+  const int call = status_->refused_call.load();
+  const std::string path = printable_tail(
+      {status_->refused_path.data(), strnlen(status_->refused_path.data(), status_->refused_path.size())});
+  return call < 0 ? "" : path.empty() ? system_call_name(call) : fmt::format("open(\"{}\")", path);
 }
 
 bool Worker::alive() const {
@@ -207,6 +241,7 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
     result.push_back("LD_PRELOAD=" + options.preload);
     result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
                      fmt::format("hard_rss_limit_mb={}", megabytes));
+    result.push_back("TSAN_OPTIONS=halt_on_error=1:color=never:report_signal_unsafe=0:detect_deadlocks=0");
     result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
   }
   if (!options.watcher.empty()) {

@@ -41,14 +41,16 @@ struct WorkerOptions {
   int device = 0;         // target cuda: which GPU
   bool executor = false;  // target host: runs device variants on this CPU, scheduled by layout_seed
   std::vector<int> cpus;  // to pin to; empty = all that this process may use
-  std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
-  std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
-  std::string preload;                                       // libasan, for candidates built with sanitizers
+  std::int64_t memory_limit_bytes = std::int64_t{16}
+                                    << 30;     // beyond the tensors, reserved addresses free; 0 = no limit
+  std::vector<std::string> environment;        // "NAME=value", added to the worker's short one
+  std::string preload;                         // libasan, for candidates built with sanitizers
   std::chrono::milliseconds deadline{9'000};   // of a request that names none: what hangs is gone within ten seconds
   std::chrono::milliseconds start_deadline{};  // of the first answer; 0 = that of the target
   std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
   // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
+  bool name_refused = false;  // target host: find out which call the confinement refused last: refused_call()
   std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
@@ -90,6 +92,8 @@ class Worker {
     return load(slot, object, LaunchPlan{}, deadline);
   }
   Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
+  // Changes the launches of the device variant in the slot, which stays loaded, and keeps its variables.
+  Result<Done> relaunch(int slot, const LaunchPlan& plan, Deadline deadline = {});
   // Replaces the shared tensors attached before. `shared_tensors` has to outlive its use here. On target cuda this
   // copies them to the GPU, so their inputs have to be written before.
   Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {}) {
@@ -104,7 +108,7 @@ class Worker {
   // Target host, stopped: calls slot 0 once on each copy of the attached tensors, and stops every thread again. Nothing
   // of the process runs in between windows; a Failure where it did.
   Result<WindowTimes> run_window(Deadline deadline = {});
-  // Takes one warm sample of one launch.
+  // Takes one warm sample of one launch. What earlier calls left in variables of the module stays, as in a program.
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Measures, on target cuda, the nanoseconds of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
@@ -138,6 +142,9 @@ class Worker {
   double start_seconds() const { return start_seconds_; }
   // "seccomp+landlock", or the confinement that this kernel offers; empty before the first load.
   const std::string& confinement() const { return confinement_; }
+  // The last call that the candidate was refused: "open("/etc/passwd")", "socket"; "" for none, or without
+  // WorkerOptions::name_refused.
+  std::string refused_call() const;
   // The GPU on target cuda, and its state at the end of the last run (absent without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
@@ -176,7 +183,8 @@ class Worker {
   Failure forged(const std::string& how);
   Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);
   std::chrono::milliseconds copying(std::int64_t bytes) const;  // a deadline
-  std::int64_t address_space_limit() const;
+  bool has_room() const;
+  std::int64_t data_limit() const;
   void limit_memory() const;
   std::filesystem::path neutral_path(int slot);
 
@@ -196,7 +204,7 @@ class Worker {
   std::int64_t started_ns_ = 0;
   double start_seconds_ = 0;
   std::string confinement_;
-  std::int64_t own_address_space_ = 0;  // of the worker before any candidate
+  std::int64_t own_data_bytes_ = 0;  // of the worker before any candidate
   std::int64_t tensors_bytes_ = 0;
   std::uint64_t tensors_base_ = 0;
   std::optional<DeviceFacts> device_;

@@ -29,10 +29,6 @@ std::string nonce(std::uint64_t seed, std::uint64_t index) {
   return text.data();
 }
 
-constexpr const char* kHint =
-    "'nvidia-smi' and the kernel's log ('dmesg', Xid) say why. Nothing was decided about the candidate: when 'apo "
-    "doctor' finds the GPU again, the same command goes on";
-
 // Why a new process cannot use this GPU; "" when it can.
 std::string trouble_with(const WorkerOptions& options, const DeviceFacts& gpu) {
   WorkerOptions fresh = options;
@@ -56,13 +52,14 @@ std::string trouble_with(const WorkerOptions& options, const DeviceFacts& gpu) {
 void require_gpu(const WorkerOptions& options, const DeviceFacts& gpu, const Failure& failure, bool has_host_code) {
   const std::string what = gpu.name + " (" + gpu.uuid + ")";
   if (failure.of_device && !has_host_code) {
-    throw DeviceLost("the GPU failed, " + what + ": " + failure.evidence, kHint);
+    throw DeviceLost("the GPU failed, " + what + ": " + failure.evidence, kLostGpuHint);
   }
   if (failure.outcome != Outcome::faulted && failure.outcome != Outcome::timed_out) {
     return;
   }
   if (const std::string trouble = trouble_with(options, gpu); !trouble.empty()) {
-    throw DeviceLost("the GPU was lost, " + what + ": " + failure.evidence + "; a new process: " + trouble, kHint);
+    throw DeviceLost("the GPU was lost, " + what + ": " + failure.evidence + "; a new process: " + trouble,
+                     kLostGpuHint);
   }
 }
 
@@ -175,8 +172,8 @@ Failure Worker::ended(const std::string& during) {
                                .address = status_->address.load(),
                                .stack_overflow = status_->stack_overflow.load() != 0,
                                .forbidden_call = status_->forbidden_call.load(),
-                               .address_space = status_->address_space.load(),
-                               .address_space_limit = address_space_limit(),
+                               .data_bytes = status_->data_bytes.load(),
+                               .data_limit = data_limit(),
                                .tensors_base = tensors_base_,
                                .tensors_bytes = tensors_bytes_,
                                .slot = status_->running_slot.load()});

@@ -22,19 +22,19 @@
 
 namespace apo {
 
-std::int64_t Worker::address_space_limit() const {
+std::int64_t Worker::data_limit() const {
   if (options_.memory_limit_bytes <= 0 || !options_.preload.empty() || options_.target == Target::cuda) {
     return 0;  // AddressSanitizer and the CUDA driver need terabytes of it
   }
-  return own_address_space_ + options_.memory_limit_bytes + tensors_bytes_ +
-         2 * static_cast<std::int64_t>(kTensorsReserve);
+  return own_data_bytes_ + options_.memory_limit_bytes;
 }
 
-// The soft limit, which the candidate is not allowed to change.
+// The soft limit, which the candidate is not allowed to change. Of private memory that can be written: an allocator may
+// reserve as many addresses as it likes.
 void Worker::limit_memory() const {
-  if (const std::int64_t bytes = address_space_limit(); bytes > 0 && alive()) {
+  if (const std::int64_t bytes = data_limit(); bytes > 0 && alive()) {
     const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = RLIM_INFINITY};
-    prlimit(pid(), RLIMIT_AS, &limit, nullptr);  // fails when it has just ended, or under a lower limit of our own
+    prlimit(pid(), RLIMIT_DATA, &limit, nullptr);  // fails when it has just ended, or under a lower limit of our own
   }
 }
 
@@ -72,6 +72,11 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   });
 }
 
+Result<Done> Worker::relaunch(int slot, const LaunchPlan& plan, Deadline deadline) {
+  const LoadRequest request{.slot = slot, .path = "", .plan = plan};
+  return exchange(prepare(request, "loading", deadline)).then([](const Reply&) { return Done{}; });
+}
+
 // Our own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
 std::chrono::milliseconds Worker::copying(std::int64_t bytes) const {
   constexpr std::int64_t kBytesPerMs = 1'000'000;
@@ -86,7 +91,6 @@ Result<std::string> Worker::keep(std::int64_t bytes, int fd, Deadline deadline) 
 
 Result<Done> Worker::attach(const SharedTensorsLayout& layout, int fd, Deadline deadline) {
   tensors_bytes_ = layout.file_bytes();
-  limit_memory();
   Exchange attach =
       prepare(AttachRequest{.layout = layout}, "attaching the tensors", deadline.value_or(copying(tensors_bytes_)));
   attach.attached_fd = fd;
@@ -145,7 +149,7 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
 }
 
 Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
-  return run({.order = {slot}, .sets = {set}, .read_back = true}, {}, deadline)
+  return run({.order = {slot}, .sets = {set}, .keep_state = true, .read_back = true}, {}, deadline)
       .then([](const std::vector<RawSample>& samples) { return samples.front(); });
 }
 

@@ -4,6 +4,7 @@
 // repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,9 @@ inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
 inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
 
+// Target cuda: copies of the tensors that the launches of a sample may take in turn.
+inline constexpr int kMostImages = 64;
+
 // Calls of the loaded slots, one sample after the other. When cold, the worker evicts every buffer of the call from the
 // caches before each sample, untimed. On target cuda it also poisons outputs and scratch, which the parent does of host
 // code, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
@@ -40,9 +44,10 @@ inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a
 struct RunRequest {
   std::vector<int> order = {0};  // the slot of each sample
   std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
-  int repetitions = 1;           // launches in one sample, back to back
+  int repetitions = 1;           // launches in one sample, back to back; kMostImages at most if they update in place
   CachePolicy cache = CachePolicy::warm;
-  int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+  bool keep_state = false;  // variables of a device variant's module stay as the sample before left them
+  int verify_after = -1;    // pause after this sample, so that the parent can look at the outputs; -1 = never
   // Target cuda: pauses after every sample and hides from the worker which one is verified: a library in the worker's
   // process can read the request.
   bool pause_each = false;
@@ -56,8 +61,8 @@ struct RunRequest {
   bool activity = false;
   bool operator==(const RunRequest&) const = default;
 };
-APO_FIELDS(RunRequest, order, sets, repetitions, cache, verify_after, pause_each, read_back, refresh_set, refresh_from,
-           activity)
+APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, pause_each, read_back, refresh_set,
+           refresh_from, activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
 // takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
@@ -95,13 +100,15 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   bool executor = false;                // target host: device variants, under the checks of harness/executor
   std::uint64_t seed = 0;               // executor: of the order in which threads run
   std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
+  std::string room;                     // the folder with all files that host code may open; empty: it may read any
+  bool name_refused = false;            // leave in SharedStatus which call was refused last
   bool operator==(const HelloRequest&) const = default;
 };
-APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off)
+APO_FIELDS(HelloRequest, cpus, threads, target, device, executor, seed, guards_off, room, name_refused)
 struct LoadRequest {
   int slot = 0;
-  std::string path;
-  LaunchPlan plan;  // of a device variant
+  std::string path;  // "" keeps what is loaded, with its variables: only its launches change
+  LaunchPlan plan;   // of a device variant
   bool operator==(const LoadRequest&) const = default;
 };
 APO_FIELDS(LoadRequest, slot, path, plan)
@@ -203,7 +210,9 @@ struct SharedStatus {
   std::atomic<std::uint64_t> address{0};  // that the signal was about
   std::atomic<std::int32_t> stack_overflow{0};
   std::atomic<std::int32_t> forbidden_call{-1};  // number of the system call that the confinement refused
-  std::atomic<std::int64_t> address_space{0};    // bytes, at the signal
+  std::atomic<std::int64_t> data_bytes{0};       // at the signal
+  std::atomic<std::int32_t> refused_call{-1};    // number of the last one, where HelloRequest::name_refused is set
+  std::array<char, 256> refused_path{};          // that it was about; empty: none
   std::atomic<std::int64_t> ready_ns{0};         // CLOCK_MONOTONIC_RAW, when it could answer for the first time
 };
 

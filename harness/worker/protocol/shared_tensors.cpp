@@ -95,12 +95,26 @@ std::vector<std::size_t> SharedTensorsLayout::of_call(int slot, int set) const {
   for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const int owner = role == BufferRole::input ? set : slot;
-      if (buffers[i].role == role && (role == BufferRole::output || buffers[i].owner == owner)) {
+      const bool is_argument = role != BufferRole::input || buffers[i].in_place < 0;
+      if (buffers[i].role == role && is_argument && (role == BufferRole::output || buffers[i].owner == owner)) {
         indices.push_back(i);
       }
     }
   }
   return indices;
+}
+
+std::vector<SharedTensorsLayout::Copy> SharedTensorsLayout::before_call(int set) const {
+  std::vector<Copy> needed;
+  for (std::size_t from = 0; from < buffers.size(); ++from) {
+    for (std::size_t to = 0; to < buffers.size() && buffers[from].in_place >= 0; ++to) {
+      if (buffers[from].role == BufferRole::input && buffers[from].owner == set &&
+          buffers[to].role == BufferRole::output && buffers[to].in_place == buffers[from].in_place) {
+        needed.push_back({.from = from, .to = to});
+      }
+    }
+  }
+  return needed;
 }
 
 void InputView::copy_to(std::byte* target, int threads) const {
@@ -178,7 +192,11 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
     const int copies = buffer.role == BufferRole::input ? spec.input_sets : 1;
     for (int set = 0; set < copies; ++set) {
       const int owner = buffer.role == BufferRole::scratch ? buffer.slot : set;
-      layout_.buffers.push_back({.role = buffer.role, .owner = owner, .bytes = buffer.bytes, .poison = buffer.poison});
+      layout_.buffers.push_back({.role = buffer.role,
+                                 .owner = owner,
+                                 .bytes = buffer.bytes,
+                                 .poison = buffer.poison,
+                                 .in_place = buffer.in_place});
       entries_.push_back({.name = buffer.name, .element_bytes = buffer.element_bytes});
     }
   }
@@ -247,13 +265,15 @@ void SharedTensors::keep_input(int set, std::string_view name, const InputView& 
   layout_.kept.at(static_cast<std::size_t>(set)) = kept;
 }
 
-void SharedTensors::poison_outputs() {
-  if (!guard_is_on(Guard::poison)) {
-    return;
-  }
+void SharedTensors::poison_outputs(int set) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (layout_.buffers[i].role == BufferRole::output) {
+    if (layout_.buffers[i].role == BufferRole::output && guard_is_on(Guard::poison)) {
       std::memset(bytes_of(i).data(), layout_.buffers[i].poison, bytes_of(i).size());
+    }
+  }
+  for (const SharedTensorsLayout::Copy& copy : layout_.before_call(set)) {
+    if (const InputView& before = entries_[copy.from].pristine; !before.tile.empty()) {
+      before.copy_to(bytes_of(copy.to).data(), 1);
     }
   }
 }

@@ -97,6 +97,7 @@ struct BufferSpec {
   int element_bytes = 1;       // only to name the element that changed
   int slot = 0;                // scratch: whose it is
   std::uint8_t poison = 0xFF;  // the byte that fills an output before a call
+  int in_place = -1;           // see BufferPlace
 };
 
 struct SharedTensorsSpec {
@@ -121,9 +122,12 @@ struct BufferPlace {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   std::uint8_t poison = 0xFF;
+  // The number of a tensor that a call reads and writes: an output, which holds before each call what the input of that
+  // number holds. That input is no argument of a call. -1: none.
+  int in_place = -1;
   bool operator==(const BufferPlace&) const = default;
 };
-APO_FIELDS(BufferPlace, role, owner, offset, bytes, poison)
+APO_FIELDS(BufferPlace, role, owner, offset, bytes, poison, in_place)
 template <>
 inline constexpr bool kIsRow<BufferPlace> = true;
 
@@ -148,6 +152,12 @@ struct SharedTensorsLayout {
   // Indices of the buffers of a call in the order of the argument struct of kernels/abi.h: the inputs of the set, the
   // outputs, the scratch of the slot. `words` follow.
   std::vector<std::size_t> of_call(int slot, int set) const;
+  struct Copy {
+    std::size_t from = 0;  // indices of buffers of the same size
+    std::size_t to = 0;
+  };
+  // The copies that a call on the set needs before it: of every tensor that it reads and writes, input to output.
+  std::vector<Copy> before_call(int set) const;
   // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
   bool operator==(const SharedTensorsLayout&) const = default;
@@ -202,8 +212,8 @@ class SharedTensors {
   void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
   // Nor with the bytes: a GPU gets them from where they are kept. The set's other inputs are kept there too.
   void keep_input(int set, std::string_view name, const InputView& view, const KeptInputs& kept);
-  // Fills each output with its poison.
-  void poison_outputs();
+  // Prepares a call on the set: fills each output with its poison, or with what it holds before a call.
+  void poison_outputs(int set = 0);
   // Returns a copy, so that nothing can change it while it is compared.
   std::vector<std::byte> read_output(std::string_view name) const;
   // Returns the output itself, in memory that the worker writes to.

@@ -1,4 +1,6 @@
 // journal/facts/research/lessons.cpp - reads lessons, each with the condition under which it was learnt.
+#include "journal/facts/research/lessons.h"
+
 #include <map>
 #include <utility>
 
@@ -30,21 +32,21 @@ std::int64_t iteration_of(Database& database, std::int64_t experiment) {
   return database.number("SELECT iteration FROM experiment WHERE id = ?", {experiment});
 }
 
-void add_conditions(Journal::Implementation& self, std::vector<Lesson>& lessons) {
+void add_conditions(Journal& journal, std::vector<Lesson>& lessons) {
   std::map<std::string, std::string> models;
   std::map<std::int64_t, Stall> stalls;
   for (Lesson& lesson : lessons) {
     const auto [model, new_machine] = models.try_emplace(lesson.machine);
     if (new_machine) {
-      model->second = model_of(self.database, lesson.machine);
+      model->second = model_of(database_of(journal), lesson.machine);
     }
-    const std::int64_t iteration = iteration_of(self.database, lesson.experiment);
+    const std::int64_t iteration = iteration_of(database_of(journal), lesson.experiment);
     const auto [stall, new_iteration] = stalls.try_emplace(iteration);
     if (new_iteration && iteration != 0) {
-      stall->second = largest_stall(self.database, iteration);
+      stall->second = largest_stall(database_of(journal), iteration);
     }
     lesson.condition = {.model = model->second,
-                        .workloads = self.workloads_of(lesson.experiment),
+                        .workloads = workloads_of(journal, lesson.experiment),
                         .stall = stall->second.first,
                         .stall_share = stall->second.second};
   }
@@ -53,7 +55,7 @@ void add_conditions(Journal::Implementation& self, std::vector<Lesson>& lessons)
 }  // namespace
 
 // Only what is asked for stands in the SQL, so that SQLite can start at an index.
-std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
+std::vector<Lesson> lessons_of(Journal& journal, const LessonFilter& filter) {
   std::string conditions = " WHERE 1";
   std::vector<Value> values;
   if (filter.newest > 0) {
@@ -79,8 +81,8 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   add(!filter.incumbent_source.empty(), " AND incumbent_source = ?", filter.incumbent_source);
   add(filter.experiment != 0, " AND experiment = ?", filter.experiment);
   add(filter.campaign != 0, " AND experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
-  std::vector<Lesson> result = read_rows<Lesson>(*self_, "lesson" + conditions + " ORDER BY id", values);
-  add_conditions(*self_, result);
+  std::vector<Lesson> result = read_rows<Lesson>(journal, "lesson" + conditions + " ORDER BY id", values);
+  add_conditions(journal, result);
   return result;
 }
 

@@ -473,7 +473,9 @@ class LostGpu(McpTest):
     def test_a_campaign_stops_and_is_resumed(self):
         self.lose()
         run = "run copy --target cuda --iterations 1".split()
-        self.said(self.apo(*run, code=2).err, "GPU of a test", "the same command goes on")
+        lost = self.apo(*run, code=2).err
+        self.assertRegex(lost, self.LOSS)
+        self.said(lost, "the same command goes on")
         os.remove(self.driver.path("gone"))
         self.said(self.apo(*run, code=2).err, "resuming campaign")
 
@@ -483,7 +485,7 @@ class LostGpu(McpTest):
         self.place.write(".apo/variants/copy/mine.cu", replaced(self.MINE, "0 + a.x[i]", "a.x[i] + 1"))
         self.lose()
         ran = self.apo("gate", "--baseline", "baseline.json", code=2)
-        self.said(ran.err, "GPU of a test")
+        self.assertRegex(ran.err, self.LOSS)
         self.not_said(ran.out, "undecided")
 
     def test_the_agents_server_answers_with_an_error_that_names_the_fix(self):

@@ -1,4 +1,4 @@
-# tests/cli/bring/family_test.py - own operations, from `apo new` to a registered variant, of every dtype; `apo init`.
+# tests/cli/bring/family_test.py - own operations, from `apo new` to a registered variant, of every dtype; what agents need.
 import json
 import os
 
@@ -26,9 +26,21 @@ class OwnFamily(CommandTest):
         run = self.apo("run", "mine")  # as `apo new` says to go on
         self.said(run.out, "there is nothing to compare mine/simple with: register another variant")
         self.not_said(run.err, "A/A sentinel")  # noise matters to judgements alone
-        self.apo("unregister", "mine")
-        self.apo("unregister", "mine", code=1)
+        self.apo("register", "--retire", "mine")
+        self.apo("register", "--retire", "mine", code=1)
         self.apo("list", "mine", code=1)
+
+    def test_memory_that_a_call_updates_is_one_tensor_to_its_author(self):
+        self.apo("new", "stepped", "--axis", "n 1..65536", "--input", "g bf16[n] normal", "--inout", "p bf16[n] normal")
+        self.apo("register", "stepped.h")
+        self.apo("register", "stepped_simple.cpp")
+        tensors = self.json("list", "stepped")["families"][0]["tensors"]
+        self.assertEqual([(one["name"], one["role"]) for one in tensors], [("g", "input"), ("p", "inout")])
+        self.apo("verify", "stepped/simple", "--workload", "ragged", "--dump", "arrays", "--regime", "typical",
+                 "--no-sanitizers")
+        files = sorted(os.listdir(os.path.join(self.place.folder, "arrays")))
+        self.assertEqual(files, ["g.npy", "p.after.npy", "p.npy", "p.reference.npy"])
+        self.said(self.apo("export", "definition", "--family", "stepped", "--output", "there", code=1).err, "apo:inout")
 
     def test_a_name_that_cannot_be_registered_is_refused_before_anything_is_written(self):
         self.said(self.apo("new", "class", code=1).err, "'class' is a C++ keyword")
@@ -139,9 +151,9 @@ APO_EXPORT int apo_launch(const apo_call* call) {
             self.said(half.out, "[32] = ")
 
 
-class Init(CommandTest):
+class NewForAgents(CommandTest):
     def states(self, *words):
-        return {file["path"]: file["state"] for file in self.json("init", *words)["files"]}
+        return {file["path"]: file["state"] for file in self.json("new", "--agents", *words)["files"]}
 
     def test_an_empty_folder_gets_the_files_of_every_client(self):
         files = ("AGENTS.md", ".claude/skills/apo/SKILL.md", ".mcp.json", ".codex/skills/apo/SKILL.md",
@@ -163,22 +175,22 @@ class Init(CommandTest):
             self.place.write(name, text)
         os.mkdir(self.place.path(".vscode"))
         os.symlink("../shared.json", self.place.path(".vscode/mcp.json"))
-        self.said(self.apo("init").out, "left AGENTS.md as it is\n", "added the server apo to .mcp.json\n",
+        self.said(self.apo("new", "--agents").out, "left AGENTS.md as it is\n", "added the server apo to .mcp.json\n",
                   'left .cursor/mcp.json as it is; add to it:\n"apo": {', "add to it:\n[mcp_servers.apo]\n")
         self.assertEqual({name: self.place.read(name) for name in kept}, kept)
         self.assertIn("apo", json.loads(self.place.read(".mcp.json"))["mcpServers"])
         self.assertTrue(os.path.islink(self.place.path(".vscode/mcp.json")), "a link is not followed")
 
     def test_one_client_gets_its_own_and_an_unknown_one_nothing(self):
-        self.said(self.apo("init", "--client", "curser", code=1).err, "did you mean 'cursor'?")
+        self.said(self.apo("new", "--agents", "curser", code=1).err, "did you mean 'cursor'?")
         self.assertFalse(self.place.exists("AGENTS.md"))
         self.place.write(".cursor", "a file")
-        self.said(self.apo("init", "--client", "cursor", code=2).err, ".cursor/mcp.json")
+        self.said(self.apo("new", "--agents", "cursor", code=2).err, ".cursor/mcp.json")
         os.remove(self.place.path(".cursor"))
-        self.assertEqual(self.states("--client", "cursor")[".cursor/mcp.json"], "written")
+        self.assertEqual(self.states("cursor")[".cursor/mcp.json"], "written")
 
     def test_one_client_alone(self):
-        self.assertEqual(self.states("--client", "cursor"), {"AGENTS.md": "written", ".cursor/mcp.json": "written"})
+        self.assertEqual(self.states("cursor"), {"AGENTS.md": "written", ".cursor/mcp.json": "written"})
 
 
 main()

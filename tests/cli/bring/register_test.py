@@ -26,7 +26,7 @@ class RegisterTest(CommandTest):
 
     def of_the_journal(self, id):
         """What the journal alone has of a variant, without its file."""
-        self.apo("unregister", id)
+        self.apo("register", "--retire", id)
         return self.json("show", id, "--source")
 
 
@@ -81,22 +81,22 @@ class Register(RegisterTest):
     def test_an_unregistered_variant_is_gone_until_it_is_registered_again(self):
         again = ("--family", "copy", "--no-verify")
         self.register("backwards.cpp", BARE, *again)
-        self.said(self.apo("unregister", "copy/backward", code=1).err, "did you mean 'copy/backwards'?")
-        self.apo("unregister", "copy/backwards")
+        self.said(self.apo("register", "--retire", "copy/backward", code=1).err, "did you mean 'copy/backwards'?")
+        self.apo("register", "--retire", "copy/backwards")
         self.said(self.apo("show", "copy/backwards").out, "copy/backwards")  # in the journal
         self.assertFalse(self.place.exists(".apo/variants/copy/backwards.cpp"))
         self.assertTrue(self.place.exists(".apo/retired/copy/backwards.cpp"))
-        self.said(self.apo("unregister", "copy/simple", code=1).err, "was not registered")
+        self.said(self.apo("register", "--retire", "copy/simple", code=1).err, "was not registered")
         self.said(self.register("backwards.cpp", BARE, *again).out, "copy/backwards registered: ")
 
     def test_a_variant_with_registered_children_is_not_unregistered(self):
         self.register("mine.cpp", variant("mine"), "--no-verify")
         self.register("child.cpp", "// apo:variant copy/child\n// apo:parent mine\n" + BARE, "--no-verify")
-        self.said(self.apo("unregister", "copy/mine", code=1).err, "copy/mine is the apo:parent of copy/child",
-                  "unregister these first")
+        self.said(self.apo("register", "--retire", "copy/mine", code=1).err, "copy/mine is the apo:parent of copy/child",
+                  "retire these first")
         self.assertTrue(self.lists("copy/mine"))
-        self.apo("unregister", "copy/child")
-        self.apo("unregister", "copy/mine")
+        self.apo("register", "--retire", "copy/child")
+        self.apo("register", "--retire", "copy/mine")
 
     def test_a_journal_that_cannot_be_written_leaves_the_catalogue_alone(self):
         self.place.write(".apo/journal.db", "remember the milk\n")

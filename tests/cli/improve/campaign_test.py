@@ -1,6 +1,7 @@
 # tests/cli/improve/campaign_test.py - real campaigns and comparisons, then every command that reads their journal.
 # Nothing here depends on which verdict the timings give.
 import os
+import sqlite3
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -122,10 +123,10 @@ class Campaigns(CommandTest):
         self.apo("report", "--output", ".apo/journal.db", code=1)
 
     def test_lessons_list_and_doctor(self):
-        for lesson in self.json("lessons", "--family", "copy")["lessons"]:
+        for lesson in self.json("query", "--lessons", "family=copy")["lessons"]:
             self.assertIn(lesson["verdict"], VERDICTS)
             self.assertEqual(str(lesson["experiment"]), self.id)
-        self.said(self.apo("lessons", "--technique", "adaptive-thread", code=1).err,
+        self.said(self.apo("query", "--lessons", "technique=adaptive-thread", code=1).err,
                   "did you mean 'adaptive-threads'", "docs/research.md#the-catalogue")
         self.said(self.apo("list", "copy").out, "* incumbent of class any")
         self.assertTrue(self.json("doctor")["host_works"])
@@ -179,6 +180,36 @@ class Compare(CommandTest):
         profiled = self.apo("profile", "copy/simple", "--no-journal", "--json")  # n4k is not the family's first
         self.assertEqual(profiled.document["workload"], "n4k")
         self.said(profiled.err, "on n4k, where experiment 1 judged")
+
+    def copy_row(self, database, table, where, **changes):
+        row = dict(database.execute(f"SELECT * FROM {table} WHERE {where} LIMIT 1").fetchone(), **changes)
+        database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                         list(row.values()))
+
+    def test_the_level_falls_with_all_that_was_judged_and_what_was_proved_wrong_is_not_timed_again(self):
+        words = "compare copy/simple copy/parallel --workload n4k --judge standard".split()
+        self.json(*words)
+        database = sqlite3.connect(self.place.path(".apo", "journal.db"), isolation_level=None)
+        self.addCleanup(database.close)
+        database.row_factory = sqlite3.Row
+        database.execute("BEGIN")
+        for number in range(2, 51):
+            self.copy_row(database, "experiment", "id = 1", id=number)
+            self.copy_row(database, "experiment_workload", "experiment = 1", experiment=number)
+            self.copy_row(database, "round", "experiment = 1", experiment=number, id=None)
+        database.execute("COMMIT")
+        second = self.apo(*words, "--json")
+        self.said(second.err, "candidate 51 of copy any on this machine: its confirmation has the level 0.0098\n")
+        self.assertAlmostEqual(second.document["judgement"]["alpha"], 0.5 / 51)
+        self.assertIn(second.document["judgement"]["verdict"], VERDICTS)
+        self.copy_row(database, "experiment", "id = 1", id=60)
+        self.copy_row(database, "experiment_workload", "experiment = 1", experiment=60)
+        self.copy_row(database, "judgement", "experiment = 1", experiment=60, outcome="incorrect", verdict="reverted")
+        third = self.json(*words, code=3)
+        self.assertEqual([third["outcome"], third["gates"][-1]["gate"], third["judgement"]["rounds"]],
+                         ["incorrect", "history", 0])
+        self.said(third["judgement"]["sentence"],
+                  "] gave wrong results in experiment 60: 'apo show 60' has the evidence; right results now")
 
     def test_identical_code_is_not_timed_and_quiet_means_no_progress_and_the_verdict_all_the_same(self):
         self.place.write(".apo/variants/copy/twin.cpp", variant("twin"))

@@ -134,7 +134,7 @@ class QuickJudge(CommandTest):
         self.assertEqual(document["score"], judgement["lower"])
         self.assertGreater(document["score"], 0)
         self.assertFalse(self.place.exists(".apo/variants"), "only a judged candidate is kept")
-        self.assertEqual(self.json("lessons")["lessons"], [])
+        self.assertEqual(self.json("query", "--lessons")["lessons"], [])
         self.assertEqual(self.json("research", "copy", "--workload", "n4k")["tried"], [])
         self.assertEqual(self.json("report")["campaign"]["judge_preset"], "auto")
         self.apo("replay", "1")

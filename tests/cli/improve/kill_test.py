@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import time
 
-from apo_test import PROGRAM, CommandTest, main, running_processes, wait_until
+from apo_test import PROGRAM, CommandTest, HeldTurn, main, running_processes, wait_until
 
 RUN = ("run", "copy", "--workload", "n4k", "--judge", "standard", "--candidates", "1", "--cache", "warm")
 
@@ -83,6 +83,25 @@ class Kill(CommandTest):
         self.said(again.err, "resuming campaign 1 at iteration 2 of 2")
         self.assertEqual(self.rows("SELECT id, (SELECT count(*) FROM iteration_end WHERE iteration = i.id)"
                                    " FROM iteration i ORDER BY id"), [(1, 0), (2, 1)])
+
+    def test_a_comparison_has_a_row_before_its_first_round_and_the_next_command_that_judges_ends_it(self):
+        self.own["XDG_RUNTIME_DIR"] = self.place.folder
+        turn = HeldTurn(self.place)
+        self.addCleanup(turn.end)
+        commands = "comparison WHERE id NOT IN (SELECT comparison FROM comparison_verdict)"
+        for words, begun in (("copy/simple copy/parallel --workload n4k --skip-correctness", self.OPEN),
+                             ("--command-a true --command-b true --metric seconds", commands)):
+            child = self.start("compare", *words.split())
+            wait_until(turn.is_waited_for, "the A/A run waits for its turn")
+            self.end(child, signal.SIGINT)
+            self.assertEqual(self.count(begun), 1, words)
+        self.said(self.place.read("said"), "an earlier run was interrupted in experiment 1: copy/parallel")
+        judged = self.apo("compare", "--command-a", "true", "--command-b", "exit 3", "--metric", "seconds", code=3)
+        self.said(judged.err, "an earlier run was interrupted in comparison c1: true against true")
+        self.assertEqual(self.count(self.OPEN) + self.count(commands), 0)
+        self.assertEqual(self.rows("SELECT verdict, reason FROM comparison_verdict WHERE comparison = 1"),
+                         [("inconclusive", "interrupted")])
+        self.expect_whole()
 
     def test_after_ctrl_c_a_trial_says_what_is_kept_and_readers_that_its_experiment_was_interrupted(self):
         self.place.write("hangs.cpp", "#include <unistd.h>\nvoid copy(const float* x, float* y, long n) {\n"

@@ -6,7 +6,7 @@ import unittest
 
 from apo_test import CommandTest, harm, main, source_path
 
-READERS = ("query", "show 1", "report", "lessons")
+READERS = ("query", "show 1", "report", "query --lessons")
 WRITERS = ("run copy", "compare copy/simple copy/memcpy --judge standard")
 
 
@@ -60,7 +60,7 @@ class JournalFile(JournalTest):
         self.refused("journal.db", "no campaign", ["report"])
         self.refused("journal.db", "there is no experiment 1", ["show 1"])
         self.assertEqual(self.on("journal.db", "query", "--json").document["rows"], [])
-        self.assertEqual(self.on("journal.db", "lessons", "--json").document["lessons"], [])
+        self.assertEqual(self.on("journal.db", "query", "--lessons", "--json").document["lessons"], [])
         for sql in ("DELETE FROM experiment", "DROP TABLE experiment", "ATTACH 'x.db' AS x", "SELECT 1; SELECT 2",
                     "PRAGMA user_version = 3", "nonsense", ""):
             self.on("journal.db", "query", "--sql", sql, code=1)
@@ -108,18 +108,18 @@ class RecordedIncumbents(JournalTest):
     def test_a_lesson_under_another_incumbent_is_no_longer_known_to_hold(self):
         self.recorded("host-epyc/research/e88_backward.db")
         now = "e88_backward/combined[LANES=0,ROWS=2,SEQUENCES_PER_THREAD=1] is the incumbent now"
-        words = ("lessons", "--verdict", "inconclusive")
+        words = ("query", "--lessons", "verdict=inconclusive")
         self.said(self.on("recorded.db", *words).out, "What stays open", "SEQUENCES_PER_THREAD=2]",
                   "no longer known to hold: " + now)
         self.assertEqual(self.on("recorded.db", *words, "--json").document["lessons"][0]["expired"], now)
-        gains = self.on("recorded.db", "lessons", "--verdict", "accepted").out
+        gains = self.on("recorded.db", "query", "--lessons", "verdict=accepted").out
         self.not_said(gains, "is the incumbent now")  # a gain over what was left behind is one still
 
     def test_of_each_workload_are_listed_where_they_differ(self):
         self.recorded("nvidia-h200/agent/campaigns.db")
         self.said(self.on("recorded.db", "list", "e88_backward").out,
                   "* incumbent of b16_t512_h83_n32 on NVIDIA H200 (cuda) as e88_backward/cuda_best")
-        self.not_said(self.on("recorded.db", "lessons", "--family", "e88_backward").out, "is the incumbent now")
+        self.not_said(self.on("recorded.db", "query", "--lessons", "family=e88_backward").out, "is the incumbent now")
 
     def test_of_every_device_are_listed(self):
         self.recorded("nvidia-h200/b8_t128_h83_n32/journal.db")

@@ -7,6 +7,10 @@
 #include "harness/cli/command.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/unfinished.h"
 #include "journal/query/queries.h"
 
 namespace apo {
@@ -86,8 +90,12 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
   const TemporaryFolder folder("apo-test");
   for (const std::filesystem::path& path : recorded_journals()) {
     SCOPED_TRACE(path);
-    std::vector<std::vector<std::string>> commands = {
-        {"list"}, {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--commands"}, {"list", "--workers"}};
+    std::vector<std::vector<std::string>> commands = {{"list"},
+                                                      {"query", "--lessons"},
+                                                      {"query"},
+                                                      {"query", "--profiles"},
+                                                      {"query", "--commands"},
+                                                      {"list", "--workers"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});
     }
@@ -146,12 +154,12 @@ TEST(RecordedJournals, EachIsWholeAndReadableAsARecord) {
     Journal journal = Journal::open(path, Access::read_only);
     EXPECT_EQ(journal.check_integrity(), std::vector<std::string>{});
     EXPECT_EQ(journal.check_invariants(), std::vector<std::string>{});
-    for (const std::int64_t id : journal.judged_originals()) {
-      EXPECT_EQ(journal.load_experiment(id).id, id);
-      journal.replays_of(id);
+    for (const std::int64_t id : judged_originals(journal)) {
+      EXPECT_EQ(load_experiment(journal, id).id, id);
+      replays_of(journal, id);
     }
-    journal.incumbents();
-    journal.unfinished();
+    all_incumbents(journal);
+    all_unfinished(journal);
   }
 }
 

@@ -30,7 +30,7 @@ class TimedReplays(CommandTest):
         cls.originals = [cls.shown(place, id) for id in (1, 2)]
         if any(original["judgement"]["verdict"] == "inconclusive" for original in cls.originals):
             raise unittest.SkipTest("this machine was too busy to tell eight copies from one")
-        cls.confirmed = place.apo("confirm", "1", "--json", "--journal", "journal.db", "-q", code=None)
+        cls.confirmed = place.apo("replay", "--confirm", "1", "--json", "--journal", "journal.db", "-q", code=None)
         cls.replayed = place.apo("replay", "--all", "--json", "--journal", "journal.db", "-q", code=None)
 
     @staticmethod
@@ -54,7 +54,7 @@ class TimedReplays(CommandTest):
         self.assertFalse({round["seed"] for round in again["rounds"]} &
                          {round["seed"] for round in original["rounds"]})
         self.assertEqual(again["measures_again"], 1)
-        self.apo("confirm", "2", "--journal", "journal.db", code=1)
+        self.apo("replay", "--confirm", "2", "--journal", "journal.db", code=1)
 
     def test_all_measures_every_original_again_under_its_own_plan(self):
         document = self.replayed.document
@@ -152,8 +152,9 @@ class Replays(CommandTest):
 
     def test_what_cannot_be_measured_again_is_a_mistake_that_is_named(self):
         for line, said in [("replay 77", "there is no experiment 77"), ("replay", "apo replay --all"),
-                           ("replay 1 --all", "--all"), ("confirm", "experiment"),
-                           ("confirm 1", "was not accepted but reverted")]:
+                           ("replay 1 --all", "--all"), ("replay --confirm", "--confirm"),
+                           ("replay --confirm 1", "was not accepted but reverted"),
+                           ("replay 1 --confirm 1", "--confirm")]:
             self.mistake(line.split(), said)
         self.apo("replay", "1")
         self.mistake(["replay", "3"], "is itself a replay of experiment 1")
@@ -171,10 +172,10 @@ class Replays(CommandTest):
     def test_a_journal_of_a_newer_schema_asks_for_a_newer_program(self):
         self.harm("PRAGMA user_version = 9999")
         self.mistake(["replay", "1"], "update apo")
-        self.mistake(["confirm", "1"], "update apo")
+        self.mistake(["replay", "--confirm", "1"], "update apo")
 
     def test_a_mistyped_journal_is_not_created(self):
-        for line in ("replay 1", "confirm 1", "replay --all"):
+        for line in ("replay 1", "replay --confirm 1", "replay --all"):
             self.said(self.place.apo(*line.split(), "--journal", "jornal.db", code=1).err, "there is no journal")
         self.assertFalse(self.place.exists("jornal.db"))
 

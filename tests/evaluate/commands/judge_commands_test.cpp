@@ -178,7 +178,7 @@ TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
   EXPECT_EQ(difference_on_replay(worse), "");
   const ProgramComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
   EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
-  EXPECT_EQ(regression_result(same).state.workloads.front().answer, GateAnswer::passed);
+  EXPECT_EQ(recorded_state(same).workloads.front().answer, GateAnswer::passed);
 }
 
 // ---------------------------------------------------------------- correctness

@@ -44,17 +44,35 @@ TEST(RetryRound, AnArmThatFailsTwiceIsBlamed) {
     const auto round = attempts.take();
     ASSERT_FALSE(round);
     EXPECT_EQ(round.failure().slot, slot);
-    EXPECT_EQ(round.failure().outcome, Outcome::faulted);
+    EXPECT_EQ(round.failure().outcome, slot == 1 ? Outcome::incorrect : Outcome::faulted);
     EXPECT_EQ(attempts.indices.size(), 2u) << "the second look has coins of its own";
   }
 }
 
 TEST(RetryRound, AFailureThatDoesNotComeBackBlamesNobodyAndGivesNoRound) {
-  Attempts attempts{.failures = {failed(Outcome::incorrect, 1), std::nullopt}, .indices = {}};
-  const auto round = attempts.take();
-  ASSERT_FALSE(round);
-  EXPECT_EQ(round.failure().slot, -1);
-  EXPECT_EQ(round.failure().evidence, "y[3] is nan; the round that was taken again did not fail");
+  for (const auto& failure : {failed(Outcome::faulted, 1), failed(Outcome::incorrect, 0)}) {
+    Attempts attempts{.failures = {failure, std::nullopt}, .indices = {}};
+    const auto round = attempts.take();
+    ASSERT_FALSE(round);
+    EXPECT_EQ(round.failure().slot, -1);
+    EXPECT_EQ(round.failure().evidence, "y[3] is nan; the round that was taken again did not fail");
+  }
+}
+
+TEST(RetryRound, AWrongOutputOfTheCandidateIsProofUnlessTheIncumbentFailsToo) {
+  const Failure wrong = failed(Outcome::incorrect, 1);
+  const std::pair<std::vector<std::optional<Failure>>, int> cases[] = {{{wrong, std::nullopt}, 1},
+                                                                       {{wrong, failed(Outcome::faulted, -1)}, 1},
+                                                                       {{failed(Outcome::unstable_clock, 1), wrong}, 1},
+                                                                       {{wrong, failed(Outcome::incorrect, 0)}, -1},
+                                                                       {{failed(Outcome::faulted, 0), wrong}, -1}};
+  for (const auto& [failures, slot] : cases) {
+    Attempts attempts{.failures = failures, .indices = {}};
+    const auto round = attempts.take();
+    ASSERT_FALSE(round);
+    EXPECT_EQ(round.failure().slot, slot) << to_string(failures.front()->outcome);
+    EXPECT_EQ(attempts.indices.size(), 2u);
+  }
 }
 
 TEST(RetryRound, FailuresOfDifferentArmsOrOfNoneBlameNobody) {
@@ -72,8 +90,8 @@ TEST(RetryRound, AnUnstableClockIsMeasuredAgainAndNeverTheCandidates) {
   EXPECT_EQ(round->index, 3);
   Attempts twice{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::unstable_clock, 1)}, .indices = {}};
   EXPECT_EQ(twice.take().failure().slot, -1);
-  Attempts mixed{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::incorrect, 1)}, .indices = {}};
-  EXPECT_EQ(mixed.take().failure().slot, -1) << "one look at wrong outputs";
+  Attempts mixed{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::faulted, 1)}, .indices = {}};
+  EXPECT_EQ(mixed.take().failure().slot, -1) << "one look at the fault";
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Windows : ::testing::Test {
     return {configuration, copy.runtime().build(configuration, workload.axes, false)};
   }
   std::unique_ptr<ArmProcess> start(const TimedArm& arm, int calls) {
-    auto process = std::make_unique<ArmProcess>(copy.runtime(), arm, workload.axes, std::vector<int>{}, 5, memory);
+    auto process = std::make_unique<ArmProcess>(copy.runtime(), arm, workload.axes, std::vector<int>{}, 5);
     const auto loaded = process->load();
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.failure().evidence);
     EXPECT_TRUE(process->attach(calls, 7));
@@ -40,7 +40,6 @@ struct Windows : ::testing::Test {
   CopyRuntime copy;
   const Workload& workload = *find_workload(copy.family(), "n4k");
   InputPool pool{copy.runtime(), workload, 3};
-  std::shared_ptr<MemoryFile> memory = std::make_shared<MemoryFile>();
   CallFindings findings;
 };
 
@@ -102,7 +101,7 @@ TEST_F(Windows, ACrashInOneIsTheCandidates) {
   expect_contains(times.failure().evidence, "SIGABRT");
 }
 
-TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
+TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
   const EvaluatePlan plan = copy.plan();
   TimedWorkload timed{.name = "n4k", .axes = workload.axes, .pool = pool};
   timed.incumbent = arm_of("copy/once");
@@ -113,13 +112,14 @@ TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
   const WindowPlan windows = runner.windows().front();
   EXPECT_EQ(round->workloads[0].repetitions, windows.calls);
   EXPECT_EQ(std::ssize(round->workloads[0].blocks), windows.blocks);
-  EXPECT_GE(pool.size(), static_cast<std::size_t>(windows.calls * 2 * (1 + windows.blocks)));
   EXPECT_GT(round->environment.empty_window_ns.value_or(0), 0);
-  std::set<const CheckedInputs*> distinct;
-  for (std::size_t i = 0; i < pool.size(); ++i) {
-    distinct.insert(pool[i].get());
+  std::set<TensorBytes> distinct;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    for (const CheckedPointer& one : pool.of_round(windows.inputs(), seed)) {
+      distinct.insert(one->inputs.bytes);
+    }
   }
-  EXPECT_EQ(distinct.size(), pool.size());
+  EXPECT_EQ(distinct.size(), static_cast<std::size_t>(2 * windows.calls * 2 * (1 + windows.blocks)));
 }
 
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {

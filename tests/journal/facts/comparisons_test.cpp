@@ -1,9 +1,12 @@
 // tests/journal/facts/comparisons_test.cpp - judgements of two commands, or of two dispatches by an application, come
 // back as they were written, and stay so.
+#include "journal/facts/comparisons.h"
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/json/records_json.h"
+#include "journal/facts/campaigns.h"
 #include "journal/query/queries.h"
 #include "tests/core/json/round_trip.h"
 #include "tests/journal/journal_test.h"
@@ -51,14 +54,14 @@ Judgement a_command_judgement() {
 
 // Written as it is measured: the id.
 std::int64_t keep(Journal& journal, ProgramComparison& comparison) {
-  comparison.id = journal.begin_comparison(comparison);
+  comparison.id = begin_comparison(journal, comparison);
   for (const Round& round : comparison.rounds) {
-    journal.add_comparison_round(comparison.id, round);
+    add_comparison_round(journal, comparison.id, round);
   }
   for (const ApplicationRun& run : comparison.runs) {
-    journal.add_comparison_run(comparison.id, run);
+    add_comparison_run(journal, comparison.id, run);
   }
-  journal.finish_comparison(comparison);
+  finish_comparison(journal, comparison);
   return comparison.id;
 }
 
@@ -119,34 +122,34 @@ ProgramComparison a_failed_application(std::int64_t campaign) {
 using ComparisonRows = PreparedTest;
 
 TEST_F(ComparisonRows, ComeBackAsTheyWereWritten) {
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
   std::vector<ProgramComparison> written = {a_finished_comparison(), a_finished_gate(), a_failed_application(campaign),
                                             a_failed_application(0)};
   for (ProgramComparison& one : written) {
     keep(journal, one);
   }
-  const std::vector<ProgramComparison> read = journal.comparisons(Detail::rounds);
+  const std::vector<ProgramComparison> read = all_comparisons(journal, Detail::rounds);
   ASSERT_EQ(read.size(), written.size());
   for (std::size_t i = 0; i < read.size(); ++i) {
     EXPECT_EQ(to_document_with_runs(read[i]), to_document_with_runs(written[i]));
     EXPECT_EQ(read[i].rounds, written[i].rounds);
     EXPECT_EQ(read[i].judgement, written[i].judgement);
     EXPECT_EQ(read[i].commands, written[i].commands);
-    EXPECT_EQ(to_document(journal.load_comparison(written[i].id)), to_document(written[i]));
+    EXPECT_EQ(to_document(load_comparison(journal, written[i].id)), to_document(written[i]));
   }
   EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
   EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
 }
 
 TEST_F(ComparisonRows, OneThatWasInterruptedKeepsItsRoundsAndHasNoVerdict) {
-  const std::int64_t commands = journal.begin_comparison(a_comparison(ComparisonPurpose::compare));
-  journal.add_comparison_round(commands, a_command_round(RoundStage::search, 0, true));
-  const std::int64_t application = journal.begin_comparison(a_failed_application(0));
-  journal.add_comparison_run(application, a_failed_application(0).runs[0]);
-  EXPECT_EQ(journal.load_comparison(commands).rounds.size(), 1U);
-  EXPECT_EQ(journal.load_comparison(application).runs.size(), 1U);
+  const std::int64_t commands = begin_comparison(journal, a_comparison(ComparisonPurpose::compare));
+  add_comparison_round(journal, commands, a_command_round(RoundStage::search, 0, true));
+  const std::int64_t application = begin_comparison(journal, a_failed_application(0));
+  add_comparison_run(journal, application, a_failed_application(0).runs[0]);
+  EXPECT_EQ(load_comparison(journal, commands).rounds.size(), 1U);
+  EXPECT_EQ(load_comparison(journal, application).runs.size(), 1U);
   for (const std::int64_t id : {commands, application}) {
-    EXPECT_FALSE(journal.load_comparison(id).judgement);
+    EXPECT_FALSE(load_comparison(journal, id).judgement);
   }
   for (const std::string view : {"command_comparisons", "application_comparisons"}) {
     EXPECT_EQ(run_sql(scratch.path, "SELECT state FROM " + view + " WHERE verdict IS NULL").rows.at(0).at(0),
@@ -160,13 +163,13 @@ TEST_F(ComparisonRows, TakeNothingAfterTheVerdict) {
   ProgramComparison application = a_failed_application(0);
   keep(journal, commands);
   keep(journal, application);
-  EXPECT_THROW(journal.add_comparison_round(commands.id, commands.rounds[0]), std::exception);
-  EXPECT_THROW(journal.add_comparison_run(application.id, application.runs[0]), std::exception);
-  EXPECT_THROW(journal.finish_comparison(commands), std::exception);
+  EXPECT_THROW(add_comparison_round(journal, commands.id, commands.rounds[0]), std::exception);
+  EXPECT_THROW(add_comparison_run(journal, application.id, application.runs[0]), std::exception);
+  EXPECT_THROW(finish_comparison(journal, commands), std::exception);
 }
 
 TEST_F(ComparisonRows, AMissingNumberIsAMistakeThatNamesTheList) {
-  const std::string error = error_of([&] { journal.load_comparison(7); });
+  const std::string error = error_of([&] { load_comparison(journal, 7); });
   expect_contains(error, "no comparison c7");
   expect_contains(error, "apo query --sql");
 }

@@ -1,6 +1,22 @@
 // tests/journal/facts/facts_test.cpp - facts never change; views follow from them; what is over stays over.
 #include <cmath>
 
+#include "journal/facts/applications.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/jobs.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/replays.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/research/proposals.h"
+#include "journal/facts/selftests.h"
+#include "journal/facts/unfinished.h"
+#include "journal/facts/variants.h"
+#include "journal/facts/workers.h"
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
 #include "tests/journal/journal_test.h"
@@ -30,56 +46,58 @@ std::string value(const Scratch& scratch, const std::string& sql) {
 // Every table has a row after this.
 std::int64_t fill(Journal& journal) {
   prepare(journal);
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
-  const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
+  const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign, .index = 1});
   Experiment experiment = an_experiment(campaign, iteration);
-  journal.add_profile({.configuration = experiment.incumbent,
-                       .metrics = {{"time", 1, "ns", {}, {}, 1}},
-                       .roofs = {{"copy", 1e10, "byte/s", 1, 2, 3}},
-                       .conditions = "L2 flushed",
-                       .stalls = {{.kernel = "k", .file = "a.cu", .line = 1, .stall = "wait", .samples = 1}},
-                       .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
-                      {.machine = "cpu-1", .iteration = iteration});
-  journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}},
-                                .ranked = {{.configuration = experiment.candidate}},
-                                .unwritten = {{.technique = {.name = "t"}, .attacks = "b"}}});
-  journal.add_proposer_call(iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
-  const std::int64_t job = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+  add_profile(journal,
+              {.configuration = experiment.incumbent,
+               .metrics = {{"time", 1, "ns", {}, {}, 1}},
+               .roofs = {{"copy", 1e10, "byte/s", 1, 2, 3}},
+               .conditions = "L2 flushed",
+               .stalls = {{.kernel = "k", .file = "a.cu", .line = 1, .stall = "wait", .samples = 1}},
+               .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
+              {.machine = "cpu-1", .iteration = iteration});
+  add_brief(journal, iteration,
+            {.bottlenecks = {{"b", "e", 2}},
+             .ranked = {{.configuration = experiment.candidate}},
+             .unwritten = {{.technique = {.name = "t"}, .attacks = "b"}}});
+  add_proposer_call(journal, iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
+  const std::int64_t job = begin_job(journal, {.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
   journal.implementation().job = job;
-  experiment.id = journal.begin_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
   journal.implementation().job = 0;
-  journal.finish_job(job, {.state = JobState::failed});
-  journal.finish_experiment(experiment, a_lesson(experiment));
-  const std::int64_t worker = journal.add_worker({.campaign = campaign, .number = 1});
-  const std::int64_t placement = journal.begin_placement({.worker = worker, .iteration = iteration});
-  journal.end_placement(placement, {.experiment = experiment.id});
-  journal.end_worker(worker, WorkerEnd::dismissed, "");
-  journal.add_certification({.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
-  journal.add_sentinel({.machine = "cpu-1"});
-  const std::int64_t open = journal.begin_replay(experiment, experiment.id, ReplayRow::Kind::replay);
-  journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = open}, "killed");
-  journal.finish_iteration(iteration);
-  journal.finish_campaign(campaign, 5);
+  finish_job(journal, job, {.state = JobState::failed});
+  finish_experiment(journal, experiment, a_lesson(experiment));
+  const std::int64_t worker = add_worker(journal, {.campaign = campaign, .number = 1});
+  const std::int64_t placement = begin_placement(journal, {.worker = worker, .iteration = iteration});
+  end_placement(journal, placement, {.experiment = experiment.id});
+  end_worker(journal, worker, WorkerEnd::dismissed, "");
+  add_certification(journal, {.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
+  add_sentinel(journal, {.machine = "cpu-1"});
+  const std::int64_t open = begin_replay(journal, experiment, experiment.id, ReplayRow::Kind::replay);
+  mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = open}, "killed");
+  finish_iteration(journal, iteration);
+  finish_campaign(journal, campaign, 5);
   ApplicationSummary summary{.total_ns = 5, .work = {{.work = {.name = "k", .calls = 1, .total_ns = 5}}}};
   summary.gaps[0].count = 1;
   summary.ranges = {{.name = "r", .path = "r", .calls = 1, .categories = {{.name = "other", .calls = 1}}}};
-  journal.add_application({.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
-                          "");
+  add_application(journal, {.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
+                  "");
   Selftest selftest{.machine = "cpu-1", .kernels = {{.configuration = experiment.candidate}}};
-  selftest.id = journal.begin_selftest(selftest);
-  journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
-  journal.finish_selftest(selftest);
-  journal.add_variant(a_variant_with_headers());
+  selftest.id = begin_selftest(journal, selftest);
+  add_selftest_comparison(journal, selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
+  finish_selftest(journal, selftest);
+  add_variant(journal, a_variant_with_headers());
   ProgramComparison comparison{.kind = ComparisonKind::application,
                                .application = an_application(),
                                .machine = "cpu-1",
                                .judgement = Judgement{.verdict = Verdict::reverted},
                                .figures = {{.metric = "loss"}},
                                .expectation = Expectation{.missing = "none"}};
-  comparison.id = journal.begin_comparison(comparison);
-  journal.add_comparison_run(comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
-  journal.finish_comparison(comparison);
-  journal.begin_comparison({.machine = "cpu-1"});
+  comparison.id = begin_comparison(journal, comparison);
+  add_comparison_run(journal, comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
+  finish_comparison(journal, comparison);
+  begin_comparison(journal, {.machine = "cpu-1"});
   return experiment.id;
 }
 
@@ -123,52 +141,52 @@ using Order = JournalTest;
 
 TEST_F(Order, ExperimentNeedsItsSourcesAndItsMachine) {
   Experiment experiment = an_experiment(0, 0);
-  EXPECT_THROW(journal.begin_experiment(experiment), std::logic_error);
+  EXPECT_THROW(begin_experiment(journal, experiment), std::logic_error);
   prepare(journal);
   experiment.machine = "unknown";
-  EXPECT_THROW(journal.begin_experiment(experiment), std::logic_error);
+  EXPECT_THROW(begin_experiment(journal, experiment), std::logic_error);
   experiment.machine = "";
-  EXPECT_THROW(journal.begin_experiment(experiment), std::logic_error);
-  experiment.campaign = journal.begin_campaign(a_campaign());
-  EXPECT_EQ(journal.load_experiment(journal.begin_experiment(experiment)).machine, "cpu-1");
+  EXPECT_THROW(begin_experiment(journal, experiment), std::logic_error);
+  experiment.campaign = begin_campaign(journal, a_campaign());
+  EXPECT_EQ(load_experiment(journal, begin_experiment(journal, experiment)).machine, "cpu-1");
 }
 
 TEST_F(Order, AFinishedExperimentTakesNothingMore) {
   Experiment experiment = an_experiment(0, 0);
   experiment.id = fill(journal);
-  EXPECT_THROW(journal.add_round(experiment.id, a_round(3, 1)), std::logic_error);
-  EXPECT_THROW(journal.add_gate(experiment.id, {}), std::logic_error);
-  EXPECT_THROW(journal.finish_experiment(experiment), std::logic_error);
-  EXPECT_THROW(journal.mark_abandoned({.id = experiment.id}, "no"), std::logic_error);
-  EXPECT_THROW(journal.finish_campaign(1, 6), std::logic_error);
+  EXPECT_THROW(add_round(journal, experiment.id, a_round(3, 1)), std::logic_error);
+  EXPECT_THROW(add_gate(journal, experiment.id, {}), std::logic_error);
+  EXPECT_THROW(finish_experiment(journal, experiment), std::logic_error);
+  EXPECT_THROW(mark_abandoned(journal, {.id = experiment.id}, "no"), std::logic_error);
+  EXPECT_THROW(finish_campaign(journal, 1, 6), std::logic_error);
   const std::int64_t abandoned = experiment.id + 1;
   experiment.id = abandoned;
-  EXPECT_THROW(journal.finish_experiment(experiment), std::logic_error);
-  EXPECT_FALSE(journal.load_experiment(abandoned).judgement);
-  EXPECT_THROW(journal.add_round(999, a_round(3, 1)), std::logic_error);
+  EXPECT_THROW(finish_experiment(journal, experiment), std::logic_error);
+  EXPECT_FALSE(load_experiment(journal, abandoned).judgement);
+  EXPECT_THROW(add_round(journal, 999, a_round(3, 1)), std::logic_error);
 }
 
 TEST_F(Order, AnUnjudgedExperimentCannotBeFinished) {
   prepare(journal);
   Experiment experiment = an_experiment(0, 0);
-  experiment.id = journal.begin_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
   experiment.judgement.reset();
-  EXPECT_THROW(journal.finish_experiment(experiment), std::logic_error);
-  EXPECT_EQ(journal.unfinished().size(), 1u);
+  EXPECT_THROW(finish_experiment(journal, experiment), std::logic_error);
+  EXPECT_EQ(all_unfinished(journal).size(), 1u);
 }
 
 TEST_F(Order, AFailedFinishLeavesNoHalf) {
   prepare(journal);
   Experiment experiment = an_experiment(0, 0);
-  experiment.id = journal.begin_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
   experiment.candidate_build.resources["registers"] = 1;
   experiment.judgement->verdict = static_cast<Verdict>(77);  // refused by the schema
-  EXPECT_THROW(journal.finish_experiment(experiment, a_lesson(an_experiment(0, 0))), std::logic_error);
-  const Experiment back = journal.load_experiment(experiment.id);
+  EXPECT_THROW(finish_experiment(journal, experiment, a_lesson(an_experiment(0, 0))), std::logic_error);
+  const Experiment back = load_experiment(journal, experiment.id);
   EXPECT_TRUE(back.rounds.empty());
   EXPECT_TRUE(back.gates.empty());
   EXPECT_TRUE(back.candidate_build.key.empty());
-  EXPECT_TRUE(journal.lessons().empty());
+  EXPECT_TRUE(lessons_of(journal).empty());
 }
 
 TEST_F(Order, BatchIsAllOrNothing) {
@@ -176,15 +194,15 @@ TEST_F(Order, BatchIsAllOrNothing) {
   {
     Journal::Batch batch(journal);
     add_quick(journal, {});
-    EXPECT_THROW(journal.add_gate(999, {}), std::logic_error);
+    EXPECT_THROW(add_gate(journal, 999, {}), std::logic_error);
   }
-  EXPECT_NE(error_of([&] { journal.load_experiment(1); }), "");
+  EXPECT_NE(error_of([&] { load_experiment(journal, 1); }), "");
   Journal::Batch batch(journal);
   add_quick(journal, {});
-  EXPECT_THROW(journal.finish_campaign(999, 0), std::logic_error);
+  EXPECT_THROW(finish_campaign(journal, 999, 0), std::logic_error);
   add_quick(journal, {});
   batch.commit();
-  EXPECT_EQ(journal.load_experiment(2).id, 2);
+  EXPECT_EQ(load_experiment(journal, 2).id, 2);
 }
 
 using Views = PreparedTest;
@@ -211,8 +229,8 @@ TEST_F(Views, ACandidateThatWasNeverTimedHasNoSpeedup) {
   Experiment experiment = an_experiment(0, 0);
   experiment.outcome = Outcome::incorrect;
   experiment.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed};
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment);
   EXPECT_EQ(value(scratch, "SELECT speedup FROM experiments"), "null");
   EXPECT_EQ(value(scratch, "SELECT count(*) FROM predictions"), "0");
 }
@@ -237,8 +255,8 @@ TEST_F(Views, AnUntouchedBandIsNoPrediction) {
   for (const Prediction& prediction : {Prediction{}, Prediction{-1, 2, "", "x"}, Prediction{2, 1, "", "x"}}) {
     Experiment experiment = an_experiment(0, 0);
     experiment.prediction = prediction;
-    experiment.id = journal.begin_experiment(experiment);
-    journal.finish_experiment(experiment);
+    experiment.id = begin_experiment(journal, experiment);
+    finish_experiment(journal, experiment);
   }
   EXPECT_EQ(value(scratch, "SELECT count(*) FROM predictions"), "0");
 }
@@ -246,10 +264,10 @@ TEST_F(Views, AnUntouchedBandIsNoPrediction) {
 using Incumbents = PreparedTest;
 
 TEST_F(Incumbents, BaselineUntilSomethingIsAccepted) {
-  EXPECT_FALSE(journal.incumbent("e88_backward", "n32", "cpu-1"));
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  EXPECT_FALSE(find_incumbent(journal, "e88_backward", "n32", "cpu-1"));
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
   add_quick(journal, {.campaign = campaign, .verdict = Verdict::reverted});
-  const Incumbent first = *journal.incumbent("e88_backward", "n32", "cpu-1");
+  const Incumbent first = *find_incumbent(journal, "e88_backward", "n32", "cpu-1");
   EXPECT_EQ(first.configuration, a_campaign().baseline);
   EXPECT_EQ(first.experiment, 0);
   EXPECT_EQ(first.source_hash, a_variant("simple").source_hash);
@@ -258,50 +276,137 @@ TEST_F(Incumbents, BaselineUntilSomethingIsAccepted) {
       add_quick(journal, {.campaign = campaign, .verdict = Verdict::accepted, .effect = 0.1, .setting = 5});
   add_quick(journal, {.campaign = campaign, .verdict = Verdict::inconclusive, .setting = 6});
   add_quick(journal, {.campaign = 0, .verdict = Verdict::accepted, .effect = 0.1, .setting = 7});  // apo compare
-  const Incumbent second = *journal.incumbent("e88_backward", "n32", "cpu-1");
+  const Incumbent second = *find_incumbent(journal, "e88_backward", "n32", "cpu-1");
   EXPECT_EQ(second.experiment, accepted);
   EXPECT_EQ(second.configuration, (Configuration{"e88_backward/padded_cache", {{"K", 5}}}));
   EXPECT_EQ(second.source_hash, a_variant("padded_cache").source_hash);
 
-  journal.begin_campaign(a_campaign());  // a newer campaign's baseline does not displace what was accepted
-  EXPECT_EQ(journal.incumbent("e88_backward", "n32", "cpu-1")->experiment, accepted);
-  EXPECT_FALSE(journal.incumbent("e88_backward", "n64", "cpu-1"));
-  EXPECT_FALSE(journal.incumbent("e88_backward", "n32", "cpu-2"));
+  begin_campaign(journal, a_campaign());  // a newer campaign's baseline does not displace what was accepted
+  EXPECT_EQ(find_incumbent(journal, "e88_backward", "n32", "cpu-1")->experiment, accepted);
+  EXPECT_FALSE(find_incumbent(journal, "e88_backward", "n64", "cpu-1"));
+  EXPECT_FALSE(find_incumbent(journal, "e88_backward", "n32", "cpu-2"));
 }
 
 TEST_F(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
   const auto accept = [&](std::int64_t setting) {
     return add_quick(journal, {.campaign = campaign, .verdict = Verdict::accepted, .effect = 0.1, .setting = setting});
   };
-  const auto incumbent = [&] { return journal.incumbent("e88_backward", "n32", "cpu-1")->experiment; };
+  const auto incumbent = [&] { return find_incumbent(journal, "e88_backward", "n32", "cpu-1")->experiment; };
   const std::int64_t good = accept(1);
-  journal.add_certification({.campaign = campaign, .alarm = false});
+  add_certification(journal, {.campaign = campaign, .alarm = false});
   const std::set<std::int64_t> since = {accept(2), accept(3)};
-  EXPECT_TRUE(journal.withdrawn(campaign).empty());
-  journal.add_certification({.campaign = campaign, .alarm = true});
+  EXPECT_TRUE(withdrawn_accepts(journal, campaign).empty());
+  add_certification(journal, {.campaign = campaign, .alarm = true});
   EXPECT_EQ(incumbent(), good);
-  EXPECT_EQ(journal.withdrawn(campaign), since);
-  ASSERT_EQ(journal.standing_accepts(campaign).size(), 1U);
-  EXPECT_EQ(journal.standing_accepts(campaign).back().id, good);
-  journal.add_certification({.campaign = campaign, .cache_policy = CachePolicy::warm, .alarm = false});
-  EXPECT_EQ(journal.withdrawn(campaign), since) << "the other cache policy clears no alarm";
+  EXPECT_EQ(withdrawn_accepts(journal, campaign), since);
+  ASSERT_EQ(standing_accepts(journal, campaign).size(), 1U);
+  EXPECT_EQ(standing_accepts(journal, campaign).back().id, good);
+  add_certification(journal, {.campaign = campaign, .cache_policy = CachePolicy::warm, .alarm = false});
+  EXPECT_EQ(withdrawn_accepts(journal, campaign), since) << "the other cache policy clears no alarm";
   const std::int64_t later = accept(4);
   EXPECT_EQ(incumbent(), later);
-  journal.add_certification({.campaign = campaign, .alarm = false});
+  add_certification(journal, {.campaign = campaign, .alarm = false});
   EXPECT_EQ(incumbent(), later);
+}
+
+struct Judged {
+  const char* what;
+  void (*change)(Experiment&);
+  bool counts;
+};
+
+TEST(Counting, CandidatesThatCameToTimingCountWhateverCommandAskedForThem) {
+  const Judged cases[] = {{"outside of a campaign", [](Experiment&) {}, true},
+                          {"abandoned after a round", [](Experiment& e) { e.judgement.reset(); }, true},
+                          {"a gate failed", [](Experiment& e) { e.rounds.clear(), e.judgement->rounds = 0; }, false},
+                          {"only ranked", [](Experiment& e) { e.judgement->reason = Reason::ranked; }, false},
+                          {"another class", [](Experiment& e) { e.workload_class = "n64"; }, false},
+                          {"another family", [](Experiment& e) { e.family = "copy"; }, false}};
+  Scratch scratch;
+  Journal journal = scratch.open();
+  prepare(journal);
+  int counted = 0;
+  for (const Judged& one : cases) {
+    Experiment experiment = an_experiment(0, 0);
+    one.change(experiment);
+    experiment.id = begin_experiment(journal, experiment);
+    for (const Round& round : experiment.rounds) {
+      add_round(journal, experiment.id, round);
+    }
+    if (experiment.judgement) {
+      finish_experiment(journal, experiment);
+    }
+    counted += one.counts ? 1 : 0;
+    EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-1"), counted) << one.what;
+  }
+  Experiment again = an_experiment(0, 0);
+  again.id = begin_replay(journal, again, 1, ReplayRow::Kind::replay);
+  finish_experiment(journal, again);
+  EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-1"), counted) << "a replay";
+  EXPECT_EQ(judged_candidates(journal, "e88_backward", "n32", "cpu-2"), 0);
+}
+
+// Wrong in its timed calls.
+void make_wrong(Experiment& experiment) {
+  experiment.workloads = {"ragged"};
+  experiment.gates.push_back({.gate = "timing", .outcome = Outcome::incorrect, .evidence = "y[3] is nan"});
+  experiment.outcome = Outcome::incorrect;
+  experiment.judgement->verdict = Verdict::reverted;
+  experiment.judgement->reason = Reason::gate_failed;
+}
+
+TEST(ProofOfWrong, StaysWithTheTextAndWhereTimedCallsWereWrongWithTheMachineCode) {
+  const struct {
+    const char* what;
+    void (*change_proof)(Experiment&);
+    void (*change_candidate)(Experiment&);
+    bool is_proof;
+  } cases[] = {
+      {"the same", [](Experiment&) {}, [](Experiment&) {}, true},
+      {"the same text without a build", [](Experiment&) {}, [](Experiment& e) { e.candidate_build = {}; }, true},
+      {"by another name", [](Experiment&) {}, [](Experiment& e) { e.candidate.variant = "e88_backward/other"; }, true},
+      {"other settings", [](Experiment&) {},
+       [](Experiment& e) { e.candidate.settings["CHUNK"] = 1, e.candidate_build = a_build("other"); }, false},
+      {"another text, the same machine code", [](Experiment&) {},
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash; }, true},
+      {"the same machine code on another workload", [](Experiment&) {},
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash, e.workloads = {"n4k"}; }, false},
+      {"another text, wrong in the gate of correctness", [](Experiment& e) { e.gates.back().gate = "correctness"; },
+       [](Experiment& e) { e.candidate_source_hash = e.incumbent_source_hash; }, false},
+      {"the text that was, in the gate of correctness", [](Experiment& e) { e.gates.back().gate = "correctness"; },
+       [](Experiment&) {}, true},
+      {"undecided", [](Experiment& e) { e.judgement->verdict = Verdict::inconclusive; }, [](Experiment&) {}, false},
+      {"faulted", [](Experiment& e) { e.outcome = Outcome::faulted; }, [](Experiment&) {}, false}};
+  for (const auto& one : cases) {
+    Scratch scratch;
+    Journal journal = scratch.open();
+    prepare(journal);
+    Experiment proof = an_experiment(0, 0);
+    make_wrong(proof);
+    one.change_proof(proof);
+    proof.id = begin_experiment(journal, proof);
+    finish_experiment(journal, proof);
+    Experiment candidate = an_experiment(0, 0);
+    candidate.workloads = {"ragged"};
+    one.change_candidate(candidate);
+    EXPECT_EQ(oldest_proof_of_wrong(journal, candidate), one.is_proof ? std::optional(proof.id) : std::nullopt)
+        << one.what;
+  }
 }
 
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   Scratch scratch;
   Journal journal = scratch.open();
   prepare(journal);
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
-  const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 3});
-  const std::int64_t experiment = journal.begin_experiment(an_experiment(campaign, iteration));
-  journal.add_round(experiment, a_round(0, 1));
-  const std::vector<Unfinished> open = journal.unfinished();
-  ASSERT_EQ(open.size(), 3u);
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
+  const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign, .index = 3});
+  const std::int64_t experiment = begin_experiment(journal, an_experiment(campaign, iteration));
+  add_round(journal, experiment, a_round(0, 1));
+  const std::int64_t comparison =
+      begin_comparison(journal, {.purpose = ComparisonPurpose::gate, .a = "old", .b = "new", .machine = "cpu-1"});
+  const std::vector<Unfinished> open = all_unfinished(journal);
+  ASSERT_EQ(open.size(), 4u);
   EXPECT_EQ(open[0].kind, Unfinished::Kind::experiment);
   EXPECT_EQ(open[0].id, experiment);
   EXPECT_EQ(open[0].campaign, campaign);
@@ -311,14 +416,20 @@ TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
   EXPECT_EQ(open[1].what, "iteration 3 of campaign 1");
   EXPECT_EQ(open[2].kind, Unfinished::Kind::campaign);
   EXPECT_EQ(open[2].what, "campaign 1: e88_backward n32");
+  EXPECT_EQ(open[3].what, "comparison c1: new against old");
+  EXPECT_TRUE(who_works_on(journal, open[3]));
   for (const Unfinished& each : open) {
-    journal.mark_abandoned(each, "the process was killed");
-    EXPECT_THROW(journal.mark_abandoned(each, "twice"), std::logic_error);
+    mark_abandoned(journal, each, "the process was killed");
+    EXPECT_THROW(mark_abandoned(journal, each, "twice"), std::logic_error);
   }
-  EXPECT_TRUE(journal.unfinished().empty());
-  EXPECT_EQ(journal.campaign(campaign)->state, CampaignState::abandoned);
-  EXPECT_EQ(journal.load_experiment(experiment).abandoned, "the process was killed");
-  EXPECT_EQ(journal.experiments(campaign, Detail::rounds).at(0).rounds.size(), 1u);
+  EXPECT_TRUE(all_unfinished(journal).empty());
+  EXPECT_EQ(find_campaign(journal, campaign)->state, CampaignState::abandoned);
+  const ProgramComparison ended = load_comparison(journal, comparison);
+  EXPECT_EQ(ended.judgement->reason, Reason::interrupted);
+  EXPECT_EQ(ended.judgement->sentence, "the process was killed");
+  EXPECT_EQ(ended.gate, GateVerdict::undecided);
+  EXPECT_EQ(load_experiment(journal, experiment).abandoned, "the process was killed");
+  EXPECT_EQ(experiments_of(journal, campaign, Detail::rounds).at(0).rounds.size(), 1u);
 }
 
 }  // namespace

@@ -7,6 +7,15 @@
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "journal/encode.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/research/briefs.h"
+#include "journal/facts/research/lessons.h"
+#include "journal/facts/research/proposals.h"
+#include "journal/facts/variants.h"
 #include "journal/query/queries.h"
 #include "tests/journal/journal_test.h"
 
@@ -29,30 +38,30 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::int64_t begin(Journal& journal) {
   prepare(journal);
-  return journal.begin_campaign(a_campaign());
+  return begin_campaign(journal, a_campaign());
 }
 
 using RoundTrip = JournalTest;
 
 TEST_F(RoundTrip, ExperimentAddedStepByStepSurvivesReopening) {
   const std::int64_t campaign = begin(journal);
-  Experiment experiment = an_experiment(campaign, journal.begin_iteration({.campaign = campaign, .index = 1}));
+  Experiment experiment = an_experiment(campaign, begin_iteration(journal, {.campaign = campaign, .index = 1}));
   begin_with_evidence(journal, experiment);
-  journal.finish_experiment(experiment);
+  finish_experiment(journal, experiment);
   { const Journal closed = std::move(journal); }
   Journal reopened = scratch.open(Access::read_only);
-  EXPECT_EQ(reopened.load_experiment(experiment.id), experiment);
-  EXPECT_TRUE(reopened.load_experiment(experiment.id, Detail::summary).rounds.empty());
+  EXPECT_EQ(load_experiment(reopened, experiment.id), experiment);
+  EXPECT_TRUE(load_experiment(reopened, experiment.id, Detail::summary).rounds.empty());
   EXPECT_TRUE(reopened.check_integrity().empty());
 }
 
 TEST_F(RoundTrip, FinishAddsTheEvidenceThatIsNotThereYet) {
   Experiment experiment = an_experiment(begin(journal), 0);
-  experiment.id = journal.begin_experiment(experiment);
-  journal.add_gate(experiment.id, experiment.gates[0]);
-  journal.add_round(experiment.id, experiment.rounds[0]);
-  journal.finish_experiment(experiment);
-  EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
+  experiment.id = begin_experiment(journal, experiment);
+  add_gate(journal, experiment.id, experiment.gates[0]);
+  add_round(journal, experiment.id, experiment.rounds[0]);
+  finish_experiment(journal, experiment);
+  EXPECT_EQ(load_experiment(journal, experiment.id), experiment);
 }
 
 TEST_F(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
@@ -65,9 +74,9 @@ TEST_F(RoundTrip, EveryOutcomeVerdictAndReasonHasItsWord) {
     experiment.candidate_build.outcome = static_cast<Outcome>(value);
     experiment.judgement->reason = static_cast<Reason>(value);
     experiment.judgement->verdict = static_cast<Verdict>(value % 3);
-    experiment.id = journal.begin_experiment(experiment);
-    journal.finish_experiment(experiment);
-    EXPECT_EQ(journal.load_experiment(experiment.id), experiment);
+    experiment.id = begin_experiment(journal, experiment);
+    finish_experiment(journal, experiment);
+    EXPECT_EQ(load_experiment(journal, experiment.id), experiment);
   }
 }
 
@@ -79,9 +88,9 @@ TEST_F(RoundTrip, NotANumberAndWhatIsAbsentComeBackAsThat) {
   experiment.judgement->effect = kNaN;
   experiment.judgement->cache_policy.reset();
   experiment.judgement->upper = std::numeric_limits<double>::infinity();
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment);
-  const Experiment back = journal.load_experiment(experiment.id);
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment);
+  const Experiment back = load_experiment(journal, experiment.id);
   EXPECT_TRUE(std::isnan(back.rounds[0].effect));
   EXPECT_TRUE(std::isnan(back.rounds[0].environment.celsius.value()));
   EXPECT_TRUE(std::isnan(back.judgement->effect));
@@ -92,79 +101,79 @@ TEST_F(RoundTrip, NotANumberAndWhatIsAbsentComeBackAsThat) {
 // padded_cache is the candidate and simple the incumbent of each.
 TEST_F(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
   const std::int64_t campaign = begin(journal);
-  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "cpu-1"));
+  EXPECT_FALSE(newest_judged_workload(journal, "e88_backward/simple", "", "cpu-1"));
   add_quick(journal, {.campaign = campaign, .workload_class = "n32"});
   const std::int64_t newest = add_quick(journal, {.campaign = campaign, .workload_class = "n64"});
   Experiment stopped = an_experiment(campaign, 0);
   stopped.workloads = {"b9_n128"};
   stopped.rounds.clear();
   stopped.judgement->effect = kNaN;
-  stopped.id = journal.begin_experiment(stopped);
-  journal.finish_experiment(stopped);
+  stopped.id = begin_experiment(journal, stopped);
+  finish_experiment(journal, stopped);
   for (const auto& [variant, opponent] :
        {std::pair{"e88_backward/simple", "e88_backward/padded_cache"},
         std::pair{"e88_backward/padded_cache", "e88_backward/simple"}, std::pair{"e88_backward/simple", ""}}) {
-    const auto judged = journal.newest_judged_workload(variant, opponent, "cpu-1");
+    const auto judged = newest_judged_workload(journal, variant, opponent, "cpu-1");
     ASSERT_TRUE(judged) << variant;
     EXPECT_EQ(judged->experiment, newest) << "the one behind it was stopped by a gate";
     EXPECT_EQ(judged->workload, "b1_n64");
   }
-  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "e88_backward/simple", "cpu-1"));
-  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "another machine"));
+  EXPECT_FALSE(newest_judged_workload(journal, "e88_backward/simple", "e88_backward/simple", "cpu-1"));
+  EXPECT_FALSE(newest_judged_workload(journal, "e88_backward/simple", "", "another machine"));
 }
 
 TEST_F(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   const Campaign campaign = a_campaign();
   const std::int64_t id = begin(journal);
-  EXPECT_EQ(journal.campaign(id)->policy.seed, 0u);
-  EXPECT_EQ(journal.campaign(id)->state, CampaignState::open);
-  EXPECT_EQ(journal.open_campaign("e88_backward", "n32", "cpu-1")->id, id);
-  journal.finish_campaign(id, campaign.policy.seed, kAwkward);
-  EXPECT_FALSE(journal.open_campaign("e88_backward", "n32", "cpu-1"));
+  EXPECT_EQ(find_campaign(journal, id)->policy.seed, 0u);
+  EXPECT_EQ(find_campaign(journal, id)->state, CampaignState::open);
+  EXPECT_EQ(find_open_campaign(journal, "e88_backward", "n32", "cpu-1")->id, id);
+  finish_campaign(journal, id, campaign.policy.seed, kAwkward);
+  EXPECT_FALSE(find_open_campaign(journal, "e88_backward", "n32", "cpu-1"));
 
   Campaign ended = campaign;
   ended.id = id;
   ended.state = CampaignState::finished;
   ended.end_note = kAwkward;
-  ended.ended_at = journal.campaign(id)->ended_at;
+  ended.ended_at = find_campaign(journal, id)->ended_at;
   EXPECT_NE(ended.ended_at, "");
-  EXPECT_EQ(journal.campaign(id), ended);
+  EXPECT_EQ(find_campaign(journal, id), ended);
 }
 
 TEST_F(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSourceAndHeaders) {
   Variant headed = a_variant_with_headers();
   for (const Variant& variant : {a_variant("register_owned"), headed}) {
-    journal.add_variant(variant);
-    journal.add_variant(variant);
+    add_variant(journal, variant);
+    add_variant(journal, variant);
   }
-  EXPECT_EQ(journal.variant(a_variant("register_owned").source_hash), a_variant("register_owned"));
+  EXPECT_EQ(find_variant(journal, a_variant("register_owned").source_hash), a_variant("register_owned"));
   headed.headers[0].path = "";  // where it was read is not kept
-  EXPECT_EQ(journal.variant(headed.source_hash), headed);
-  EXPECT_EQ(journal.variants("e88_backward").size(), 2u);
-  EXPECT_TRUE(journal.variants("copy").empty());
+  EXPECT_EQ(find_variant(journal, headed.source_hash), headed);
+  EXPECT_EQ(variants_of(journal, "e88_backward").size(), 2u);
+  EXPECT_TRUE(variants_of(journal, "copy").empty());
   EXPECT_TRUE(journal.check_invariants().empty());
 }
 
 TEST_F(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {
   Variant variant = a_variant("simple");
-  journal.add_variant(variant);
+  add_variant(journal, variant);
   const std::string first = variant.source_hash;
   variant.source += "// edited\n";
   variant.source_hash = sha256(variant.source);
   variant.prediction.reset();
-  journal.add_variant(variant);
-  EXPECT_EQ(journal.newest_variant("e88_backward/simple")->source_hash, variant.source_hash);
-  EXPECT_EQ(journal.variants("e88_backward").at(0).source_hash, variant.source_hash);
-  EXPECT_FALSE(journal.newest_variant("e88_backward/simple")->prediction);
-  EXPECT_TRUE(journal.variant(first)->prediction);
-  EXPECT_FALSE(journal.newest_variant("e88_backward/none"));
+  add_variant(journal, variant);
+  EXPECT_EQ(newest_variant(journal, "e88_backward/simple")->source_hash, variant.source_hash);
+  EXPECT_EQ(variants_of(journal, "e88_backward").at(0).source_hash, variant.source_hash);
+  EXPECT_FALSE(newest_variant(journal, "e88_backward/simple")->prediction);
+  EXPECT_TRUE(find_variant(journal, first)->prediction);
+  EXPECT_FALSE(newest_variant(journal, "e88_backward/none"));
 }
 
 TEST_F(RoundTrip, VariantWithAWrongHashIsRefused) {
   Variant variant = a_variant("simple");
   variant.source += " ";
-  EXPECT_THROW(journal.add_variant(variant), std::logic_error);
-  EXPECT_FALSE(journal.newest_variant("e88_backward/simple"));
+  EXPECT_THROW(add_variant(journal, variant), std::logic_error);
+  EXPECT_FALSE(newest_variant(journal, "e88_backward/simple"));
 }
 
 TEST_F(RoundTrip, MachineStatesAreKeptApart) {
@@ -172,44 +181,44 @@ TEST_F(RoundTrip, MachineStatesAreKeptApart) {
   const std::int64_t before = add_quick(journal, {});
   Machine newer = a_machine();
   newer.kernel = "6.2.0";
-  journal.add_machine(newer);
+  add_machine(journal, newer);
   const std::int64_t after = add_quick(journal, {});
-  journal.add_machine(a_machine());
-  EXPECT_EQ(journal.machine("cpu-1")->kernel, "6.1.0");
-  EXPECT_EQ(journal.machine_of(before)->kernel, "6.1.0");
-  EXPECT_EQ(journal.machine_of(after)->kernel, "6.2.0");
-  EXPECT_EQ(journal.machine_of(after)->facts, newer.facts);
-  EXPECT_EQ(journal.machine_of(after)->memory_bytes, newer.memory_bytes);
-  EXPECT_FALSE(journal.machine("cpu-2"));
+  add_machine(journal, a_machine());
+  EXPECT_EQ(find_machine(journal, "cpu-1")->kernel, "6.1.0");
+  EXPECT_EQ(machine_of(journal, before)->kernel, "6.1.0");
+  EXPECT_EQ(machine_of(journal, after)->kernel, "6.2.0");
+  EXPECT_EQ(machine_of(journal, after)->facts, newer.facts);
+  EXPECT_EQ(machine_of(journal, after)->memory_bytes, newer.memory_bytes);
+  EXPECT_FALSE(find_machine(journal, "cpu-2"));
 }
 
 TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   const std::int64_t campaign = begin(journal);
-  const std::int64_t iteration = journal.begin_iteration({.campaign = campaign,
-                                                          .index = 1,
-                                                          .incumbent = {"e88_backward/simple", {{"K", 4}}},
-                                                          .started_at = "2026-01-01T00:00:00Z"});
-  journal.add_roofs("cpu-1", {{"fp32_fma", 1e11, "flop/s", 9e10, 1.1e11, 20}, {"copy", 1e10, "byte/s", 1, 2, 3}});
-  journal.add_roofs("cpu-1", {{"fp32_fma", 2e11, "flop/s", 1.9e11, 2.1e11, 21, kAwkward}});
-  const std::vector<Roof> roofs = journal.roofs("cpu-1");
+  const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign,
+                                                           .index = 1,
+                                                           .incumbent = {"e88_backward/simple", {{"K", 4}}},
+                                                           .started_at = "2026-01-01T00:00:00Z"});
+  add_roofs(journal, "cpu-1", {{"fp32_fma", 1e11, "flop/s", 9e10, 1.1e11, 20}, {"copy", 1e10, "byte/s", 1, 2, 3}});
+  add_roofs(journal, "cpu-1", {{"fp32_fma", 2e11, "flop/s", 1.9e11, 2.1e11, 21, kAwkward}});
+  const std::vector<Roof> roofs = roofs_of(journal, "cpu-1");
   ASSERT_EQ(roofs.size(), 2u);
   EXPECT_EQ(roofs[0].name, "copy");
   EXPECT_EQ(roofs[1].value, 2e11);
   EXPECT_EQ(roofs[1].note, kAwkward);
-  EXPECT_TRUE(journal.roofs("cpu-2").empty());
-  EXPECT_TRUE(journal.roofs("cpu-1", "another driver").empty());
+  EXPECT_TRUE(roofs_of(journal, "cpu-2").empty());
+  EXPECT_TRUE(roofs_of(journal, "cpu-1", "another driver").empty());
 
   auto profile = filled<Profile>();
   profile.metrics[1].value = kNaN;
   profile.roofs = roofs;
   profile.stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}};
   profile.counts.clear();  // not kept
-  journal.add_profile(profile, {.machine = "cpu-1", .iteration = iteration});
-  Profile back = journal.profiles_of_iteration(iteration).at(0);
+  add_profile(journal, profile, {.machine = "cpu-1", .iteration = iteration});
+  Profile back = profiles_of_iteration(journal, iteration).at(0);
   EXPECT_TRUE(std::isnan(back.metrics.at(1).value));
   back.metrics[1].value = profile.metrics[1].value = 0;
   EXPECT_EQ(back, profile);
-  EXPECT_EQ(journal.roofs("cpu-1")[1].samples, 21);
+  EXPECT_EQ(roofs_of(journal, "cpu-1")[1].samples, 21);
 
   ResearchBrief brief{
       .bottlenecks = {{"single-thread", kAwkward, 1.9, BottleneckKind::cause, "simple.cu", 42}, {"barriers", "", kNaN}},
@@ -226,14 +235,14 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
                      .attacks = "barriers",
                      .score = 0.3,
                      .why_not = "it needs N <= 32"}}};
-  journal.add_brief(iteration, brief);
-  ResearchBrief read = journal.brief(iteration);
+  add_brief(journal, iteration, brief);
+  ResearchBrief read = load_brief(journal, iteration);
   EXPECT_TRUE(std::isnan(read.bottlenecks.at(1).bound));
   read.bottlenecks[1].bound = brief.bottlenecks[1].bound = 0;
   EXPECT_EQ(read, brief);
 
-  journal.finish_iteration(iteration, kAwkward);
-  const IterationRow row = journal.iterations(campaign).at(0);
+  finish_iteration(journal, iteration, kAwkward);
+  const IterationRow row = iterations_of(journal, campaign).at(0);
   EXPECT_EQ(row.incumbent, (Configuration{"e88_backward/simple", {{"K", 4}}}));
   EXPECT_EQ(row.started_at, "2026-01-01T00:00:00Z");
   EXPECT_EQ(row.note, kAwkward);
@@ -242,9 +251,9 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
 
 TEST_F(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
   prepare(journal);
-  const std::int64_t campaign = journal.begin_campaign(a_campaign());
-  const std::int64_t iteration = journal.begin_iteration(
-      {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
+  const std::int64_t campaign = begin_campaign(journal, a_campaign());
+  const std::int64_t iteration = begin_iteration(
+      journal, {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
   ProposerCall call{
       .command = kAwkward,
       .outcome = ProposerOutcome::flooded,
@@ -258,16 +267,16 @@ TEST_F(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
            .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
            .cost = {.tokens = 3, .usd = 0.25, .seconds = 1}},
           {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text", .cost = {4, 5, 6}}}};
-  journal.add_proposer_call(iteration, call);
-  journal.add_proposer_call(iteration, {.command = "true"});
-  const std::vector<ProposerCall> read = journal.proposer_calls(campaign);
+  add_proposer_call(journal, iteration, call);
+  add_proposer_call(journal, iteration, {.command = "true"});
+  const std::vector<ProposerCall> read = proposer_calls_of(journal, campaign);
   ASSERT_EQ(read.size(), 2U);
   call.campaign = campaign;
   EXPECT_EQ(read[0], call);
   EXPECT_TRUE(std::isnan(read[1].cost.usd));
   EXPECT_TRUE(read[1].proposals.empty());
-  EXPECT_EQ(journal.authors("copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
-  EXPECT_TRUE(journal.authors("cop").empty());
+  EXPECT_EQ(authors_of(journal, "copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
+  EXPECT_TRUE(authors_of(journal, "cop").empty());
 }
 
 TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
@@ -277,10 +286,11 @@ TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
     campaign.policy.family = family;
     campaign.policy.workload_class = command;  // the mistakes of an answer are of no class
     campaign.policy.target = target;
-    const std::int64_t id = journal.begin_campaign(campaign);
-    const std::int64_t iteration = journal.begin_iteration(
-        {.campaign = id, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
-    journal.add_proposer_call(iteration, {.command = command, .proposals = {{.author = command, .configuration = {}}}});
+    const std::int64_t id = begin_campaign(journal, campaign);
+    const std::int64_t iteration = begin_iteration(
+        journal, {.campaign = id, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
+    add_proposer_call(journal, iteration,
+                      {.command = command, .proposals = {{.author = command, .configuration = {}}}});
     return id;
   };
   call_in("e88_backward", Target::host, "oldest");
@@ -288,7 +298,7 @@ TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
   call_in("copy", Target::host, "other family");
   call_in("e88_backward", Target::cuda, "other target");
   const std::int64_t last = call_in("e88_backward", Target::host, "last");
-  const std::vector<ProposerCall> read = journal.newest_proposer_calls("e88_backward", Target::host, 2);
+  const std::vector<ProposerCall> read = newest_proposer_calls(journal, "e88_backward", Target::host, 2);
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].command, "first");
   EXPECT_EQ(read[0].campaign, first);
@@ -299,9 +309,9 @@ TEST_F(RoundTrip, NewestProposerCallsAreOfAllCampaignsOnThatFamilyAndTarget) {
 TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
   const std::int64_t campaign = begin(journal);
   Experiment experiment = an_experiment(campaign, 0);
-  experiment.id = journal.begin_experiment(experiment);
+  experiment.id = begin_experiment(journal, experiment);
   const Lesson lesson = a_lesson(experiment);
-  journal.finish_experiment(experiment, lesson);
+  finish_experiment(journal, experiment, lesson);
   Lesson other = lesson;
   other.family = "copy";
   other.workload_class = "large";
@@ -311,11 +321,11 @@ TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
   other.verdict = Verdict::inconclusive;
   add_lesson(journal, other);
 
-  ASSERT_EQ(journal.lessons().size(), 2u);
+  ASSERT_EQ(lessons_of(journal).size(), 2u);
   Lesson back = lesson;
   back.id = 1;
   back.condition = {.model = a_machine().model, .workloads = experiment.workloads};
-  EXPECT_EQ(journal.lessons().at(0), back);
+  EXPECT_EQ(lessons_of(journal).at(0), back);
 
   const LessonFilter first_only[] = {{.family = "e88_backward"},
                                      {.workload_class = "n32"},
@@ -328,27 +338,28 @@ TEST_F(RoundTrip, LessonsAreFoundByEveryFilter) {
                                      {.experiment = experiment.id},
                                      {.family = "e88_backward", .incumbent_source = lesson.incumbent_source_hash}};
   for (const LessonFilter& filter : first_only) {
-    const std::vector<Lesson> found = journal.lessons(filter);
+    const std::vector<Lesson> found = lessons_of(journal, filter);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].id, back.id);
   }
-  EXPECT_TRUE(journal.lessons({.technique = "adaptive"}).empty());
-  EXPECT_TRUE(journal.lessons({.family = "' OR '1'='1"}).empty());
+  EXPECT_TRUE(lessons_of(journal, {.technique = "adaptive"}).empty());
+  EXPECT_TRUE(lessons_of(journal, {.family = "' OR '1'='1"}).empty());
 }
 
 // An iteration with a profile of the incumbent, and one experiment in it.
 TEST_F(RoundTrip, LessonsKnowTheConditionThatTheyWereLearntUnder) {
   const std::int64_t campaign = begin(journal);
-  const std::int64_t iteration = journal.begin_iteration({.campaign = campaign, .index = 1});
+  const std::int64_t iteration = begin_iteration(journal, {.campaign = campaign, .index = 1});
   Experiment experiment = an_experiment(campaign, iteration);
-  journal.add_profile({.configuration = experiment.incumbent,
-                       .metrics = {{"stall_barrier", 0.2, "ratio", {}, {}, 1},
-                                   {"stall_selected", 0.5, "ratio", {}, {}, 1},
-                                   {"stall_long_scoreboard", 0.3, "ratio", {}, {}, 1}}},
-                      {.machine = "cpu-1", .iteration = iteration});
-  experiment.id = journal.begin_experiment(experiment);
-  journal.finish_experiment(experiment, a_lesson(experiment));
-  const LessonCondition condition = journal.lessons().at(0).condition;
+  add_profile(journal,
+              {.configuration = experiment.incumbent,
+               .metrics = {{"stall_barrier", 0.2, "ratio", {}, {}, 1},
+                           {"stall_selected", 0.5, "ratio", {}, {}, 1},
+                           {"stall_long_scoreboard", 0.3, "ratio", {}, {}, 1}}},
+              {.machine = "cpu-1", .iteration = iteration});
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment, a_lesson(experiment));
+  const LessonCondition condition = lessons_of(journal).at(0).condition;
   EXPECT_EQ(condition.model, a_machine().model);
   EXPECT_EQ(condition.workloads, experiment.workloads);
   EXPECT_EQ(condition.stall, "long_scoreboard");
@@ -358,7 +369,7 @@ TEST_F(RoundTrip, LessonsKnowTheConditionThatTheyWereLearntUnder) {
 TEST_F(RoundTrip, LessonsWithoutAProfileHaveNoStall) {
   prepare(journal);
   add_lesson(journal, a_lesson(an_experiment(0, 0)));
-  const LessonCondition condition = journal.lessons().at(0).condition;
+  const LessonCondition condition = lessons_of(journal).at(0).condition;
   EXPECT_EQ(condition, (LessonCondition{.model = a_machine().model, .workloads = an_experiment(0, 0).workloads}));
 }
 
@@ -375,7 +386,7 @@ TEST_F(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
   }
   const auto settings = [&](const LessonFilter& filter) {
     std::vector<std::int64_t> found;
-    for (const Lesson& one : journal.lessons(filter)) {
+    for (const Lesson& one : lessons_of(journal, filter)) {
       found.push_back(one.configuration.settings.begin()->second);
     }
     return found;
@@ -391,20 +402,20 @@ TEST_F(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
 // What research goes by, as `experiments` gives it.
 TEST_F(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   const std::int64_t campaign = begin(journal);
-  const std::int64_t second = journal.begin_campaign(a_campaign());
+  const std::int64_t second = begin_campaign(journal, a_campaign());
   Experiment whole = an_experiment(campaign, 0);
   whole.gates = {{"build", Outcome::valid, "fine", 1}, {"correctness", Outcome::incorrect, "NaN in dS", 2}};
   whole.outcome = Outcome::incorrect;
-  whole.id = journal.begin_experiment(whole);
-  journal.finish_experiment(whole);
+  whole.id = begin_experiment(journal, whole);
+  finish_experiment(journal, whole);
   add_quick(journal, {.campaign = campaign, .verdict = Verdict::inconclusive, .effect = 0.01, .setting = 3});
   add_quick(journal, {.campaign = second, .verdict = Verdict::accepted, .effect = 0.2, .setting = 4});
   add_quick(journal, {.setting = 5});                                               // outside campaigns
   add_quick(journal, {.campaign = second, .workload_class = "n64", .setting = 6});  // another class
-  journal.begin_experiment(an_experiment(second, 0));                               // not judged
+  begin_experiment(journal, an_experiment(second, 0));                              // not judged
   std::vector<Experiment> expected;
   for (const std::int64_t one : {campaign, second}) {
-    for (Experiment& experiment : journal.experiments(one)) {
+    for (Experiment& experiment : experiments_of(journal, one)) {
       if (experiment.judgement && experiment.workload_class == "n32") {
         experiment.candidate_build = experiment.incumbent_build = {};
         std::erase_if(experiment.gates, [](const GateResult& gate) { return gate.outcome == Outcome::valid; });
@@ -413,24 +424,23 @@ TEST_F(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
     }
   }
   ASSERT_EQ(expected.size(), 3u);
-  const std::vector<Experiment> found = journal.newest_judged("e88_backward", "n32", "cpu-1", 100);
+  const std::vector<Experiment> found = newest_judged(journal, "e88_backward", "n32", "cpu-1", 100);
   EXPECT_EQ(found, expected);
   ASSERT_EQ(found.at(0).gates.size(), 1u) << "those that failed";
   EXPECT_EQ(found[0].gates[0].evidence, "NaN in dS");
-  const std::vector<Experiment> newest = journal.newest_judged("e88_backward", "n32", "cpu-1", 2);
+  const std::vector<Experiment> newest = newest_judged(journal, "e88_backward", "n32", "cpu-1", 2);
   ASSERT_EQ(newest.size(), 2u);
   EXPECT_EQ(newest[0].id, expected[1].id);
-  EXPECT_TRUE(journal.newest_judged("e88_backward", "n32", "cpu-2", 100).empty());
-  EXPECT_TRUE(journal.newest_judged("copy", "n32", "cpu-1", 100).empty());
-  const std::vector<Experiment> others =
-      journal.newest_judged("e88_backward", "n32", "cpu-1", 100, Journal::Where::others);
+  EXPECT_TRUE(newest_judged(journal, "e88_backward", "n32", "cpu-2", 100).empty());
+  EXPECT_TRUE(newest_judged(journal, "copy", "n32", "cpu-1", 100).empty());
+  const std::vector<Experiment> others = newest_judged(journal, "e88_backward", "n32", "cpu-1", 100, JudgedAt::others);
   ASSERT_EQ(others.size(), 2u);
   EXPECT_EQ(others[0].campaign, 0);
   EXPECT_EQ(others[0].workload_class, "n32");
   EXPECT_EQ(others[1].workload_class, "n64");
   EXPECT_EQ(others[1].machine, "cpu-1");
-  EXPECT_EQ(others[1].workloads, journal.load_experiment(others[1].id).workloads);
-  EXPECT_EQ(journal.newest_judged("e88_backward", "n32", "cpu-2", 100, Journal::Where::others).size(), 5u);
+  EXPECT_EQ(others[1].workloads, load_experiment(journal, others[1].id).workloads);
+  EXPECT_EQ(newest_judged(journal, "e88_backward", "n32", "cpu-2", 100, JudgedAt::others).size(), 5u);
 }
 
 std::vector<Round> rounds_of(Journal& journal, const std::string& owner) {
@@ -451,10 +461,10 @@ TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const std::vector<SoloRun> solo_runs = {
       {.workload = "w1", .candidate = true, .seconds = 1.9, .calls = 2e9, .mhz = 1972.5, .readings = 40},
       {.workload = "w2", .candidate = false, .seconds = 0.1 + 0.2, .calls = 3, .mhz = 345, .readings = 1}};
-  const std::int64_t id = journal.add_certification(certification, {a_round(0, 5), a_round(1, 6)}, solo_runs);
+  const std::int64_t id = add_certification(journal, certification, {a_round(0, 5), a_round(1, 6)}, solo_runs);
   Certification back = certification;
   back.id = id;
-  EXPECT_EQ(journal.certifications(campaign).back(), back);
+  EXPECT_EQ(certifications_of(journal, campaign).back(), back);
   EXPECT_EQ(rounds_of(journal, "certification 1"), (std::vector<Round>{a_round(0, 5), a_round(1, 6)}));
   EXPECT_EQ(run_sql(scratch.path,
                     "SELECT workload, candidate, seconds, calls, mhz, readings FROM certification_solo_run"
@@ -462,24 +472,24 @@ TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
                 .rows,
             (std::vector<std::vector<Cell>>{{"w1", std::int64_t{1}, 1.9, 2e9, 1972.5, std::int64_t{40}},
                                             {"w2", std::int64_t{0}, 0.1 + 0.2, 3.0, 345.0, std::int64_t{1}}}));
-  EXPECT_TRUE(journal.certifications(campaign + 1).empty());
+  EXPECT_TRUE(certifications_of(journal, campaign + 1).empty());
   Certification unread = certification;
   unread.clock = ClockCoupling{.missing = "no PMU"};
-  journal.add_certification(unread);
-  EXPECT_EQ(journal.certifications(campaign).back().clock->missing, "no PMU");
+  add_certification(journal, unread);
+  EXPECT_EQ(certifications_of(journal, campaign).back().clock->missing, "no PMU");
   EXPECT_EQ(run_sql(scratch.path, "SELECT 1 FROM certification_clock WHERE time_effect IS NULL").rows.size(), 1u);
   unread.clock.reset();
-  journal.add_certification(unread);
-  EXPECT_FALSE(journal.certifications(campaign).back().clock);
+  add_certification(journal, unread);
+  EXPECT_FALSE(certifications_of(journal, campaign).back().clock);
 
   auto sentinel = filled<SentinelRow>();
   sentinel.campaign = 0;
   sentinel.machine = "cpu-1";
-  sentinel.id = journal.add_sentinel(sentinel, {a_round(0, 9)});
-  EXPECT_EQ(journal.sentinels(0).back(), sentinel);
-  EXPECT_EQ(journal.sentinels(0).size(), 1u);
-  EXPECT_TRUE(journal.sentinels(campaign).empty());
-  EXPECT_EQ(journal.sentinel_rounds(sentinel.id).at(0), a_round(0, 9));
+  sentinel.id = add_sentinel(journal, sentinel, {a_round(0, 9)});
+  EXPECT_EQ(sentinels_of(journal, 0).back(), sentinel);
+  EXPECT_EQ(sentinels_of(journal, 0).size(), 1u);
+  EXPECT_TRUE(sentinels_of(journal, campaign).empty());
+  EXPECT_EQ(sentinel_rounds(journal, sentinel.id).at(0), a_round(0, 9));
 }
 
 TEST(Encode, TruncatedOrOverlongSamplesAreDamage) {

@@ -1,8 +1,11 @@
 // tests/journal/facts/selftests_test.cpp - a selftest comes back as it was written, for the machine that it was
 // measured on.
+#include "journal/facts/selftests.h"
+
 #include <utility>
 
 #include "journal/database.h"
+#include "journal/facts/machines.h"
 #include "journal/query/queries.h"
 #include "tests/core/json/round_trip.h"
 #include "tests/journal/journal_test.h"
@@ -28,10 +31,10 @@ SelftestComparison a_selftest_comparison() {
 }
 
 Selftest a_selftest(Journal& journal, const Machine& machine) {
-  journal.add_machine(machine);
+  add_machine(journal, machine);
   Selftest selftest{
       .machine = machine.id, .cache_policy = CachePolicy::cold, .judge_preset = "auto", .rule_version = "r", .seed = 7};
-  selftest.id = journal.begin_selftest(selftest);
+  selftest.id = begin_selftest(journal, selftest);
   selftest.seconds = 60;
   selftest.smallest_claim = 0.004;
   selftest.kernels = {filled<SelftestKernel>(), {.configuration = {"spin/chain", {{"EXTRA", 0}}}}};
@@ -43,24 +46,24 @@ using SelftestRows = JournalTest;
 TEST_F(SelftestRows, ComeBackAsTheyWereWritten) {
   const Machine machine = a_machine();
   const Selftest written = a_selftest(journal, machine);
-  journal.add_selftest_comparison(written.id, a_selftest_comparison());
-  journal.finish_selftest(written);
-  auto read = journal.latest_selftest(machine);
+  add_selftest_comparison(journal, written.id, a_selftest_comparison());
+  finish_selftest(journal, written);
+  auto read = latest_selftest(journal, machine);
   ASSERT_TRUE(read);
   EXPECT_NE(std::exchange(read->started_at, ""), "");
   EXPECT_NE(std::exchange(read->ended_at, ""), "");
   EXPECT_EQ(read, written);
-  EXPECT_EQ(journal.selftest_comparisons(written.id), std::vector<SelftestComparison>{a_selftest_comparison()});
+  EXPECT_EQ(selftest_comparisons(journal, written.id), std::vector<SelftestComparison>{a_selftest_comparison()});
 }
 
 TEST_F(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   const Selftest written = a_selftest(journal, a_machine());
-  journal.add_selftest_comparison(written.id, a_selftest_comparison());
+  add_selftest_comparison(journal, written.id, a_selftest_comparison());
   Database(scratch.path, Access::read_write)
       .execute(
           "DROP TRIGGER selftest_comparison_no_UPDATE; UPDATE selftest_comparison SET sentence = '', calls = NULL,"
           " blocks = NULL, several_cpus = NULL");
-  const auto comparisons = journal.selftest_comparisons(written.id);
+  const auto comparisons = selftest_comparisons(journal, written.id);
   ASSERT_EQ(comparisons.size(), 1u);
   EXPECT_EQ(comparisons[0].sentence, "");
   EXPECT_EQ(comparisons[0].samples, SamplePlan{});
@@ -68,20 +71,20 @@ TEST_F(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
 
 TEST_F(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) {
   Machine machine = a_machine();
-  EXPECT_FALSE(journal.latest_selftest(machine));
+  EXPECT_FALSE(latest_selftest(journal, machine));
   const Selftest first = a_selftest(journal, machine);
-  EXPECT_FALSE(journal.latest_selftest(machine)) << "it has not ended";
-  journal.finish_selftest(first);
+  EXPECT_FALSE(latest_selftest(journal, machine)) << "it has not ended";
+  finish_selftest(journal, first);
   a_selftest(journal, machine);  // killed before its end
-  EXPECT_EQ(journal.latest_selftest(machine)->id, first.id);
+  EXPECT_EQ(latest_selftest(journal, machine)->id, first.id);
   machine.driver += " updated";
-  EXPECT_FALSE(journal.latest_selftest(machine));
+  EXPECT_FALSE(latest_selftest(journal, machine));
 }
 
 TEST_F(SelftestRows, TotalsCountInterruptedOnesToo) {
   for (int i = 0; i < 2; ++i) {
     const Selftest selftest = a_selftest(journal, a_machine());
-    journal.add_selftest_comparison(selftest.id, a_selftest_comparison());
+    add_selftest_comparison(journal, selftest.id, a_selftest_comparison());
   }
   const Table totals = run_sql(scratch.path, "SELECT comparisons, accepted, truth FROM selftest_totals");
   ASSERT_EQ(totals.rows.size(), 1u);

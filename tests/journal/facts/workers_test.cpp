@@ -1,9 +1,15 @@
 // tests/journal/facts/workers_test.cpp - workers, what they were given, and what a killed driver leaves.
+#include "journal/facts/workers.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "journal/facts/campaigns.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/incumbents.h"
+#include "journal/facts/machines.h"
 #include "tests/journal/samples.h"
 
 namespace apo {
@@ -22,20 +28,20 @@ struct WithWorkers {
 
   WithWorkers() {
     prepare(journal);
-    journal.add_machine(a_machine("gpu-1"));
-    journal.add_machine(a_machine("gpu-2"));
-    campaign = journal.begin_campaign(a_campaign());
-    iteration = journal.begin_iteration({.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}});
+    add_machine(journal, a_machine("gpu-1"));
+    add_machine(journal, a_machine("gpu-2"));
+    campaign = begin_campaign(journal, a_campaign());
+    iteration = begin_iteration(journal, {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}});
     first = worker(1, "gpu-1");
     second = worker(2, "gpu-2");
   }
 
   std::int64_t worker(int number, const std::string& machine) {
-    return journal.add_worker({.campaign = campaign,
-                               .number = number,
-                               .command = "apo worker --serve",
-                               .machine = machine,
-                               .device = machine + " device"});
+    return add_worker(journal, {.campaign = campaign,
+                                .number = number,
+                                .command = "apo worker --serve",
+                                .machine = machine,
+                                .device = machine + " device"});
   }
 
   Placement placement_of(std::int64_t worker, const Experiment& experiment) const {
@@ -61,11 +67,11 @@ struct WithWorkers {
   }
 
   std::int64_t answer(std::int64_t worker, Experiment experiment) {
-    const std::int64_t placement = journal.begin_placement(placement_of(worker, experiment));
+    const std::int64_t placement = begin_placement(journal, placement_of(worker, experiment));
     Journal::Batch batch(journal);
-    experiment.id = journal.begin_experiment(experiment);
-    journal.finish_experiment(experiment);
-    journal.end_placement(placement, {.experiment = experiment.id, .note = "", .seconds = 8});
+    experiment.id = begin_experiment(journal, experiment);
+    finish_experiment(journal, experiment);
+    end_placement(journal, placement, {.experiment = experiment.id, .note = "", .seconds = 8});
     batch.commit();
     return experiment.id;
   }
@@ -74,10 +80,10 @@ struct WithWorkers {
 TEST(Workers, AnAnswerIsAnExperimentOfItsWorkersDevice) {
   WithWorkers with;
   const std::int64_t id = with.answer(with.second, with.judged_on("gpu-2"));
-  EXPECT_EQ(with.journal.worker_of(id)->number, 2);
-  EXPECT_EQ(with.journal.worker_of(id)->device, "gpu-2 device");
-  EXPECT_FALSE(with.journal.worker_of(id + 1));
-  const std::vector<WorkerRow> workers = with.journal.workers(with.campaign);
+  EXPECT_EQ(worker_of(with.journal, id)->number, 2);
+  EXPECT_EQ(worker_of(with.journal, id)->device, "gpu-2 device");
+  EXPECT_FALSE(worker_of(with.journal, id + 1));
+  const std::vector<WorkerRow> workers = workers_of(with.journal, with.campaign);
   ASSERT_EQ(workers.size(), 2U);
   EXPECT_EQ(workers[1].experiments, 1);
   EXPECT_EQ(workers[1].busy_s, 8);
@@ -88,11 +94,11 @@ TEST(Workers, AnAnswerIsAnExperimentOfItsWorkersDevice) {
 TEST(Workers, WhatOneJudgesNowIsShownUntilItIsOver) {
   WithWorkers with;
   const Experiment experiment = with.judged_on("gpu-1");
-  const std::int64_t placement = with.journal.begin_placement(with.placement_of(with.first, experiment));
-  EXPECT_EQ(with.journal.workers(with.campaign)[0].candidate, experiment.candidate.label());
-  with.journal.end_placement(placement, {.state = PlacementState::given_back, .note = "died", .seconds = 3});
-  with.journal.end_worker(with.first, WorkerEnd::died, "SIGKILL");
-  const WorkerRow worker = with.journal.workers(with.campaign)[0];
+  const std::int64_t placement = begin_placement(with.journal, with.placement_of(with.first, experiment));
+  EXPECT_EQ(workers_of(with.journal, with.campaign)[0].candidate, experiment.candidate.label());
+  end_placement(with.journal, placement, {.state = PlacementState::given_back, .note = "died", .seconds = 3});
+  end_worker(with.journal, with.first, WorkerEnd::died, "SIGKILL");
+  const WorkerRow worker = workers_of(with.journal, with.campaign)[0];
   EXPECT_EQ(worker.candidate, "");
   EXPECT_EQ(worker.end, WorkerEnd::died);
   EXPECT_EQ(worker.note, "SIGKILL");
@@ -104,14 +110,14 @@ TEST(Workers, OneWhoseAcceptanceWaitsForAnotherDeviceMayJudgeAnotherCandidateOrE
   const Experiment waiting = with.judged_on("gpu-1");
   Experiment next = waiting;
   next.candidate.settings = {{"PAD", 7}};
-  const std::int64_t first = with.journal.begin_placement(with.placement_of(with.first, waiting));
-  const std::int64_t second = with.journal.begin_placement(with.placement_of(with.first, next));
-  ASSERT_EQ(with.journal.workers(with.campaign).size(), 2U);
-  EXPECT_EQ(with.journal.workers(with.campaign)[0].candidate, next.candidate.label());
-  with.journal.end_placement(second, {.state = PlacementState::given_back, .note = "died", .seconds = 3});
-  with.journal.end_worker(with.first, WorkerEnd::died, "SIGKILL");
+  const std::int64_t first = begin_placement(with.journal, with.placement_of(with.first, waiting));
+  const std::int64_t second = begin_placement(with.journal, with.placement_of(with.first, next));
+  ASSERT_EQ(workers_of(with.journal, with.campaign).size(), 2U);
+  EXPECT_EQ(workers_of(with.journal, with.campaign)[0].candidate, next.candidate.label());
+  end_placement(with.journal, second, {.state = PlacementState::given_back, .note = "died", .seconds = 3});
+  end_worker(with.journal, with.first, WorkerEnd::died, "SIGKILL");
   EXPECT_FALSE(with.is_broken("worker"));
-  with.journal.finish_iteration(with.iteration);
+  finish_iteration(with.journal, with.iteration);
   EXPECT_TRUE(with.is_broken("over when it ends")) << first;
 }
 
@@ -119,18 +125,18 @@ TEST(Workers, AnExperimentAnswersOnePlacementAndAnEndedWorkerGetsNone) {
   WithWorkers with;
   const Experiment experiment = with.judged_on("gpu-1");
   const std::int64_t id = with.answer(with.first, experiment);
-  const std::int64_t again = with.journal.begin_placement(with.placement_of(with.second, experiment));
-  EXPECT_THROW(with.journal.end_placement(again, {.experiment = id}), std::logic_error);
-  with.journal.end_worker(with.first, WorkerEnd::dismissed, "");
-  EXPECT_THROW(with.journal.begin_placement(with.placement_of(with.first, experiment)), std::logic_error);
+  const std::int64_t again = begin_placement(with.journal, with.placement_of(with.second, experiment));
+  EXPECT_THROW(end_placement(with.journal, again, {.experiment = id}), std::logic_error);
+  end_worker(with.journal, with.first, WorkerEnd::dismissed, "");
+  EXPECT_THROW(begin_placement(with.journal, with.placement_of(with.first, experiment)), std::logic_error);
 }
 
 TEST(Workers, AKilledDriversWorkersAndWhatTheyHadAreEndedOnce) {
   WithWorkers with;
-  with.journal.begin_placement(with.placement_of(with.first, with.judged_on("gpu-1")));
-  EXPECT_EQ(with.journal.end_interrupted_workers(with.campaign), 2);
-  EXPECT_EQ(with.journal.end_interrupted_workers(with.campaign), 0);
-  EXPECT_EQ(with.journal.workers(with.campaign)[0].end, WorkerEnd::driver_ended);
+  begin_placement(with.journal, with.placement_of(with.first, with.judged_on("gpu-1")));
+  EXPECT_EQ(end_interrupted_workers(with.journal, with.campaign), 2);
+  EXPECT_EQ(end_interrupted_workers(with.journal, with.campaign), 0);
+  EXPECT_EQ(workers_of(with.journal, with.campaign)[0].end, WorkerEnd::driver_ended);
   EXPECT_FALSE(with.is_broken("worker"));
 }
 
@@ -138,14 +144,14 @@ TEST(Workers, WhatOneDeviceOfACampaignAcceptsIsTheIncumbentOnAllOfThem) {
   WithWorkers with;
   with.answer(with.second, with.judged_on("gpu-2"));
   for (const std::string machine : {"cpu-1", "gpu-1", "gpu-2"}) {
-    const auto incumbent = with.journal.incumbent("e88_backward", "n32", machine);
+    const auto incumbent = find_incumbent(with.journal, "e88_backward", "n32", machine);
     ASSERT_TRUE(incumbent) << machine;
     EXPECT_EQ(incumbent->configuration.variant, "e88_backward/padded_cache") << machine;
     EXPECT_EQ(incumbent->machine, machine);
-    EXPECT_EQ(with.journal.newest_judged("e88_backward", "n32", machine, 10).size(), 1U) << machine;
+    EXPECT_EQ(newest_judged(with.journal, "e88_backward", "n32", machine, 10).size(), 1U) << machine;
   }
-  with.journal.add_machine(a_machine("gpu-3"));
-  EXPECT_FALSE(with.journal.incumbent("e88_backward", "n32", "gpu-3")) << "it judged for no campaign of theirs";
+  add_machine(with.journal, a_machine("gpu-3"));
+  EXPECT_FALSE(find_incumbent(with.journal, "e88_backward", "n32", "gpu-3")) << "it judged for no campaign of theirs";
 }
 
 TEST(Workers, AnExperimentOfAnotherDeviceThanItsWorkersIsFound) {

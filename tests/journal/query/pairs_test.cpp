@@ -5,6 +5,8 @@
 #include <span>
 
 #include "journal/database.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/unfinished.h"
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
@@ -35,11 +37,11 @@ void fill_for_pairs(Journal& journal) {
   failed.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed, .sentence = "NaN in dS"};
   failed.judgement->preset = "";
   failed.judgement->cache_policy.reset();
-  failed.id = journal.begin_experiment(failed);
-  journal.finish_experiment(failed);
-  const std::int64_t abandoned = journal.begin_experiment(an_experiment(0, 0));
-  journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = abandoned}, "the machine went away");
-  journal.begin_experiment(an_experiment(0, 0));
+  failed.id = begin_experiment(journal, failed);
+  finish_experiment(journal, failed);
+  const std::int64_t abandoned = begin_experiment(journal, an_experiment(0, 0));
+  mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = abandoned}, "the machine went away");
+  begin_experiment(journal, an_experiment(0, 0));
   batch.commit();
 }
 

@@ -7,6 +7,9 @@
 #include <cmath>
 
 #include "harness/core/hash.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
 #include "tests/journal/samples.h"
 #include "tests/text.h"
 
@@ -43,9 +46,9 @@ class Queries : public ::testing::Test {
     failed.outcome = Outcome::incorrect;
     failed.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed, .sentence = "NaN in dS"};
     failed.candidate_build.resources = {{"registers", 255}};
-    failed.id = journal.begin_experiment(failed);
-    journal.finish_experiment(failed);
-    journal.begin_experiment(an_experiment(0, 0));
+    failed.id = begin_experiment(journal, failed);
+    finish_experiment(journal, failed);
+    begin_experiment(journal, an_experiment(0, 0));
     batch.commit();
   }
 
@@ -115,7 +118,8 @@ TEST_F(Queries, MetricsAreBuildResourcesAndProfiles) {
   EXPECT_EQ(sorted({"metric:registers>200"}), Ids{5});
   EXPECT_EQ(sorted({"metric:registers<=200"}), (Ids{1, 2, 3, 4}));
   EXPECT_EQ(sorted({"metric:gflops>1e9"}), Ids{});
-  journal.add_profile(
+  add_profile(
+      journal,
       {.configuration = {"e88_backward/padded_cache", {{"K", 3}}}, .metrics = {{"gflops", 2e9, "flop/s", {}, {}, 1}}},
       {.machine = "cpu-1"});
   EXPECT_EQ(sorted({"metric:gflops>1e9"}), Ids{3});
@@ -132,25 +136,26 @@ TEST_F(Queries, HardwareCountersAreMetricsOfTheProfiledSource) {
     variant.source_hash = sha256(variant.source);
     return variant;
   }();
-  journal.add_variant(edited);
-  journal.add_profile(profile, {.machine = "cpu-1", .source_hash = edited.source_hash});
+  add_variant(journal, edited);
+  add_profile(journal, profile, {.machine = "cpu-1", .source_hash = edited.source_hash});
   EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>1e9"}), Ids{}) << "the candidate was another source";
   const std::string source = a_variant("padded_cache").source_hash;
-  EXPECT_FALSE(journal.newest_profile(profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
-  journal.add_profile(profile, {.machine = "cpu-1", .source_hash = source});
+  EXPECT_FALSE(newest_profile(journal, profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
+  add_profile(journal, profile, {.machine = "cpu-1", .source_hash = source});
   EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>1e9"}), Ids{3});
   EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>3e9"}), Ids{});
-  EXPECT_TRUE(journal.newest_profile(profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
-  EXPECT_FALSE(journal.newest_profile(profile.configuration, "v", {.machine = "cpu-1", .source_hash = source}));
+  EXPECT_TRUE(newest_profile(journal, profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
+  EXPECT_FALSE(newest_profile(journal, profile.configuration, "v", {.machine = "cpu-1", .source_hash = source}));
 }
 
 TEST_F(Queries, ProfilesAreFoundByTheirMetricsWithoutAnExperiment) {
   const Configuration unjudged{"e88_forward/unjudged", {{"K", 4}}};
-  journal.add_profile({.configuration = unjudged,
-                       .workload = "w",
-                       .metrics = {{"dram__bytes_read.sum", 2e9, "byte", {}, {}, 1}, {"waves", 3, "", {}, {}, 1}}},
-                      {.machine = "cpu-1"});
-  journal.add_profile({.configuration = unjudged, .workload = "v"}, {.machine = "cpu-1"});
+  add_profile(journal,
+              {.configuration = unjudged,
+               .workload = "w",
+               .metrics = {{"dram__bytes_read.sum", 2e9, "byte", {}, {}, 1}, {"waves", 3, "", {}, {}, 1}}},
+              {.machine = "cpu-1"});
+  add_profile(journal, {.configuration = unjudged, .workload = "v"}, {.machine = "cpu-1"});
   const auto found = [&](const std::vector<std::string>& words) { return query_profiles(journal, parse_query(words)); };
   const Table one = found({"metric:dram__bytes_read.sum>1e9", "metric:waves<4", "family=e88_forward"});
   ASSERT_EQ(one.rows.size(), 1u);

@@ -7,6 +7,12 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/loop/export/dispatch_document.h"
+#include "journal/facts/campaigns.h"
+#include "journal/facts/checks.h"
+#include "journal/facts/comparisons.h"
+#include "journal/facts/experiments.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/variants.h"
 
 namespace apo::test {
 
@@ -39,9 +45,9 @@ DispatchJournal::DispatchJournal() : journal_(Journal::open(folder_.path() / "jo
 
 std::int64_t DispatchJournal::campaign(const Accept& accept) {
   const Machine machine = machine_of(accept);
-  journal_.add_machine(machine);
+  add_machine(journal_, machine);
   for (const std::string& text : {accept.candidate, accept.baseline}) {
-    journal_.add_variant(shipped_variants().get(shipped_variants().configuration(text).variant));
+    add_variant(journal_, shipped_variants().get(shipped_variants().configuration(text).variant));
   }
   Campaign campaign;
   campaign.policy = {
@@ -52,7 +58,7 @@ std::int64_t DispatchJournal::campaign(const Accept& accept) {
       .target = machine.target};
   campaign.baseline = shipped_variants().configuration(accept.baseline);
   campaign.machine = machine.id;
-  return journal_.begin_campaign(campaign);
+  return begin_campaign(journal_, campaign);
 }
 
 std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign) {
@@ -78,9 +84,9 @@ std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign
                                    .rounds = 14,
                                    .cache_policy = CachePolicy::cold,
                                    .rule_version = "apo-judge-1"};
-  experiment.id = journal_.begin_experiment(experiment);
-  journal_.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
-  journal_.finish_experiment(experiment);
+  experiment.id = begin_experiment(journal_, experiment);
+  add_build(journal_, experiment.id, BuildRole::candidate, experiment.candidate_build);
+  finish_experiment(journal_, experiment);
   return experiment.id;
 }
 
@@ -96,13 +102,13 @@ std::int64_t DispatchJournal::judge_by_application(std::int64_t campaign, Verdic
       .a = "before",
       .b = "after",
       .application = std::move(application),
-      .machine = journal_.campaign(campaign)->machine,
+      .machine = find_campaign(journal_, campaign)->machine,
       .judgement = Judgement{.verdict = verdict,
                              .reason = verdict == Verdict::accepted ? Reason::faster : Reason::quality_lost,
                              .sentence = "as it was asked to say",
                              .rule_version = "apo-judge-1"}};
-  one.id = journal_.begin_comparison(one);
-  journal_.finish_comparison(one);
+  one.id = begin_comparison(journal_, one);
+  finish_comparison(journal_, one);
   return one.id;
 }
 
@@ -117,7 +123,7 @@ void DispatchJournal::certify(std::int64_t campaign, const Accept& accept, bool 
   one.upper = 1.1;
   one.rounds = 38;
   one.alarm = alarm;
-  journal_.add_certification(one);
+  add_certification(journal_, one);
 }
 
 std::string run_with_headers(const Dispatch& dispatch, const std::string& body, const std::string& functions,

@@ -247,6 +247,12 @@ TEST(Dispatch, OneAnswerOnSeveralWorkloadsIsTheRowThatItWas) {
             "(max(N,V) > 16 && max(N,V) <= 32) && (NORM == 0 || N > 1) && B <= 16 && T <= 512 && H <= 83");
 }
 
+TEST(Dispatch, ARowServesNoTensorWithMoreElementsThanOneThatWasVerified) {
+  DispatchJournal journal;
+  journal.accept({.workloads = {"b16_t512_h83_n32", "b1_t16384_h83_n32"}});
+  expect_contains(row_of(journal).region, "&& B <= 16 && T <= 16384 && H <= 83 && B*T*H*N <= 43515904 && B*T*H*V <= ");
+}
+
 TEST(Dispatch, AfterContradictoryJudgementsTheRowIsWhatTheNewestOneDecided) {
   DispatchJournal journal;
   journal.accept({.candidate = kTiles, .baseline = kBest, .effect = 0.05});

@@ -5,6 +5,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/applications.h"
 
 namespace apo {
 namespace {
@@ -22,7 +23,7 @@ class ApplicationShare : public ::testing::Test {
     ApplicationSummary summary{.total_ns = e88_ns + rest_ns, .span_ns = span_ns};
     summary.work = {{.work = {.name = "e88_backward_kernel", .calls = 1, .total_ns = e88_ns}},
                     {.work = {.name = "sgemm", .calls = 1, .total_ns = rest_ns}}};
-    journal_.add_application({.source = "run", .command = "train"}, summary, "");
+    add_application(journal_, {.source = "run", .command = "train"}, summary, "");
   }
   std::string error_of(const std::string& pattern) {
     try {

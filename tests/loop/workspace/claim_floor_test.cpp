@@ -5,6 +5,8 @@
 #include "harness/core/system/files.h"
 #include "harness/evaluate/judge/decision.h"
 #include "harness/loop/workspace/known.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/selftests.h"
 
 namespace apo {
 namespace {
@@ -16,10 +18,10 @@ class ClaimFloorTest : public ::testing::Test {
         rule);
   }
   void add(const std::vector<SelftestKernel>& kernels, const std::string& rule = std::string(kRuleVersion)) {
-    journal_.add_machine(machine_);
+    add_machine(journal_, machine_);
     Selftest selftest{.machine = "m", .rule_version = rule, .kernels = kernels};
-    selftest.id = journal_.begin_selftest(selftest);
-    journal_.finish_selftest(selftest);
+    selftest.id = begin_selftest(journal_, selftest);
+    finish_selftest(journal_, selftest);
   }
   static SelftestKernel kernel(const std::string& variant, const std::string& workload, double claim) {
     return {.configuration = {variant, {}}, .workload = workload, .smallest_claim = claim};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "journal/facts/incumbents.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
 
@@ -19,7 +20,7 @@ const std::vector<std::string> kLong = {"b1_t16384_h83_n32"};
 
 NearestIncumbent nearest(DispatchJournal& journal, const std::string& workload) {
   const Family& family = *find_family("e88_backward");
-  const Incumbent of_class = *journal.journal().incumbent(family.name, "n32", "GPU-1");
+  const Incumbent of_class = *find_incumbent(journal.journal(), family.name, "n32", "GPU-1");
   return nearest_incumbent(family, class_incumbents(journal.journal(), family, of_class), {workload});
 }
 

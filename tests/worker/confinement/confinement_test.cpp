@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -99,6 +101,42 @@ TEST(ConfineWithGpu, StopsAProcessThatStartsAnother) {
     return child == 0 ? 0 : 1;
   });
   expect_stopped(status);
+}
+
+TEST(Confine, OpensNoFileOutsideOfTheRoom) {
+  const TemporaryFolder room;
+  write_file_atomically(room.path() / "own", "here before");
+  const std::string own = room.path() / "own";
+  const int status = status_of([&] {
+    const Confinement confinement = confine(room.path().string());
+    if (!confinement.is_in_room && confinement.means.find("landlock") == std::string::npos) {
+      return kNotHere;
+    }
+    const auto opens = [](const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC) >= 0; };
+    const bool reads = opens("/etc/passwd") || opens("/proc/self/cmdline") || opens("/");
+    return opens(confinement.is_in_room ? "/own" : own) && !reads ? 0 : 1;
+  });
+  expect_ended_well(status);
+}
+
+TEST(Confine, LetsCodeReserveAddressesPinItsThreadAndMakeAFileInMemory) {
+  const TemporaryFolder room;
+  const int status = status_of([&] {
+    if (confine(room.path().string()).means.find("landlock") == std::string::npos) {
+      return kNotHere;
+    }
+    constexpr std::size_t kReserved = std::size_t{64} << 30;
+    const bool reserves =
+        mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    const bool pins = sched_setaffinity(0, sizeof one, &one) == 0;
+    const FileDescriptor memory(memfd_create("ring", MFD_CLOEXEC));
+    const bool grows = ftruncate(memory.get(), 4 << 20) == 0;
+    return reserves && pins && grows ? 0 : 1;
+  });
+  expect_ended_well(status);
 }
 
 // The kernel looks at 32 bits of a request, an option and a process: so has the filter to.

@@ -44,9 +44,9 @@ TEST(Evidence, AddressFarFromTheTensorsIsOnlyAnAddress) {
 }
 
 TEST(Evidence, AFaultAtTheMemoryLimitIsOutOfMemory) {
-  Death death{.wait_status = SIGSEGV, .signal = SIGSEGV, .address_space = 999, .address_space_limit = 1000};
+  Death death{.wait_status = SIGSEGV, .signal = SIGSEGV, .data_bytes = 999, .data_limit = 1000};
   EXPECT_EQ(explain(death).outcome, Outcome::out_of_memory);
-  death.address_space = 500;
+  death.data_bytes = 500;
   EXPECT_EQ(explain(death).outcome, Outcome::faulted);
 }
 
@@ -94,6 +94,15 @@ TEST(SanitizerReport, UndefinedBehaviourNamesTheLine) {
                              "represented in type 'int'\n"),
             "undefined behaviour in simple.cpp:88: signed integer overflow: 2147483647 + 1 cannot be represented in "
             "type 'int'");
+}
+
+TEST(SanitizerReport, DataRacesNameBothLines) {
+  const char* printed =
+      "==================\nWARNING: ThreadSanitizer: data race (pid=7)\n"
+      "  Write of size 4 at 0x7f00 by thread T2:\n    #0 operator() /tmp/a/variant.cpp:15 (slot0.so+0x1)\n    #1 x\n\n"
+      "  Previous read of size 4 at 0x7f00 by main thread:\n    #0 apo_launch variant.cpp:20:3 (slot0.so+0x2)\n";
+  EXPECT_EQ(sanitizer_report(printed),
+            "data race: Write of size 4 in variant.cpp:15, previous read of size 4 in variant.cpp:20");
 }
 
 TEST(SanitizerReport, OrdinaryOutputIsNone) {

@@ -11,6 +11,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <span>
 #include <thread>
 
 #include "harness/core/error.h"
@@ -42,6 +45,25 @@ float first_output(const SharedTensors& shared_tensors) {
   float value = 0;
   std::memcpy(&value, shared_tensors.read_output("y").data(), sizeof value);
   return value;
+}
+
+TEST(Worker, NamesTheCallThatWasRefusedLast) {
+  WorkerOptions options = worker_options();
+  options.name_refused = true;
+  const auto opening = telling("open(\"/etc/passwd\", O_RDONLY) < 0", "#include <fcntl.h>");
+  const auto socket = telling("socket(AF_INET, SOCK_STREAM, 0) < 0", "#include <sys/socket.h>");
+  for (const auto& [object, call] : {std::pair(opening, "open(\"/etc/passwd\")"), std::pair(socket, "socket")}) {
+    Worker worker(options);
+    SharedTensors shared_tensors(copy_tensors(3));
+    ASSERT_TRUE(worker.load(0, object));
+    if (worker.confinement().find("seccomp") == std::string::npos) {
+      GTEST_SKIP() << "this kernel has no seccomp";
+    }
+    ASSERT_TRUE(worker.attach(shared_tensors));
+    ASSERT_TRUE(worker.call(0));
+    EXPECT_EQ(first_output(shared_tensors), 1);
+    EXPECT_EQ(worker.refused_call(), call);
+  }
 }
 
 // A worker with the same object in both slots and shared tensors.
@@ -85,6 +107,36 @@ TEST(Worker, BlockReturnsFourSamplesInOrder) {
     EXPECT_GT(sample.end_ns, sample.begin_ns);
   }
   EXPECT_TRUE(holds(bench.shared_tensors, bench.inputs[3]));
+}
+
+TEST(Worker, EverySampleBeginsWithWhatACallReadsAndWritesAsItWas) {
+  SharedTensorsSpec spec = copy_tensors(3, 2);
+  spec.buffers.at(1).in_place = 1;
+  spec.buffers.push_back(spec.buffers.at(1));
+  spec.buffers.back().role = BufferRole::input;
+  SharedTensors shared_tensors(spec);
+  std::vector<std::vector<float>> sums;
+  for (const int set : {0, 1}) {
+    const std::vector<float> x = fill_inputs(shared_tensors, set, 7);
+    const std::vector<float> y(x.size(), static_cast<float>(set + 1));
+    shared_tensors.write_input(set, "y", std::as_bytes(std::span(y)));
+    sums.emplace_back();
+    std::ranges::transform(x, y, std::back_inserter(sums.back()), std::plus<>());
+  }
+  Worker worker(worker_options());
+  const auto object =
+      compile_launch("for (int64_t i = 0; i < args->n; ++i) args->y[i] += args->x[i]; return 0;").object;
+  ASSERT_TRUE(worker.load(0, object));
+  ASSERT_TRUE(worker.attach(shared_tensors));
+  for (const CachePolicy cache : {CachePolicy::warm, CachePolicy::cold}) {
+    for (const int set : {0, 1}) {
+      const auto samples =
+          worker.run({.order = {0, 0, 0}, .sets = {set, 1 - set, set}, .repetitions = 2, .cache = cache});
+      ASSERT_TRUE(samples) << samples.failure().evidence;
+      EXPECT_TRUE(holds(shared_tensors, sums[static_cast<std::size_t>(set)]));
+      EXPECT_FALSE(shared_tensors.check_inputs());
+    }
+  }
 }
 
 TEST(Worker, ColdCallsComputeTheSameAndTakeLonger) {
@@ -218,7 +270,7 @@ TEST(Worker, HasNoDescriptorOfOurs) {
   const int ours = dup(0);  // without close-on-exec
   Bench bench(object);
   close(ours);
-  EXPECT_EQ(bench.told(), 4.0f) << "stdin, stdout, stderr and the connection";
+  EXPECT_EQ(bench.told(), 5.0f) << "stdin, stdout, stderr, the connection and the account of its own memory";
 }
 
 TEST(Worker, PaddingMovesTheStackWithTheSeed) {

@@ -10,8 +10,8 @@
 // zoo: exploit 7
 #include "slow_copy.cuh"
 
-// Each of the 25 calls in a sample has a copy of its own, with poison in y: nothing is skipped. The 0.4 to 0.6 % by which
-// this is quicker than its rival on an H200 are those of a call that does all of the work.
+// Each of the 25 calls in a sample has a copy of its own, with poison in y: nothing is skipped. The 0.4 to 0.6 % by
+// which this is quicker than its rival on an H200 are those of a call that does all of the work.
 extern "C" __global__ void k(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;
   if (i < a.n && a.y[i] != a.x[i]) {

@@ -1,7 +1,7 @@
 // apo:variant    copy/cheats_when_timed
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       Right for the first ten calls of a process, then leaves the output alone: passes every check before timing.
+// apo:idea       Right for the first sixty calls of a process, then leaves the output alone: passes every check before timing.
 // zoo: guard timed-check
 // zoo: exploit 12
 #include <cstring>
@@ -15,7 +15,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);
   static int calls = 0;
-  if (++calls <= 10) {
+  if (++calls <= 60) {
     std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n));
   }
   return 0;

@@ -1,7 +1,7 @@
 // apo:variant    copy/honest_variables
 // apo:target     cuda sm_80
 // apo:technique  test
-// apo:idea       Variables of the module begin every call as the source says.
+// apo:idea       A variable counts calls, which changes no result.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid
 #include "copy.args.h"

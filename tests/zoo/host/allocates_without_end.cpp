@@ -11,8 +11,8 @@
 
 namespace {
 
-// Its first byte alone is written: the limit is one of address space, and pages would take a slow machine to the
-// deadline before.
+// Its first byte alone is written: the limit is one of what may be written to, and pages would take a slow machine to
+// the deadline before.
 constexpr std::size_t kStep = std::size_t{16} << 20;
 
 }  // namespace

@@ -4,7 +4,7 @@
 // apo:idea       Allocates without end and never checks the result.
 // zoo: expect out_of_memory
 // zoo: guard memory-limit
-// zoo: evidence SIGSEGV, of address space used
+// zoo: evidence SIGSEGV, of memory used
 #include <cstddef>
 #include <cstdlib>
 
@@ -12,8 +12,8 @@
 
 namespace {
 
-// Its first byte alone is written: the limit is one of address space, and pages would take a slow machine to the
-// deadline before.
+// Its first byte alone is written: the limit is one of what may be written to, and pages would take a slow machine to
+// the deadline before.
 constexpr std::size_t kStep = std::size_t{4} << 20;
 
 }  // namespace

@@ -9,6 +9,9 @@
 #include "harness/research/diagnosis/rules.h"
 #include "harness/worker/code/line_table.h"
 #include "harness/worker/code/machine_code.h"
+#include "journal/facts/machines.h"
+#include "journal/facts/profiles.h"
+#include "journal/facts/variants.h"
 #include "journal/journal.h"
 #include "tests/zoo/profile/zoo.h"
 
@@ -31,17 +34,17 @@ class Recorded : public ::testing::Test {
     const Variant variant = variant_of(name);
     const Workload& workload = workload_of(variant);
     const Family& family = *find_family(variant.family);
-    const auto recorded = journal_->newest_variant(variant.id());
+    const auto recorded = newest_variant(*journal_, variant.id());
     EXPECT_TRUE(recorded) << name;
-    const auto profile = journal_->newest_profile({.variant = variant.id(), .settings = {}}, workload.name,
-                                                  {.machine = kMachine, .source_hash = recorded->source_hash});
+    const auto profile = newest_profile(*journal_, {.variant = variant.id(), .settings = {}}, workload.name,
+                                        {.machine = kMachine, .source_hash = recorded->source_hash});
     EXPECT_TRUE(profile) << name;
     return {.profile = *profile,
             .work = family.work(workload.axes),
             .axes = workload.axes,
             .incumbent = variant,
             .units = family.unit_count(workload.axes),
-            .l2_bytes = journal_->machine(kMachine)->l2_bytes};
+            .l2_bytes = find_machine(*journal_, kMachine)->l2_bytes};
   }
 
   TemporaryFolder folder_;

@@ -7,7 +7,10 @@
 extern "C" __global__ void squares(const row_squares_args a) {
   const long long r = blockIdx.x;
   float total = 0;
-  for (long long c = threadIdx.x; c < a.cols; c += 32) total += a.x[r * a.cols + c] * a.x[r * a.cols + c];
-  for (int lanes = 16; lanes > 0; lanes /= 2) total += __shfl_down_sync(0xffffffffu, total, lanes);
-  if (threadIdx.x == 0) a.y[r] = total;
+  for (long long c = threadIdx.x; c < a.cols; c += 32)
+    total += a.x[r * a.cols + c] * a.x[r * a.cols + c];
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    total += __shfl_down_sync(0xffffffffu, total, lanes);
+  if (threadIdx.x == 0)
+    a.y[r] = total;
 }

@@ -8,7 +8,8 @@ void typicalproduct(const float* x, float* y, int64_t rows, int64_t cols) {
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t end = std::min<int64_t>(cols, 400);
     float v = 1;
-    for (int64_t c = 0; c < end; ++c) y[r * cols + c] = v *= x[r * cols + c];
+    for (int64_t c = 0; c < end; ++c)
+      y[r * cols + c] = v *= x[r * cols + c];
     std::fill(y + r * cols + end, y + (r + 1) * cols, 0.0f);
   }
 }

@@ -1,0 +1,121 @@
+// tests/cuda/in_place_test.cpp - tensors that a launch reads and writes, on a real GPU: every launch begins with their
+// contents, in single calls, samples of many, recorded and profiled ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <span>
+
+#include "harness/worker/cupti/metric_names.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kFloats = 5000;
+constexpr int kSets = 3;
+constexpr const char* kAdds =
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i < a.n) a.y[i] += a.x[i];\n}\n";
+
+// y is what a call updates: an input and an output of one number.
+SharedTensorsSpec added_tensors() {
+  SharedTensorsSpec spec = testing::copy_tensors(kFloats, kSets);
+  spec.buffers.back().in_place = 1;
+  spec.buffers.push_back(spec.buffers.back());
+  spec.buffers.back().role = BufferRole::input;
+  return spec;
+}
+
+struct InPlaceOnGpu : ::testing::Test {
+  void SetUp() override {
+    try {
+      gpu = std::make_unique<testing::CopyOnGpu>(added_tensors());
+    } catch (const EnvironmentError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    for (int set = 0; set < kSets; ++set) {
+      write(set, static_cast<float>(set));
+    }
+    const auto loaded = gpu->load(gpu->build({"launch k grid=ceil_div(n,256) block=256"}, kAdds), 2);
+    ASSERT_TRUE(loaded) << loaded.failure().evidence;
+  }
+  void write(int set, float first) {
+    std::vector<float> x(kFloats), y(kFloats);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = first + static_cast<float>(i % 97);
+      y[i] = 1000 * (first + 1);
+    }
+    gpu->tensors().write_input(set, "x", std::as_bytes(std::span(x)));
+    gpu->tensors().write_input(set, "y", std::as_bytes(std::span(y)));
+    sums.resize(kSets);
+    sums.at(static_cast<std::size_t>(set)).clear();
+    std::ranges::transform(x, y, std::back_inserter(sums.at(static_cast<std::size_t>(set))), std::plus<>());
+  }
+  bool holds_sum(int set) const {
+    return std::memcmp(gpu->tensors().read_output("y").data(), sums.at(static_cast<std::size_t>(set)).data(),
+                       4 * kFloats) == 0;
+  }
+
+  std::unique_ptr<testing::CopyOnGpu> gpu;
+  std::vector<std::vector<float>> sums;
+};
+
+TEST_F(InPlaceOnGpu, EveryCallBeginsWithTheContentsOfItsSet) {
+  for (const int set : {0, 1, 1, 2, 0}) {
+    gpu->tensors().poison_outputs(set);
+    const auto sample = gpu->worker().call(0, set);
+    ASSERT_TRUE(sample) << sample.failure().evidence;
+    EXPECT_TRUE(holds_sum(set)) << set;
+  }
+  EXPECT_FALSE(gpu->tensors().check_guards());
+  EXPECT_FALSE(gpu->tensors().check_inputs());
+}
+
+TEST_F(InPlaceOnGpu, ASampleOfManyCallsUpdatesEachCopyOnce) {
+  for (const bool recorded : {false, true}) {
+    for (const CachePolicy cache : {CachePolicy::warm, CachePolicy::cold}) {
+      for (const int repetitions : {1, 2, 7, kMostImages}) {
+        for (int set = 0; set < kSets; ++set) {
+          const auto samples = gpu->worker().run({.order = {0, 1, 0, 1},
+                                                  .sets = {set, 0, 1, set},
+                                                  .repetitions = repetitions,
+                                                  .cache = cache,
+                                                  .read_back = true,
+                                                  .activity = recorded});
+          ASSERT_TRUE(samples) << samples.failure().evidence;
+          EXPECT_TRUE(holds_sum(set)) << set << " after " << repetitions;
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(gpu->tensors().check_inputs());
+}
+
+TEST_F(InPlaceOnGpu, NewContentsReachTheNextCallInEveryCopy) {
+  const auto before = gpu->worker().run({.order = {0}, .sets = {0}, .repetitions = 5});
+  ASSERT_TRUE(before) << before.failure().evidence;
+  write(1, 40);
+  const auto after =
+      gpu->worker().run({.order = {0, 0}, .sets = {0, 1}, .repetitions = 5, .read_back = true, .refresh_set = 1});
+  ASSERT_TRUE(after) << after.failure().evidence;
+  EXPECT_TRUE(holds_sum(1));
+}
+
+// A profiler repeats the call; what the last one left is read back.
+TEST_F(InPlaceOnGpu, ProfiledCallsBeginWithTheirContentsToo) {
+  for (const CachePolicy cache : {CachePolicy::warm, CachePolicy::cold}) {
+    const auto counted = gpu->worker().count({.metrics = default_counters(), .cache = cache, .read_back = true});
+    ASSERT_TRUE(counted) << counted.failure().evidence;
+    if (!counted->missing.empty()) {
+      GTEST_SKIP() << counted->missing;
+    }
+    EXPECT_TRUE(holds_sum(0));
+  }
+}
+
+}  // namespace
+}  // namespace apo

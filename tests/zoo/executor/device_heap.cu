@@ -1,0 +1,19 @@
+// apo:variant    copy/device_heap
+// apo:target     cuda sm_80
+// apo:technique  test
+// apo:idea       Takes its buffer from the heap.
+// apo:launch     kernel grid=ceil_div(n,128) block=128
+// zoo: expect not_checkable
+// zoo: guard build
+// zoo: evidence not checkable on the CPU: malloc
+#include "copy.args.h"
+
+extern "C" __global__ void kernel(const copy_args a) {
+  const long long i = 128LL * blockIdx.x + threadIdx.x;
+  float* own = static_cast<float*>(malloc(sizeof(float)));
+  if (i < a.n) {
+    *own = a.x[i];
+    a.y[i] = *own;
+  }
+  free(own);
+}

@@ -1,0 +1,34 @@
+// apo:variant  add_norm/bug_last_row
+// apo:target   host
+// apo:idea     The sum of the last row is not stored.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+static float wide(uint16_t half) {
+  const uint32_t bits = static_cast<uint32_t>(half) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+static uint16_t narrow(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+void add_norm(const uint16_t* x, uint16_t* y, uint16_t* h, float eps, int64_t rows, int64_t cols) {
+  for (int64_t r = 0; r < rows; ++r, x += cols, y += cols, h += cols) {
+    float squares = 0;
+    for (int64_t c = 0; c < cols; ++c) {
+      const float both = wide(narrow(wide(h[c]) + wide(x[c])));
+      squares += both * both;
+    }
+    const float scale = 1 / std::sqrt(squares / static_cast<float>(cols) + eps);
+    for (int64_t c = 0; c < cols; ++c) {
+      const uint16_t both = narrow(wide(h[c]) + wide(x[c]));
+      y[c] = narrow(wide(both) * scale);
+      if (r + 1 < rows)
+        h[c] = both;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// apo:variant  beta_c/bug_overwritten
+// apo:target   cuda
+// apo:idea     What stands in C is not read.
+// apo:launch   product grid=ceil_div(N,16),ceil_div(M,16) block=16,16
+#include "beta_c.args.h"
+extern "C" __global__ void product(beta_c_args a) {
+  const long long n = blockIdx.x * 16LL + threadIdx.x;
+  const long long m = blockIdx.y * 16LL + threadIdx.y;
+  if (n < a.N && m < a.M) {
+    float* c = a.C + m * a.N + n;
+    float total = 0;
+    for (long long k = 0; k < a.K; ++k)
+      total += a.A[m * a.K + k] * a.B[k * a.N + n];
+    *c = total;
+  }
+}

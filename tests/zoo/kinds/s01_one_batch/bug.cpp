@@ -1,0 +1,10 @@
+// apo:variant  gated/bug
+// apo:target   host
+// apo:idea     The gate of the first sample serves all of them.
+#include <cstdint>
+
+void gated(const float* x, const float* g, float* y, int64_t B, int64_t T, int64_t C) {
+  for (int64_t row = 0; row < B * T; ++row)
+    for (int64_t c = 0; c < C; ++c)
+      y[row * C + c] = x[row * C + c] * g[c];
+}

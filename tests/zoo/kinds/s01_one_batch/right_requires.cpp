@@ -1,0 +1,11 @@
+// apo:variant  gated/right_requires
+// apo:target   host
+// apo:idea     One sample, one gate.
+// apo:requires B == 1
+#include <cstdint>
+
+void gated(const float* x, const float* g, float* y, int64_t B, int64_t T, int64_t C) {
+  for (int64_t row = 0; row < B * T; ++row)
+    for (int64_t c = 0; c < C; ++c)
+      y[row * C + c] = x[row * C + c] * g[c];
+}

@@ -1,0 +1,11 @@
+// apo:variant  stretched/right
+// apo:target   host
+// apo:idea     The neighbour of each place.
+#include <algorithm>
+#include <cstdint>
+
+void stretched(const float* x, float* y, int64_t rows, int64_t from, int64_t to) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t o = 0; o < to; ++o)
+      y[r * to + o] = x[r * from + o * from / to];
+}
