@@ -53,19 +53,28 @@ CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    const InputSet values = decoded();
-    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed);
-    try {
-      expected_ = expect(family_, values, units, threads_, true);
-    } catch (const UserError& error) {
-      spdlog::debug("not the whole reference: {}", error.what());
-      expected_ = expect(family_, values, units, threads_);  // a unit without a value must not end the check of others
-    }
-    if (!expected_.whole.empty()) {
-      set_witness(std::make_shared<Witness>(kWholeReference, std::move(expected_.whole)));
-    }
+    expected_ = expect(family_, decoded(), checked_units(family_, inputs.axes, inputs.seed), threads_);
   });
   return expected_;
+}
+
+void CheckedInputs::compute_whole() const {
+  std::call_once(whole_once_, [this] {
+    const bool is_missing =
+        !checked_units(family_, inputs.axes, inputs.seed).empty() && inputs.axes == inputs.drawn_axes;
+    if (!is_missing || !is_cheap(family_, inputs.axes)) {
+      return;
+    }
+    try {
+      TensorBytes outputs;
+      for (const auto& [name, values] : family_.reference(inputs.axes, decoded().values, {}, threads_)) {
+        outputs[name] = encode(find_tensor(family_, name)->dtype, values, threads_);
+      }
+      set_witness(std::make_shared<Witness>(kWholeReference, std::move(outputs)));
+    } catch (const UserError& error) {
+      spdlog::debug("not the whole reference: {}", error.what());  // one unit without a value: the others are checked
+    }
+  });
 }
 
 const TypicalErrors& CheckedInputs::typical() const {

@@ -39,6 +39,8 @@ class CheckedInputs {
   // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
   const TypicalErrors& typical() const;
+  // Makes the whole reference the witness where that is cheap. Not for timed calls: they have one in the other arm's.
+  void compute_whole() const;
   // Of these units (ascending) and of those that were asked for earlier.
   std::shared_ptr<const Expected> expected_of(const std::vector<std::int64_t>& units) const;
 
@@ -53,6 +55,7 @@ class CheckedInputs {
   int threads_;
   mutable std::once_flag once_;
   mutable Expected expected_;
+  mutable std::once_flag whole_once_;
   mutable std::once_flag typical_once_;
   mutable TypicalErrors typical_;
   mutable std::mutex mutex_;  // of the next one

@@ -276,28 +276,19 @@ bool is_cheap(const Family& family, const Axes& axes) {
   return work.flops + kOfSpecialFunction * work.special_functions <= kMostOperations;
 }
 
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
-                bool with_whole) {
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
     drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
   }
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
-  const std::vector<std::int64_t> looked_at =
+  const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
-  const bool whole = with_whole && !units.empty() && inputs.axes == inputs.drawn_axes && is_cheap(family, inputs.axes);
-  const std::vector<std::int64_t> computed = whole ? std::vector<std::int64_t>() : looked_at;
   const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
-  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, looked_at, threads);
-  Expected expected{.units = units,
-                    .reference = gather_units(family, inputs, drawn, reference, threads),
-                    .noise = gather_units(family, inputs, drawn, noise, threads)};
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role == Role::output && whole) {
-      expected.whole[tensor.name] = encode(tensor.dtype, reference.at(tensor.name), threads);
-    }
-  }
-  return expected;
+  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
+  return {.units = units,
+          .reference = gather_units(family, inputs, drawn, reference, threads),
+          .noise = gather_units(family, inputs, drawn, noise, threads)};
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {

@@ -65,14 +65,11 @@ struct TypicalError {
 // of these units, in the order of the units and of Family::unit_elements.
 struct Expected {
   std::vector<std::int64_t> units;
-  TensorMap reference;     // fp64
-  TensorMap noise;         // Family::noise: the RMS error that legal implementations make at each element
-  TensorBytes whole = {};  // every output of all units, as it is stored; empty where it was not asked for
+  TensorMap reference;  // fp64
+  TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
 };
 
-// `with_whole`: asks for it, of some units, where is_cheap() says so.
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
-                bool with_whole = false);
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
 
 // How large errors are, from some of the expected units. Of each output.
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;

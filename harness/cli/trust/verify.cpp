@@ -102,6 +102,7 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
     call.failure = sample.failure();
   } else {
     worker.freeze();
+    checked.compute_whole();
     if (!how.dump.empty()) {
       call.outputs = read_outputs(shared_tensors, *runtime.family);
     }
@@ -176,8 +177,10 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   stored.values.clear();
   stored.seed = seed;
   const CheckedInputs checked(family, std::move(stored), runtime.threads);
-  const std::future<void> expecting =
-      std::async(std::launch::async, [&] { static_cast<void>(checked.expected()); });  // beside the call
+  const std::future<void> expecting = std::async(std::launch::async, [&] {
+    checked.compute_whole();
+    static_cast<void>(checked.expected());
+  });  // beside the call
   const OneCall call = run_once(runtime, configuration, building.get(), checked, options);
   if (!options.dump.empty()) {
     dump(options.dump, runtime, inputs, call.outputs);

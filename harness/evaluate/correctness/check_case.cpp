@@ -50,6 +50,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return called.failure();
   }
   worker.freeze();
+  inputs.compute_whole();
   CallFindings findings;
   auto failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
   merge(result.errors, findings.errors);
