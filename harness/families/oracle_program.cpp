@@ -165,6 +165,7 @@ Words flags_of(ProgramKind kind) {
 const char* word_for(Mode mode) {
   switch (mode) {
     case Mode::honest:
+    case Mode::noise:
       return "reference in the contract's own precision";
     case Mode::fill:
       return "fill function";
@@ -193,12 +194,27 @@ void check_answer(const FamilyFile& file, const OracleQuestion& question, const 
     case Status::unwritten:
       throw_failure(file, question, "leaves " + at() + " unwritten, or reads it before");
     case Status::not_finite:
-      throw_failure(file, question, fmt::format("gives {} in {}", answer.value, at()));
+      throw NothingToCompare(fmt::format("{}: the {} gives {} in {} ({})", file.path, word_for(question.mode),
+                                         answer.value, at(), describe_axes(question.axes)),
+                             kOtherInputs);
     case Status::threw:
       throw_failure(file, question, fmt::format("threw '{}'", answer.message));
     case Status::unfinished:
       throw_failure(file, question, "ended before it was done: it calls exit()");
   }
+}
+
+// Why AddressSanitizer itself could not work; "" if it could.
+std::string no_sanitizer(const std::string& log) {
+  for (const std::string& line : split(log, '\n')) {
+    for (const char* sign : {"AddressSanitizer failed to", "ReserveShadowMemoryRange failed", "Shadow memory range",
+                             "ASan runtime does not come first", "ASan shadow was supposed"}) {
+      if (const std::size_t at = line.find(sign); at != std::string::npos) {
+        return trim(line.substr(at));
+      }
+    }
+  }
+  return "";
 }
 
 // The first line of a sanitizer's report, and the first place of the report that is in the family's file.
@@ -316,7 +332,12 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     contract.tensors[t].is_output = computes(question.mode, file_.tensors[t], question.only);
   }
-  Header header{.mode = question.mode, .threads = question.threads, .samples = kNoiseSamples, .seed = question.seed};
+  Header header{.mode = question.mode,
+                .threads = question.threads,
+                .samples = kNoiseSamples,
+                .seed = question.seed,
+                .allows_not_finite = holds_special_values(file_) ? 1 : 0};
+  question.only.copy(header.alone, question.mode == Mode::noise ? sizeof header.alone - 1 : 0);
   const std::size_t bytes = layout(contract, header.words);
   header.bytes = static_cast<std::int64_t>(bytes);
   const SharedFile shared(bytes);
@@ -336,6 +357,11 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                                                              .environment = {"ASAN_OPTIONS=detect_leaks=0"},
                                                              .input = ""});
   result.error = in_familys_words(result.error, file_);
+  if (const std::string why = kind == ProgramKind::sanitized ? no_sanitizer(result.error) : ""; !why.empty()) {
+    throw EnvironmentError(
+        "AddressSanitizer could not start: " + why,
+        "it reserves terabytes of address space: 'ulimit -v unlimited'; --no-check registers without");
+  }
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");

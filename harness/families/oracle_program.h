@@ -65,7 +65,7 @@ struct OracleQuestion {
   const TensorMap* more_values = nullptr;
   int threads = 1;
   std::uint64_t seed = 0;
-  std::string only;  // fill: the tensor
+  std::string only;  // fill: the tensor; noise: the operation that is perturbed, "": all
 };
 
 struct OracleAnswer {

@@ -197,6 +197,32 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
   return inputs;
 }
 
+namespace {
+
+// A kernel gives infinity, or the largest number, for what the dtype of an output does not hold.
+void check_formats_hold(const Family& family, const TensorMap& reference, const InputSet& inputs) {
+  for (const auto& [name, values] : reference) {
+    const TensorSpec& tensor = *find_tensor(family, name);
+    const double most = facts_of(tensor.dtype).largest * (1 + unit_roundoff(tensor.dtype));
+    const auto beyond = std::ranges::find_if(values, [&](double value) {
+      return std::isfinite(value) && std::fabs(value) > most && is_float(tensor.dtype);
+    });
+    if (beyond != values.end()) {
+      throw NothingToCompare(
+          fmt::format("the reference of family {} gives {} in element {} of {}, more than {} holds ({}, regime {})",
+                      family.name, *beyond, beyond - values.begin(), name, to_string(tensor.dtype),
+                      describe_axes(inputs.axes), inputs.regime),
+          "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
+    }
+  }
+}
+
+}  // namespace
+
+bool may_leave_out(const Family& family, const std::string& regime) {
+  return !family.names_regimes && regime != family.regimes.front();
+}
+
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
@@ -206,6 +232,7 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
   const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
+  check_formats_hold(family, reference, inputs);
   const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
   return {.units = units,
           .reference = gather_units(family, inputs, drawn, reference, threads),

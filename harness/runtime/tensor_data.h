@@ -33,6 +33,9 @@ struct InputSet {
 };
 
 // Fills, rounds to the storage dtypes, derives, and rounds again.
+// Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name it.
+bool may_leave_out(const Family& family, const std::string& regime);
+
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads);
 // The same for a workload, which may repeat its inputs.
@@ -50,6 +53,7 @@ struct Expected {
   TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
 };
 
+// Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds.
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
 
 // Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -56,6 +57,22 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
   return std::nullopt;
 }
 
+// Returns what `make` returns; nothing, and the regime in `left_out`, where nothing can be compared in a regime that
+// only the harness chose.
+template <class Make>
+auto unless_left_out(const Family& family, const std::string& regime, std::vector<std::string>& left_out, Make make)
+    -> decltype(make()) {
+  try {
+    return make();
+  } catch (const NothingToCompare&) {
+    if (!may_leave_out(family, regime)) {
+      throw;
+    }
+    left_out.push_back(regime);
+    return nullptr;
+  }
+}
+
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const CheckCase& one, std::size_t regime, int set, const CheckedInputs& inputs,
@@ -66,9 +83,13 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return called.failure();
   }
   worker.freeze();
-  const Expected& expected = inputs.expected();
+  const Expected* expected =
+      unless_left_out(*runtime.family, one.regimes[regime], result.left_out, [&] { return &inputs.expected(); });
+  if (expected == nullptr) {
+    return std::nullopt;
+  }
   CallFindings findings;
-  auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &findings);
+  auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, *expected, set, runtime.threads, &findings);
   merge(result.errors, findings.errors);
   if (failure) {
     if (findings.wrong) {
@@ -82,7 +103,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return failure;
   }
   ++result.calls;
-  result.elements += compared_elements(*runtime.family, one.axes, expected.units);
+  result.elements += compared_elements(*runtime.family, one.axes, expected->units);
   return worker.check_code();
 }
 
@@ -96,6 +117,10 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    if (prepared[i] == nullptr) {
+      result.left_out.push_back(one.regimes[i]);
+      continue;
+    }
     auto failure = call_and_look(runtime, worker, shared_tensors, one, i, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
@@ -105,7 +130,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     }
   }
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
-  if (runtime.worker.target == Target::host && prepared.size() > 1) {
+  if (runtime.worker.target == Target::host && prepared.size() > 1 && prepared.back() != nullptr) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure =
             call_and_look(runtime, worker, shared_tensors, one, prepared.size() - 1, 0, *prepared.back(), result)) {
@@ -144,7 +169,10 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
   std::vector<CheckedPointer> prepared;
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
-    prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
+    std::vector<std::string> left_out;
+    prepared.push_back(unless_left_out(*runtime.family, one.regimes[i], left_out, [&] {
+      return runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads);
+    }));
   }
   return prepared;
 }
@@ -167,7 +195,9 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
   SharedTensors shared_tensors(spec);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+    if (inputs[i] != nullptr) {
+      share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+    }
   }
   step.emplace(steps, "load " + one.workload);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -97,7 +98,9 @@ void add_inputs(WrongElement& wrong, const Family& family, const InputSet& input
 std::string sentence(const WrongElement& wrong) {
   std::vector<std::string> place;
   for (std::size_t i = 0; i < wrong.index.size(); ++i) {
-    place.push_back(fmt::format("{}={}", wrong.axes[i], wrong.index[i]));
+    const bool is_number = std::isdigit(static_cast<unsigned char>(wrong.axes[i].front())) != 0;  // of f32[1]
+    place.push_back(is_number ? fmt::format("index {}", wrong.index[i])
+                              : fmt::format("{}={}", wrong.axes[i], wrong.index[i]));
   }
   std::vector<std::string> values;
   for (const InputValue& input : wrong.inputs) {
@@ -206,10 +209,12 @@ class PartComparer {
   void compare_unit(std::int64_t unit) {
     gather(unit);
     for (std::size_t i = 0; i < unit_.actual.size(); ++i) {
-      const double error = unit_.actual[i] - unit_.expected[i];
-      error_square_ += error * error;
-      reference_square_ += unit_.expected[i] * unit_.expected[i];
-      note_error(unit_.actual[i], unit_.expected[i]);
+      if (std::isfinite(unit_.expected[i])) {
+        const double error = unit_.actual[i] - unit_.expected[i];
+        error_square_ += error * error;
+        reference_square_ += unit_.expected[i] * unit_.expected[i];
+        note_error(unit_.actual[i], unit_.expected[i]);
+      }
     }
     result_.compared += std::ssize(unit_.actual);
     const Closeness close = closeness(tolerance_, unit_.expected, unit_.noise, unit_.actual);
@@ -251,18 +256,25 @@ class PartComparer {
                             ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
                                                                    : "beyond its RMS bound of zero")
-                            : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
+                            : " (" + excess(expected, scales[at], actual) + ")";
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;
     result_.wrong->got = actual;
     result_.wrong->bound = element_bound(tolerance_, expected, scales[at]);
   }
 
-  static std::string excess(double element, double actual) {
+  std::string excess(double expected, double scale, double actual) const {
+    const double element = element_closeness(tolerance_, expected, scale, actual);
     if (std::isfinite(element)) {
       return format_g(element, 3) + "x its bound";
     }
-    return std::isfinite(actual) ? "it has to be exact but for its rounding" : "it has to be a finite number";
+    if (std::isfinite(expected) && !std::isfinite(actual)) {
+      return "it has to be a finite number";
+    }
+    return !std::isfinite(expected)       ? "the contract gives it this value"
+           : !is_float(tensor_.dtype)     ? "an integer has to be equal"
+           : expected == 0 && actual == 0 ? "the contract tells 0 from -0"
+                                          : "it has to be exact but for its rounding";
   }
 
   const Family& family_;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -224,6 +225,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   std::string confinement;
   int compared = 0;
   std::string not_compared;
+  std::set<std::string> idle;  // regimes
   for (const std::optional<CheckResult>& result : results) {
     if (!result) {
       ++left_out;
@@ -241,6 +243,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     elements += result->elements;
     confinement = result->confinement;
     compared += result->code_compared ? 1 : 0;
+    idle.insert(result->left_out.begin(), result->left_out.end());
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
   if (cases == 0) {
@@ -254,6 +257,12 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
+  }
+  if (!idle.empty()) {
+    gate.evidence += fmt::format("; left out where the reference is not finite: {}", fmt::join(idle, ", "));
+  }
+  if (!runtime.family->declared_tolerance.empty()) {
+    gate.evidence += "; tolerance of the family's author: " + runtime.family->declared_tolerance;
   }
   // The trust level belongs to the verdict: host code runs with the rights that its process was left.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;

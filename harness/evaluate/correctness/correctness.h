@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostOperationsPerElement = 64;
 using Supported = std::function<bool(const Axes&)>;
 
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,
-// and the first workload with all of them; shapes of no workload that `supported` admits, drawn from the seed: two that
+// and the largest of them with all; shapes of no workload that `supported` admits, drawn from the seed: two that
 // are smaller, and one for each of three axes that is as long as fits; then the campaign's own workloads with the
 // typical and one more regime. Workloads that share their inputs among experiments take these from `shared_seed`. A
 // long shape has at most `most_elements` in all its tensors together, and kMostOperationsPerElement for each of them.

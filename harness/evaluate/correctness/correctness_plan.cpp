@@ -23,6 +23,14 @@ std::vector<const Workload*> small_workloads(const Family& family) {
   return small;
 }
 
+// Returns the small or ragged workload with most elements, on which every regime is tried; nullptr without one.
+const Workload* largest_small(const Family& family) {
+  const std::vector<const Workload*> small = small_workloads(family);
+  const auto largest =
+      std::ranges::max_element(small, {}, [&](const Workload* each) { return element_count(family, each->axes); });
+  return largest == small.end() ? nullptr : *largest;
+}
+
 std::string name_of(const Family& family, const Axes& axes) {
   std::string name = "held out";
   for (const AxisSpec& axis : family.axes) {
@@ -203,10 +211,12 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
     return two;
   };
+  const Workload* fullest = largest_small(family);
   for (const Workload& workload : family.workloads) {
     const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
     if (wanted && is_small(workload)) {
-      plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? all : pair(turn)});
+      plan.push_back(
+          {.workload = workload.name, .axes = workload.axes, .regimes = &workload == fullest ? all : pair(turn)});
       turn += 2;
     }
   }
