@@ -30,6 +30,17 @@ std::vector<SourceFile> read_scripts(const FamilyFile& file) {
   return scripts;
 }
 
+// A command's error does not cover hardware that flushes denormal numbers. Nor does it, or a tolerance in numbers,
+// cover other orders of a sum, which a common offset makes large.
+void leave_out_uncovered_regimes(FamilyFile& file) {
+  const bool is_command = !file.reference_command.empty();
+  const bool in_numbers = file.tolerance && !file.tolerance->is_derived;
+  std::erase_if(file.regimes, [&](const std::string& regime) {
+    const bool is_far = regime == "offset" || regime == "negative_offset" || regime == "largest";
+    return (is_command && regime == "denormal") || ((is_command || in_numbers) && is_far);
+  });
+}
+
 // Keeps the regimes that change an input, so that no message names one that did nothing.
 void leave_out_idle_regimes(FamilyFile& file) {
   const auto has_special = [](const FileTensor& tensor) { return tensor.distribution.special.any(); };
@@ -220,12 +231,8 @@ FamilyFile parse_family(std::string_view text, const std::string& path) {
   file.regimes = known_regimes();
   const std::vector<BlockLine> block = read_block(text, path);
   read_family_lines(file, block);
-  if (!file.reference_command.empty() && !file.names_regimes) {
-    // A command's error covers neither hardware that flushes denormal numbers nor other orders of a sum, which a common
-    // offset makes large.
-    std::erase_if(file.regimes, [](const std::string& regime) {
-      return regime == "denormal" || regime == "offset" || regime == "negative_offset";
-    });
+  if (!file.names_regimes) {
+    leave_out_uncovered_regimes(file);
   }
   check_family_file(file);
   leave_out_idle_regimes(file);

@@ -1,8 +1,8 @@
 // apo:family    narrowproduct
 // apo:idea      y[r,c] = x[r,0] x[r,1] ... x[r,c], of factors near 1
 // apo:axis      rows 1..4096
-// apo:axis      cols 1..65536
-// apo:input     x f32[rows,cols] uniform(0.97,1.03)
+// apo:axis      cols 1..8192
+// apo:input     x f32[rows,cols] uniform(0.995,1.005)
 // apo:output    y f32[rows,cols]
 // apo:unit      rows
 // apo:regimes   typical wide alternating constant_rows

@@ -1,5 +1,5 @@
-// apo:family    rowmedian
-// apo:idea      m[r] = the element of x[r,:] that cols/2 others are not larger than
+// apo:family    rowquartile
+// apo:idea      m[r] = the element of x[r,:] that cols/4 others are not larger than
 // apo:axis      rows 1..65536
 // apo:axis      cols 1..65536
 // apo:input     x f32[rows,cols] normal
@@ -13,6 +13,6 @@ void reference(int64_t rows, int64_t cols, const Real* x, Real* m) {
   for (int64_t r = 0; r < rows; ++r) {
     std::vector<Real> row(x + r * cols, x + (r + 1) * cols);
     std::sort(row.begin(), row.end());
-    m[r] = row[cols / 2];
+    m[r] = row[cols / 4];
   }
 }
