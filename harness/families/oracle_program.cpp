@@ -360,7 +360,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   if (const std::string why = kind == ProgramKind::sanitized ? no_sanitizer(result.error) : ""; !why.empty()) {
     throw EnvironmentError(
         "AddressSanitizer could not start: " + why,
-        "it reserves terabytes of address space: 'ulimit -v unlimited'; --no-check registers without");
+        "it reserves terabytes of address space: 'ulimit -v unlimited'; --no-verify registers without");
   }
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",

@@ -60,15 +60,16 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 // Returns what `make` returns; nothing, and the regime in `left_out`, where nothing can be compared in a regime that
 // only the harness chose.
 template <class Make>
-auto unless_left_out(const Family& family, const std::string& regime, std::vector<std::string>& left_out, Make make)
-    -> decltype(make()) {
+auto unless_left_out(const Family& family, const CheckCase& one, std::size_t regime, std::vector<std::string>& left_out,
+                     Make make) -> decltype(make()) {
+  const std::string& name = one.regimes[regime];
   try {
     return make();
-  } catch (const NothingToCompare&) {
-    if (!may_leave_out(family, regime)) {
-      throw;
+  } catch (const NothingToCompare& error) {
+    if (!may_leave_out(family, name)) {
+      throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name), error.hint());
     }
-    left_out.push_back(regime);
+    left_out.push_back(name);
     return nullptr;
   }
 }
@@ -84,7 +85,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   }
   worker.freeze();
   const Expected* expected =
-      unless_left_out(*runtime.family, one.regimes[regime], result.left_out, [&] { return &inputs.expected(); });
+      unless_left_out(*runtime.family, one, regime, result.left_out, [&] { return &inputs.expected(); });
   if (expected == nullptr) {
     return std::nullopt;
   }
@@ -170,7 +171,7 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
     std::vector<std::string> left_out;
-    prepared.push_back(unless_left_out(*runtime.family, one.regimes[i], left_out, [&] {
+    prepared.push_back(unless_left_out(*runtime.family, one, i, left_out, [&] {
       return runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads);
     }));
   }
