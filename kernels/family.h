@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/dtype.h"
@@ -158,6 +159,10 @@ struct Family {
   std::function<TensorMap(const Axes&, const TensorMap& inputs, const TensorMap& expected,
                           const std::vector<std::int64_t>& units, int threads)>
       noise;
+  // What `reference` and `noise` return, both at once where that is cheaper; else empty.
+  std::function<std::pair<TensorMap, TensorMap>(const Axes&, const TensorMap& inputs,
+                                                const std::vector<std::int64_t>& units, int threads)>
+      reference_and_noise;
   std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
   // The same inputs have to give the same bits, call for call: no order of additions may be left to chance.
   bool repeatable = false;

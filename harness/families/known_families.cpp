@@ -198,6 +198,12 @@ void add_program(Family& family, const Program& program) {
     };
   };
   family.reference = answers(Mode::reference);
+  family.reference_and_noise = [program](const Axes& axes, const TensorMap& inputs,
+                                         const std::vector<std::int64_t>& units, int threads) {
+    OracleAnswer answer =
+        program->ask({.mode = Mode::expected, .axes = axes, .units = units, .values = &inputs, .threads = threads});
+    return std::pair(std::move(answer.outputs), std::move(answer.noise));
+  };
   family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
                                                             const std::vector<std::int64_t>& units, int threads) {
     return rounded_inputs(program->file(), honest(axes, inputs, units, threads));
@@ -266,6 +272,7 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
 
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
+  family.reference_and_noise = nullptr;
   family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
                             int) {
     TensorMap bounds = expected;

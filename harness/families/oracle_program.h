@@ -70,6 +70,7 @@ struct OracleQuestion {
 
 struct OracleAnswer {
   TensorMap outputs;  // whole tensors, of which the units' elements mean something
+  TensorMap noise;    // expected: likewise
   double flops = 0;
   double special_chain = 0;
   std::map<std::string, double> specials;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "harness/core/error.h"
 #include "kernels/parallel.h"
@@ -231,9 +232,15 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
   const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
-  const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
+  TensorMap reference;
+  TensorMap noise;
+  if (family.reference_and_noise) {
+    std::tie(reference, noise) = family.reference_and_noise(inputs.drawn_axes, inputs.values, computed, threads);
+  } else {
+    reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
+    noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
+  }
   check_formats_hold(family, reference, inputs);
-  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
   return {.units = units,
           .reference = gather_units(family, inputs, drawn, reference, threads),
           .noise = gather_units(family, inputs, drawn, noise, threads)};

@@ -34,22 +34,22 @@ template <class T>
 concept Number = kIsPerturbed<T> || kIsMistaken<T> || std::is_same_v<T, Counted>;
 
 // A special function of one argument, of two, and one that is exact.
-#define APO_SPECIAL(name)                                        \
-  template <int P, class S>                                      \
-  Perturbed<P, S> name(Perturbed<P, S> x) {                      \
+#define APO_SPECIAL(name)                                            \
+  template <int P, class S>                                          \
+  Perturbed<P, S> name(Perturbed<P, S> x) {                          \
     return Perturbed<P, S>::of(std::name(x.value), kSpecial, #name); \
-  }                                                              \
-  template <Mistake M>                                           \
-  Mistaken<M> name(Mistaken<M> x) {                              \
-    return Mistaken<M>::made(std::name(x.value));                \
-  }                                                              \
-  inline Counted name(Counted x) {                               \
-    return Counted::special(#name, std::name(x.value), x.chain); \
+  }                                                                  \
+  template <Mistake M>                                               \
+  Mistaken<M> name(Mistaken<M> x) {                                  \
+    return Mistaken<M>::made(std::name(x.value));                    \
+  }                                                                  \
+  inline Counted name(Counted x) {                                   \
+    return Counted::special(#name, std::name(x.value), x.chain);     \
   }
 #define APO_SPECIAL2(name)                                                                   \
   template <int P, class S>                                                                  \
   Perturbed<P, S> name(Perturbed<P, S> x, std::type_identity_t<Perturbed<P, S>> y) {         \
-    return Perturbed<P, S>::of(std::name(x.value, y.value), kSpecial, #name);                       \
+    return Perturbed<P, S>::of(std::name(x.value, y.value), kSpecial, #name);                \
   }                                                                                          \
   template <Mistake M>                                                                       \
   Mistaken<M> name(Mistaken<M> x, std::type_identity_t<Mistaken<M>> y) {                     \

@@ -80,7 +80,9 @@ struct Perturbed {
     return result;
   }
   // An input: exact, but for what hardware flushes when it loads it.
-  static Perturbed given(double x) { return std::fabs(x) < kSmallestNormal ? of(static_cast<Store>(x), kRounded, "input") : x; }
+  static Perturbed given(double x) {
+    return std::fabs(x) < kSmallestNormal ? of(static_cast<Store>(x), kRounded, "input") : x;
+  }
   // Rounded to a format of `bits` significant bits, whose numbers are nowhere closer than `smallest`.
   Perturbed rounded_to(int bits, double smallest) const {
     if (!is_perturbed("rounded")) {

@@ -60,6 +60,11 @@ class Request {
     const TensorShape& shape = contract_.tensors[tensor];
     return {reinterpret_cast<double*>(base_ + shape.offset), static_cast<std::size_t>(shape.elements())};
   }
+  // Of an output. Where only the noise is asked for, it takes the place of the expected values.
+  std::span<double> noise(std::size_t tensor) {
+    const std::span<double> all = values(tensor);
+    return header().mode == Mode::expected ? std::span(all.data() + all.size(), all.size()) : all;
+  }
 
  private:
   std::byte* base_ = nullptr;
@@ -182,8 +187,9 @@ struct Place {
 inline std::vector<Place> places_of(Request& request, const Part& part, const Call<double>& given) {
   std::vector<Place> places;  // they may lie far apart
   for_each_output(request.contract(), part, given, [&](std::size_t tensor, std::int64_t element, double, bool) {
-    double& value = request.values(tensor)[static_cast<std::size_t>(element)];
-    places.push_back({&value, tensor, element, request.contract().tensors[tensor].is_integer, value});
+    const auto at = static_cast<std::size_t>(element);
+    places.push_back({&request.noise(tensor)[at], tensor, element, request.contract().tensors[tensor].is_integer,
+                      request.values(tensor)[at]});
   });
   return places;
 }
@@ -259,10 +265,10 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
   }
 }
 
-// The root mean square of what the samples are off from the values in the output arrays, which the caller has put
-// there: the expected ones. Rounding at random does not see that sums of equal terms are all rounded one way; half the
-// error of the honest version, where that is more, does. An integer that a sample or the honest version decides
-// otherwise gets infinity, as it may be either.
+// The root mean square of what the samples are off from the values in the output arrays, which are the expected ones.
+// Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
+// version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
+// it may be either.
 inline void estimate_noise(Request& request, Reference noisy, Reference honest) {
   perturbed_alone = request.header().alone;
   for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
@@ -282,7 +288,7 @@ inline void estimate_noise(Request& request, Reference noisy, Reference honest) 
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Place& place = places[i];
       if (std::isfinite(place.expected) && !std::isfinite(values[i])) {
-        fail(request.header(), Status::not_finite, place.tensor, place.element, values[i]);
+        fail(request.header(), Status::not_finite, place.tensor, place.element, values[i], kHonest);
       }
       const double error = error_at(place, values[i]);
       *place.value = std::max(*place.value, place.is_integer ? error : error / 2);
@@ -362,6 +368,12 @@ inline void answer(Request& request) {
       return compute(request, needed(program.honest));
     case Mode::noise:
       return estimate_noise(request, needed(program.noisy), needed(program.honest));
+    case Mode::expected:
+      compute(request, needed(program.exact));
+      if (request.header().answer.status == Status::unfinished) {
+        estimate_noise(request, needed(program.noisy), needed(program.honest));
+      }
+      return;
     case Mode::count:
       return count_work(request, needed(program.counted));
     case Mode::fill:

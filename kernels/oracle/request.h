@@ -15,6 +15,7 @@ enum class Mode : std::int64_t {
   reference,
   honest,
   noise,
+  expected,  // the reference and then the noise: an output has an array for each, one behind the other
   count,
   fill,
   derive,
@@ -24,6 +25,7 @@ enum class Mode : std::int64_t {
 };
 enum class Status : std::int64_t { unfinished, done, unwritten, not_finite, threw };
 
+inline constexpr const char* kHonest = "reference in the contract's own precision";
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
