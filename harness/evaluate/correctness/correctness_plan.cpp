@@ -23,12 +23,15 @@ std::vector<const Workload*> small_workloads(const Family& family) {
   return small;
 }
 
-// Returns the small or ragged workload with most elements, on which every regime is tried; nullptr without one.
-const Workload* largest_small(const Family& family) {
-  const std::vector<const Workload*> small = small_workloads(family);
-  const auto largest =
-      std::ranges::max_element(small, {}, [&](const Workload* each) { return element_count(family, each->axes); });
-  return largest == small.end() ? nullptr : *largest;
+// Returns the small or ragged workload on which every regime is tried: the smallest that is no mere corner case, else
+// the largest; nullptr without one.
+const Workload* workload_of_every_regime(const Family& family) {
+  const auto elements = [&](const Workload* each) { return element_count(family, each->axes); };
+  std::vector<const Workload*> small = small_workloads(family);
+  std::ranges::stable_sort(small, {}, elements);
+  const auto enough =
+      std::ranges::find_if(small, [&](const Workload* each) { return elements(each) >= kElementsOfEveryRegime; });
+  return enough != small.end() ? *enough : small.empty() ? nullptr : small.back();
 }
 
 std::string name_of(const Family& family, const Axes& axes) {
@@ -211,7 +214,7 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
     return two;
   };
-  const Workload* fullest = largest_small(family);
+  const Workload* fullest = workload_of_every_regime(family);
   for (const Workload& workload : family.workloads) {
     const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
     if (wanted && is_small(workload)) {
