@@ -202,9 +202,12 @@ Real sum(std::int64_t count, Term term) {
       terms.push_back(term(i));
     }
     Real total = 0;
+    // As they stand in half of the samples: where the terms are sorted, no other order errs as much.
+    const bool in_order = centred_random() < 0;
     for (std::int64_t left = count; left > 0; --left) {
-      const auto drawn = static_cast<std::size_t>((centred_random() + 0.5) * static_cast<double>(left));
-      std::swap(terms[drawn], terms[static_cast<std::size_t>(left - 1)]);
+      const auto drawn =
+          in_order ? left - 1 : static_cast<std::int64_t>((centred_random() + 0.5) * static_cast<double>(left));
+      std::swap(terms[static_cast<std::size_t>(drawn)], terms[static_cast<std::size_t>(left - 1)]);
       total += terms[static_cast<std::size_t>(left - 1)];
     }
     return total;

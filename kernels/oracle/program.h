@@ -228,7 +228,8 @@ inline Errors sampled_errors(Request& request, Reference noisy, std::int64_t uni
 
 // By how much the limit of a root mean square over independent errors, 2.2 + 3 / sqrt(n), has to grow where they are
 // not: where all of a unit is off together, as by the error of its mean. Of n independent errors the mean of the
-// squares varies by 2/n from sample to sample: what it varies by tells how many are independent, at least one.
+// squares varies by 2/n from sample to sample: what it varies by tells how many are independent, at least one: then the
+// limit is that of an element, 16.
 inline double growth_of_common_errors(const std::vector<std::size_t>& elements, const std::vector<Place>& places,
                                       const Errors& errors) {
   const auto samples = static_cast<double>(errors.samples.size());
@@ -246,7 +247,7 @@ inline double growth_of_common_errors(const std::vector<std::size_t>& elements, 
   }
   const double variance = sum_of_squares / samples - sum / samples * sum / samples;
   const double independent = variance > 2 / count ? std::max(2 / variance, 1.0) : count;
-  const auto limit = [](double n) { return 2.2 + 3 / std::sqrt(n); };
+  const auto limit = [](double n) { return std::max(2.2 + 3 / std::sqrt(n), 2.2 + 13.8 / n); };
   return limit(independent) / limit(count);
 }
 
