@@ -12,12 +12,7 @@
 template <class Real>
 void reference(int64_t rows, int64_t cols, const Real* x, Real* m, Real* v) {
   for (int64_t r = 0; r < rows; ++r, x += cols) {
-    Real total = 0, squares = 0;
-    for (int64_t c = 0; c < cols; ++c)
-      total += x[c];
-    m[r] = total / Real(cols);
-    for (int64_t c = 0; c < cols; ++c)
-      squares += (x[c] - m[r]) * (x[c] - m[r]);
-    v[r] = squares / Real(cols);
+    m[r] = sum<Real>(cols, [&](int64_t c) { return x[c]; }) / Real(cols);
+    v[r] = sum<Real>(cols, [&](int64_t c) { return (x[c] - m[r]) * (x[c] - m[r]); }) / Real(cols);
   }
 }
