@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace apo {
@@ -22,6 +23,11 @@ double square(double x) {
   return x * x;
 }
 
+// Of a value that is NaN or infinite.
+bool is_same(double expected, double actual) {
+  return std::isnan(expected) ? std::isnan(actual) : actual == expected;
+}
+
 double rounding_at(const Tolerance& tolerance, double expected) {
   return std::max(tolerance.output_rounding * std::fabs(expected), tolerance.output_spacing / 2);
 }
@@ -31,7 +37,8 @@ double rms_limit(const Tolerance& tolerance, std::size_t elements) {
 }
 
 std::size_t different(std::span<const double> values) {
-  std::vector<double> sorted(values.begin(), values.end());
+  std::vector<double> sorted;
+  std::ranges::copy_if(values, std::back_inserter(sorted), [](double value) { return !std::isnan(value); });
   std::ranges::sort(sorted);
   return static_cast<std::size_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
 }
@@ -58,6 +65,12 @@ std::vector<double> error_scales(const Tolerance& tolerance, std::span<const dou
 }
 
 double element_closeness(const Tolerance& tolerance, double expected, double scale, double actual) {
+  if (!std::isfinite(expected)) {
+    return is_same(expected, actual) ? 0 : kInfinity;
+  }
+  if (tolerance.signed_zero && expected == 0 && actual == 0 && std::signbit(expected) != std::signbit(actual)) {
+    return kInfinity;
+  }
   const double error = std::fabs(actual - expected);
   return error < kInfinity ? ratio(error - rounding_at(tolerance, expected), tolerance.element_sigmas * scale)
                            : kInfinity;  // NaN, or an infinity
@@ -74,14 +87,15 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
   const std::vector<double> scales = error_scales(tolerance, noise);
   double squares = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const double error = std::fabs(actual[i] - expected[i]);
+    const bool is_finite = std::isfinite(expected[i]);
+    const double error = is_finite ? std::fabs(actual[i] - expected[i]) : 0;
     const double rounding = rounding_at(tolerance, expected[i]);
     const double element = element_closeness(tolerance, expected[i], scales[i], actual[i]);
     if (element > result.element) {
       result.element = element;
       result.worst_element = static_cast<std::int64_t>(i);
     }
-    squares += ratio(square(error), square(scales[i]) + square(rounding) / 3);
+    squares += is_finite ? ratio(square(error), square(scales[i]) + square(rounding) / 3) : 0;
   }
   const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
   result.rms = ratio(rms, rms_limit(tolerance, count));

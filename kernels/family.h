@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/dtype.h"
@@ -121,6 +122,7 @@ struct WorkloadClass {
 //   rms:     sqrt(mean_i (x_i - ref_i)^2 / (scale_i^2 + rounding_i^2 / 3)) <= rms_factor + rms_spread / sqrt(n)
 // where 0/0 counts as 0 and n is the number of different ref_i: equal ones are of equal inputs, and a kernel rounds
 // these alike. Where all are equal, or there is one, it has one error, and the limit of the second is element_sigmas.
+// A ref_i that is NaN or infinite is right where x_i is NaN or the same infinity, and counts as no error.
 // The first finds few wrong elements, the second many slightly wrong ones. All zeros: equality. A family
 // derives the numbers in its docstring.
 struct Tolerance {
@@ -130,6 +132,7 @@ struct Tolerance {
   double rms_factor = 0;
   double rms_spread = 0;  // a mean over few elements spreads
   std::int64_t group = 64;
+  bool signed_zero = false;  // 0 and -0 are two values
 };
 
 // The contract of one operation. Everything is pure: no files, no clock, no global state; threads <= 0 means one.
@@ -142,6 +145,7 @@ struct Family {
   std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs; see TensorSpec::in_place
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> regimes;                 // first = "typical"
+  bool names_regimes = true;                        // else a check leaves out one in which nothing can be compared
   std::vector<Workload> workloads;                  // the default workload first
   std::function<std::string(const Axes&)> invalid;  // "" when the combination of (in-range) axes is legal, else why not
 
@@ -172,9 +176,16 @@ struct Family {
   std::function<TensorMap(const Axes&, const TensorMap& inputs, const TensorMap& expected,
                           const std::vector<std::int64_t>& units, int threads)>
       noise;
+  // What `reference` and `noise` return, both at once where that is cheaper; else empty.
+  std::function<std::pair<TensorMap, TensorMap>(const Axes&, const TensorMap& inputs,
+                                                const std::vector<std::int64_t>& units, int threads)>
+      reference_and_noise;
   std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
   // The same inputs have to give the same bits, call for call: no order of additions may be left to chance.
   bool repeatable = false;
+  // "rtol=0.5 atol=0.5 because ...": the author's own tolerance, which stands beside every verdict; "" where it is
+  // derived.
+  std::string declared_tolerance;
   std::function<Work(const Axes&)> work;
   // The text of the files that define the family. A verdict on a variant holds for this contract alone. "" where the
   // family is compiled into the program.

@@ -18,6 +18,12 @@ class UserError : public std::runtime_error {
   std::string hint_;
 };
 
+// Inputs on which nothing can be compared: the reference of a family, or its honest version, is no finite number there.
+class NothingToCompare : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 // This machine lacks or refuses something (exit code 2).
 class EnvironmentError : public std::runtime_error {
  public:

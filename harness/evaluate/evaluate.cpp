@@ -158,6 +158,9 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
                                         evaluation.hooks.on_round(round);
                                       }
                                     }});
+  if (const std::string& own = evaluation.runtime.family->declared_tolerance; !own.empty()) {
+    outcome.judgement.sentence += " Right within the family's own tolerance: " + own + ".";
+  }
   experiment.judgement = outcome.judgement;
   add_timing_gates(evaluation, runner.second_clock(), outcome);
   return outcome;

@@ -69,9 +69,10 @@ Document workload_document(const Family& family, const Workload& workload, const
 }
 
 Document tolerance_document(const FamilyFile* file) {
-  return file != nullptr && file->tolerance
-             ? Document{{"max_rtol", file->tolerance->relative}, {"max_atol", file->tolerance->absolute}}
-             : Document();
+  if (file == nullptr || !file->tolerance || file->tolerance->is_derived) {
+    return {};
+  }
+  return {{"max_rtol", file->tolerance->relative}, {"max_atol", file->tolerance->absolute}};
 }
 
 }  // namespace
@@ -87,6 +88,7 @@ Document to_document(const Family& family) {
           {"scalars", list_of(family.scalars, scalar_document)},
           {"requires", family.legal},
           {"tolerance", tolerance_document(file)},
+          {"declared_tolerance", family.declared_tolerance},
           {"regimes", family.regimes},
           {"workloads",
            list_of(family.workloads, [&](const Workload& one) { return workload_document(family, one, file); })}};

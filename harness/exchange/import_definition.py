@@ -222,7 +222,8 @@ def family_file(problem, request):
     lines.append(f"apo:reference  {request['python']} {family}_reference.py {family}_definition.py{recorded}")
     lines.append(f"apo:precision  {request['widest']} {request['honest']}")
     tolerance = "rtol={} atol={}".format(*theirs(problem))
-    lines.append(f"apo:tolerance  {tolerance}" if request["widest"] == "declared" else
+    declared = f"apo:tolerance  {tolerance} because it is the definition's own"
+    lines.append(declared if request["widest"] == "declared" else
                  f"The definition's own tolerance: {tolerance}. The one here is derived from the reference.")  # fmt: skip
     for workload in problem.workloads:
         kind = kind_of(problem, workload)

@@ -163,9 +163,11 @@ std::vector<double> read_tensor(const CommandReference& self, const TensorSpec& 
                                          to_string(array.dtype), to_string(tensor.dtype)));
   }
   const auto bad = std::ranges::find_if(array.values, [](double value) { return !std::isfinite(value); });
-  if (bad != array.values.end()) {
-    throw_failure(self.file,
-                  fmt::format("gives {} in element {} of {}", *bad, bad - array.values.begin(), tensor.name));
+  if (bad != array.values.end() && !holds_special_values(self.file)) {
+    throw NothingToCompare(fmt::format("the reference '{}' of family {} gives {} in element {} of {}",
+                                       join(self.file.reference_command, " "), self.file.name, *bad,
+                                       bad - array.values.begin(), tensor.name),
+                           kOtherInputs);
   }
   return std::move(array.values);
 }
@@ -308,6 +310,7 @@ void add_command_reference(Family& family, const FamilyFile& file, const OracleO
     drawn.merge(fill(*self, axes, seed));
     return drawn;
   };
+  family.reference_and_noise = nullptr;
   family.derive = [](const Axes&, const TensorMap&, int) { return TensorMap(); };
   family.reference = [self](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
     return run(*self, axes, inputs, self->file.widest);
@@ -319,10 +322,16 @@ void add_command_reference(Family& family, const FamilyFile& file, const OracleO
                         const std::vector<std::int64_t>&, int) { return noise(*self, axes, inputs, expected); };
 }
 
+std::string tolerance_text(const FileTolerance& tolerance) {
+  return (tolerance.is_derived
+              ? "derived"
+              : fmt::format("rtol={} atol={}", format_g(tolerance.relative), format_g(tolerance.absolute))) +
+         (tolerance.reason.empty() ? "" : " because " + tolerance.reason);
+}
+
 std::string tolerance_source(const FamilyFile& file) {
-  if (file.tolerance) {
-    return fmt::format("the file: rtol={} atol={}", format_g(file.tolerance->relative),
-                       format_g(file.tolerance->absolute));
+  if (file.tolerance && !file.tolerance->is_derived) {
+    return "the file: " + tolerance_text(*file.tolerance);
   }
   if (file.reference_command.empty()) {
     return "Monte-Carlo arithmetic";

@@ -14,6 +14,9 @@ namespace apo {
 // Returns the input regimes that the harness can draw, "typical" first.
 const std::vector<std::string>& known_regimes();
 
+// Returns whether inputs of this regime differ from typical ones. None does where a function draws them.
+bool changes(std::string_view regime, const Distribution& distribution, DType dtype);
+
 // The elements of one input; `extents` is its shape, and `largest` the value of Distribution::largest. The same for any
 // number of threads. The regimes change what the distribution leaves open:
 //   wide           normal, positive: each element times 2^u, u uniform in (-6, 6); else a quarter at each end
@@ -26,6 +29,13 @@ const std::vector<std::string>& known_regimes();
 //   equal          all elements are the same
 //   alternating    normal: signs alternate along the last extent; else its ends do
 //   denormal       normal: below the normal numbers of the dtype
+//   offset         normal, positive: 100 deviations above 0, with the differences of typical inputs
+//   negative_offset  normal: the same below 0
+//   close          the differences to the row's first element times 2^-7
+//   sorted         each row in order, up and down in turn
+//   repeated       a row has three different elements
+//   largest        normal, positive of f16 and 8-bit floats: the upper half of the format's range
+//   special        the values of apo:values: of four rows the first has some, the second nothing else, the third one
 // No regime leaves the range that a distribution declares: what it would put outside stays typical.
 std::vector<double> draw_input(const Distribution& distribution, DType dtype, const std::vector<std::int64_t>& extents,
                                std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads);

@@ -30,6 +30,31 @@ std::vector<SourceFile> read_scripts(const FamilyFile& file) {
   return scripts;
 }
 
+// A command's error does not cover hardware that flushes denormal numbers. Nor does it, or a tolerance in numbers,
+// cover other orders of a sum, which a common offset makes large.
+void leave_out_uncovered_regimes(FamilyFile& file) {
+  const bool is_command = !file.reference_command.empty();
+  const bool in_numbers = file.tolerance && !file.tolerance->is_derived;
+  std::erase_if(file.regimes, [&](const std::string& regime) {
+    const bool is_far = regime == "offset" || regime == "negative_offset" || regime == "largest";
+    return (is_command && regime == "denormal") || ((is_command || in_numbers) && is_far);
+  });
+}
+
+// Keeps the regimes that change an input, so that no message names one that did nothing.
+void leave_out_idle_regimes(FamilyFile& file) {
+  const auto has_special = [](const FileTensor& tensor) { return tensor.distribution.special.any(); };
+  const bool lists_special = std::ranges::find(file.regimes, "special") != file.regimes.end();
+  if (!lists_special && std::ranges::any_of(file.tensors, has_special)) {
+    file.regimes.emplace_back("special");  // which the contract speaks of
+  }
+  std::erase_if(file.regimes, [&](const std::string& regime) {
+    return regime != "typical" && std::ranges::none_of(file.tensors, [&](const FileTensor& tensor) {
+             return tensor.role == Role::input && changes(regime, tensor.distribution, tensor.dtype);
+           });
+  });
+}
+
 void require(bool holds, const FamilyFile& file, const std::string& what, const std::string& hint) {
   if (!holds) {
     block_error(file.path, 1, what, hint);
@@ -105,6 +130,11 @@ void check_units(const FamilyFile& file) {
 }
 
 }  // namespace
+
+bool holds_special_values(const FamilyFile& file) {
+  return std::ranges::any_of(file.tensors,
+                             [](const FileTensor& tensor) { return tensor.distribution.special.any_not_finite(); });
+}
 
 std::vector<std::string> axis_names(const FamilyFile& file) {
   std::vector<std::string> names;
@@ -201,10 +231,11 @@ FamilyFile parse_family(std::string_view text, const std::string& path) {
   file.regimes = known_regimes();
   const std::vector<BlockLine> block = read_block(text, path);
   read_family_lines(file, block);
-  if (!file.reference_command.empty() && std::ranges::find(block, "regimes", &BlockLine::key) == block.end()) {
-    std::erase(file.regimes, "denormal");  // a command's error does not cover hardware that flushes them
+  if (!file.names_regimes) {
+    leave_out_uncovered_regimes(file);
   }
   check_family_file(file);
+  leave_out_idle_regimes(file);
   file.headers = file.reference_command.empty() ? find_headers(text, path, file.name, {}) : read_scripts(file);
   return file;
 }
@@ -239,13 +270,29 @@ std::string unit_line(const std::vector<FileUnitAxis>& units) {
   return line;
 }
 
-FamilyFile with_units(const FamilyFile& file, const std::vector<FileUnitAxis>& units) {
+std::string regimes_line(const std::vector<std::string>& left_out) {
+  return "// apo:regimes all but " + join(left_out, " ");
+}
+
+FamilyFile with_found(const FamilyFile& file, const std::vector<FileUnitAxis>& units,
+                      const std::vector<std::string>& left_out) {
   std::vector<std::string> lines = split(file.text, '\n');
-  lines.insert(lines.begin() + read_block(file.text, file.path).back().number, unit_line(units));
-  FamilyFile split_file = file;
-  split_file.units = units;
-  split_file.text = join(lines, "\n");
-  return split_file;
+  const auto end = lines.begin() + read_block(file.text, file.path).back().number;
+  std::vector<std::string> found;
+  FamilyFile whole = file;
+  if (!units.empty()) {
+    found.push_back(unit_line(units));
+    whole.units = units;
+  }
+  if (!left_out.empty()) {
+    found.push_back(regimes_line(left_out));
+    whole.no_regimes = left_out;
+    std::erase_if(whole.regimes,
+                  [&](const std::string& name) { return std::ranges::find(left_out, name) != left_out.end(); });
+  }
+  lines.insert(end, found.begin(), found.end());
+  whole.text = join(lines, "\n");
+  return whole;
 }
 
 }  // namespace apo

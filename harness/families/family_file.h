@@ -30,8 +30,21 @@ std::string contract_text(const FamilyFile& file);
 
 // "// apo:unit rows n/4096"
 std::string unit_line(const std::vector<FileUnitAxis>& units);
-// The file with that line in its block. `units` are of all outputs, and the file has none.
-FamilyFile with_units(const FamilyFile& file, const std::vector<FileUnitAxis>& units);
+// "// apo:regimes all but extreme"
+std::string regimes_line(const std::vector<std::string>& left_out);
+// The file with these lines in its block. `units` are of all outputs, and the file has none; `left_out` are regimes, of
+// which the file says nothing. Empty: no such line.
+FamilyFile with_found(const FamilyFile& file, const std::vector<FileUnitAxis>& units,
+                      const std::vector<std::string>& left_out);
+
+// Returns whether an input may hold NaN or infinities, so that outputs may too.
+bool holds_special_values(const FamilyFile& file);
+
+// What an author can do about inputs on which nothing can be compared.
+inline constexpr const char* kOtherInputs =
+    "mend the reference, choose regimes with '// apo:regimes typical ...', or allow what it gives with '// apo:values "
+    "nan "
+    "inf'";
 
 std::vector<std::string> axis_names(const FamilyFile& file);
 

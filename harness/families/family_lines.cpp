@@ -193,13 +193,19 @@ void read_unit(FamilyFile& file, const BlockLine& line) {
 }
 
 void read_regimes(FamilyFile& file, const BlockLine& line) {
-  file.regimes = {"typical"};
-  for (const std::string& word : split_words(line.value)) {
+  constexpr std::string_view kAllBut = "all but ";
+  const bool is_all_but = line.value.starts_with(kAllBut);
+  file.names_regimes = !is_all_but;
+  file.regimes = is_all_but ? known_regimes() : std::vector<std::string>{"typical"};
+  for (const std::string& word : split_words(is_all_but ? line.value.substr(kAllBut.size()) : line.value)) {
     const std::string name = trim(word.ends_with(',') ? word.substr(0, word.size() - 1) : word);
     if (std::ranges::find(known_regimes(), name) == known_regimes().end()) {
       line.fail(fmt::format("unknown regime '{}'", name), "known: " + join(known_regimes(), " "));
     }
-    if (name != "typical") {
+    if (name != "typical" && is_all_but) {
+      std::erase(file.regimes, name);
+      file.no_regimes.push_back(name);
+    } else if (name != "typical") {
       file.regimes.push_back(name);
     }
   }
@@ -299,15 +305,52 @@ void read_origin(FamilyFile& file, const BlockLine& line) {
 }
 
 void read_tolerance(FamilyFile& file, const BlockLine& line) {
-  static const Pattern kForm(R"(rtol=(\S+)\s+atol=(\S+))");
+  static const Pattern kForm(R"((?:rtol=(\S+)\s+atol=(\S+)|derived)(?:\s+because\s+(\S.*))?)");
   const auto match = kForm.match(line.value);
+  FileTolerance tolerance{.is_derived = line.value.starts_with("derived"), .reason = match ? (*match)[3] : ""};
   const auto relative = match ? parse_double((*match)[1]) : std::nullopt;
   const auto absolute = match ? parse_double((*match)[2]) : std::nullopt;
-  if (!relative || !absolute || *relative < 0 || *absolute < 0) {
+  const bool has_numbers = relative && absolute && *relative >= 0 && *absolute >= 0;
+  if (!match || (tolerance.is_derived ? tolerance.reason.empty() : !has_numbers)) {
     line.fail(fmt::format("the tolerance '{}' cannot be read", line.value),
-              "write 'rtol=1e-5 atol=1e-6', or leave the line out: the tolerance is derived");
+              "write 'rtol=1e-5 atol=1e-6', with 'because REASON' behind it where it is wider than the derived one, or "
+              "leave the line out: the tolerance is derived");
   }
-  file.tolerance = FileTolerance{.relative = *relative, .absolute = *absolute};
+  tolerance.relative = relative.value_or(0);
+  tolerance.absolute = absolute.value_or(0);
+  file.tolerance = tolerance;
+}
+
+// "nan inf": of all inputs of floats; "x: -inf": of one.
+void read_values(FamilyFile& file, const BlockLine& line) {
+  const std::size_t colon = line.value.find(':');
+  const std::string input = colon == std::string::npos ? "" : trim(line.value.substr(0, colon));
+  SpecialValues special;
+  std::string words = colon == std::string::npos ? line.value : line.value.substr(colon + 1);
+  if (const std::size_t at = words.find("signed zero"); at != std::string::npos) {
+    special.signed_zero = true;
+    words.erase(at, std::string_view("signed zero").size());
+  }
+  for (const std::string& word : split_words(words)) {
+    if (word != "nan" && word != "inf" && word != "-inf") {
+      line.fail(fmt::format("unknown value '{}'", word), "known: nan, inf (of both signs), -inf, signed zero");
+    }
+    special.nan |= word == "nan";
+    special.plus_infinity |= word == "inf";
+    special.minus_infinity |= word != "nan";
+  }
+  bool is_known = false;
+  for (FileTensor& tensor : file.tensors) {
+    if (tensor.role == Role::input && is_float(tensor.dtype) && (input.empty() || tensor.name == input)) {
+      tensor.distribution.special = special;
+      is_known = true;
+    }
+  }
+  if (!is_known || !special.any()) {
+    line.fail(fmt::format("apo:values '{}' names no input of floats before it, or no value", line.value),
+              "write 'nan inf', 'INPUT: -inf' or 'signed zero' behind the inputs");
+  }
+  file.signed_zero |= special.signed_zero;
 }
 
 void read_repeatable(FamilyFile& file, const BlockLine& line) {
@@ -317,7 +360,7 @@ void read_repeatable(FamilyFile& file, const BlockLine& line) {
   file.repeatable = line.value == "yes";
 }
 
-constexpr std::array<BlockKey<FamilyFile>, 18> kKeys = {{{"family", false, read_name},
+constexpr std::array<BlockKey<FamilyFile>, 19> kKeys = {{{"family", false, read_name},
                                                          {"idea", false, read_idea},
                                                          {"axis", true, read_axis},
                                                          {"scalar", true, read_scalar},
@@ -325,6 +368,7 @@ constexpr std::array<BlockKey<FamilyFile>, 18> kKeys = {{{"family", false, read_
                                                          {"derive", true, read_tensor<Role::derived_input>},
                                                          {"output", true, read_tensor<Role::output>},
                                                          {"inout", true, read_inout},
+                                                         {"values", true, read_values},
                                                          {"unit", true, read_unit},
                                                          {"regimes", false, read_regimes},
                                                          {"workload", true, read_workload},

@@ -15,6 +15,16 @@ namespace apo {
 
 enum class DistributionKind : std::uint8_t { normal, uniform, positive, probability, mask, index, function };
 
+// Numbers beside the finite ones that an input may hold (apo:values), and whether 0 and -0 are two of them.
+struct SpecialValues {
+  bool nan = false;
+  bool plus_infinity = false;
+  bool minus_infinity = false;
+  bool signed_zero = false;
+  bool any() const { return nan || plus_infinity || minus_infinity || signed_zero; }
+  bool any_not_finite() const { return nan || plus_infinity || minus_infinity; }
+};
+
 // How the elements of an input are drawn. normal(mean,deviation); uniform(low,high); positive: |normal| + 2^-10;
 // probability: uniform(0,1); mask: 0 or 1; index(0..LAST): an integer up to the expression LAST; function: fill_NAME()
 // of the file, or the command that is its reference.
@@ -23,6 +33,7 @@ struct Distribution {
   double first = 0;
   double second = 1;
   std::string largest;  // index: an expression over the axes
+  SpecialValues special = {};
 };
 
 struct FileTensor {
@@ -41,10 +52,13 @@ struct FileUnitAxis {
   std::string output;  // that is split like this; empty: all of them
 };
 
-// Given by the author instead of derived: |x - ref| <= absolute + relative * |ref|.
+// Given by the author instead of derived: |x - ref| <= absolute + relative * |ref|. One that is wider than what would
+// be derived needs a reason. `is_derived`: the author's reason for a derived bound that is wide against its value.
 struct FileTolerance {
   double relative = 0;
   double absolute = 0;
+  bool is_derived = false;
+  std::string reason;
 };
 
 // The precision in which a reference in another language computes; `declared`: the dtypes of the contract.
@@ -62,7 +76,9 @@ struct FamilyFile {
   std::vector<ScalarSpec> scalars;
   std::vector<FileTensor> tensors;  // inputs, derived inputs, outputs
   std::vector<FileUnitAxis> units;
-  std::vector<std::string> regimes;  // the first is "typical"
+  std::vector<std::string> regimes;  // the first is "typical"; those that change an input
+  bool names_regimes = false;        // with apo:regimes; else a check leaves out those in which nothing can be compared
+  std::vector<std::string> no_regimes;  // of the line 'apo:regimes all but NAME...'
   std::vector<Workload> workloads;
   std::vector<WorkloadClass> classes;
   std::string legal = "1";
@@ -70,6 +86,7 @@ struct FamilyFile {
   ReferencePrecision widest = ReferencePrecision::float64;  // that its command can compute in
   ReferencePrecision honest = ReferencePrecision::float32;  // that of its honest version
   std::optional<FileTolerance> tolerance;
+  bool signed_zero = false;  // outputs too tell 0 from -0
   bool repeatable = false;
   std::string origin;                                                // its name where it came from
   std::map<std::string, std::string, std::less<>> workload_origins;  // workload -> its name there

@@ -250,6 +250,12 @@ void add_program(Family& family, const Program& program) {
     };
   };
   family.reference = answers(Mode::reference);
+  family.reference_and_noise = [program](const Axes& axes, const TensorMap& inputs,
+                                         const std::vector<std::int64_t>& units, int threads) {
+    OracleAnswer answer =
+        program->ask({.mode = Mode::expected, .axes = axes, .units = units, .values = &inputs, .threads = threads});
+    return std::pair(std::move(answer.outputs), std::move(answer.noise));
+  };
   family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
                                                             const std::vector<std::int64_t>& units, int threads) {
     return rounded_inputs(program->file(), honest(axes, inputs, units, threads));
@@ -317,7 +323,7 @@ void add_units(Family& family, const FamilyFile& file) {
 }
 
 // The noise of a legal implementation with a margin.
-Tolerance derived_tolerance(DType dtype, std::int64_t row) {
+Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
   if (!is_float(dtype)) {
     return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
   }
@@ -326,11 +332,13 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row) {
           .element_sigmas = kElementSigmas,
           .rms_factor = kRmsFactor,
           .rms_spread = kRmsSpread,
-          .group = group_of(row)};
+          .group = group_of(row),
+          .signed_zero = signed_zero};
 }
 
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
+  family.reference_and_noise = nullptr;
   family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
                             int) {
     TensorMap bounds = expected;
@@ -360,6 +368,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   }
   family.scalars = file.scalars;
   family.regimes = file.regimes;
+  family.names_regimes = file.names_regimes;
   family.workloads = file.workloads;
   std::stable_partition(family.workloads.begin(), family.workloads.end(),
                         [](const Workload& workload) { return workload.kind == WorkloadKind::production; });
@@ -377,7 +386,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   family.tolerance = [file](std::string_view name, const Axes& axes) {
     const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
     const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);
-    return derived_tolerance(tensor.dtype, row);
+    return derived_tolerance(tensor.dtype, row, file.signed_zero);
   };
   add_units(family, file);
   add_program(family, std::make_shared<const OracleProgram>(file, options));
@@ -385,7 +394,10 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
     add_command_reference(family, file, options);
   }
   if (file.tolerance) {
-    add_declared_tolerance(family, *file.tolerance);
+    family.declared_tolerance = tolerance_text(*file.tolerance);
+    if (!file.tolerance->is_derived) {
+      add_declared_tolerance(family, *file.tolerance);
+    }
   }
   family.contract = contract_text(file);
   return family;

@@ -24,6 +24,9 @@ Family family_of(const FamilyFile& file, const OracleOptions& options);
 // program printed.
 void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options);
 
+// "rtol=0.5 atol=0.5 because REASON", "derived because REASON".
+std::string tolerance_text(const FileTolerance& tolerance);
+
 // Explains the origin of a family file's tolerance to people.
 std::string tolerance_source(const FamilyFile& file);
 

@@ -81,14 +81,15 @@ bool is_given(Mode mode, const FileTensor& tensor) {
          (mode != Mode::derive && mode != Mode::fill && tensor.role == Role::derived_input);
 }
 
-std::size_t layout(Contract& contract, std::int64_t& words) {
+std::size_t layout(Contract& contract, Mode mode, std::int64_t& words) {
   words = 0;
   oracle::visit_words(contract, [&](auto&) { ++words; });
   std::size_t end = sizeof(Header) + static_cast<std::size_t>(words) * sizeof(std::int64_t);
   for (TensorShape& tensor : contract.tensors) {
     end = (end + 63) / 64 * 64;
     tensor.offset = static_cast<std::int64_t>(end);
-    end += static_cast<std::size_t>(tensor.elements()) * sizeof(double);
+    const std::size_t arrays = tensor.is_output && mode == Mode::expected ? 2 : 1;
+    end += arrays * static_cast<std::size_t>(tensor.elements()) * sizeof(double);
   }
   return end;
 }
@@ -165,7 +166,8 @@ Words flags_of(ProgramKind kind) {
 const char* word_for(Mode mode) {
   switch (mode) {
     case Mode::honest:
-      return "reference in the contract's own precision";
+    case Mode::noise:
+      return oracle::kHonest;
     case Mode::fill:
       return "fill function";
     case Mode::derive:
@@ -193,12 +195,28 @@ void check_answer(const FamilyFile& file, const OracleQuestion& question, const 
     case Status::unwritten:
       throw_failure(file, question, "leaves " + at() + " unwritten, or reads it before");
     case Status::not_finite:
-      throw_failure(file, question, fmt::format("gives {} in {}", answer.value, at()));
+      throw NothingToCompare(fmt::format("{}: the {} gives {} in {} ({})", file.path,
+                                         answer.message[0] != '\0' ? answer.message : word_for(question.mode),
+                                         answer.value, at(), describe_axes(question.axes)),
+                             kOtherInputs);
     case Status::threw:
       throw_failure(file, question, fmt::format("threw '{}'", answer.message));
     case Status::unfinished:
       throw_failure(file, question, "ended before it was done: it calls exit()");
   }
+}
+
+// Why AddressSanitizer itself could not work; "" if it could.
+std::string no_sanitizer(const std::string& log) {
+  for (const std::string& line : split(log, '\n')) {
+    for (const char* sign : {"AddressSanitizer failed to", "ReserveShadowMemoryRange failed", "Shadow memory range",
+                             "ASan runtime does not come first", "ASan shadow was supposed"}) {
+      if (const std::size_t at = line.find(sign); at != std::string::npos) {
+        return trim(line.substr(at));
+      }
+    }
+  }
+  return "";
 }
 
 // The first line of a sanitizer's report, and the first place of the report that is in the family's file.
@@ -316,8 +334,13 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     contract.tensors[t].is_output = computes(question.mode, file_.tensors[t], question.only);
   }
-  Header header{.mode = question.mode, .threads = question.threads, .samples = kNoiseSamples, .seed = question.seed};
-  const std::size_t bytes = layout(contract, header.words);
+  Header header{.mode = question.mode,
+                .threads = question.threads,
+                .samples = kNoiseSamples,
+                .seed = question.seed,
+                .allows_not_finite = holds_special_values(file_) ? 1 : 0};
+  question.only.copy(header.alone, question.mode == Mode::noise ? sizeof header.alone - 1 : 0);
+  const std::size_t bytes = layout(contract, question.mode, header.words);
   header.bytes = static_cast<std::int64_t>(bytes);
   const SharedFile shared(bytes);
   std::memcpy(shared.data(), &header, sizeof header);
@@ -336,6 +359,11 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                                                              .environment = {"ASAN_OPTIONS=detect_leaks=0"},
                                                              .input = ""});
   result.error = in_familys_words(result.error, file_);
+  if (const std::string why = kind == ProgramKind::sanitized ? no_sanitizer(result.error) : ""; !why.empty()) {
+    throw EnvironmentError(
+        "AddressSanitizer could not start: " + why,
+        "it reserves terabytes of address space: 'ulimit -v unlimited'; --no-verify registers without");
+  }
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
     throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");
@@ -345,8 +373,11 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   }
   std::memcpy(&header, shared.data(), sizeof header);
   check_answer(file_, question, contract, header.answer);
-  OracleAnswer answer{
-      .outputs = {}, .flops = header.answer.flops, .special_chain = header.answer.special_chain, .specials = {}};
+  OracleAnswer answer{.outputs = {},
+                      .noise = {},
+                      .flops = header.answer.flops,
+                      .special_chain = header.answer.special_chain,
+                      .specials = {}};
   for (const oracle::SpecialCount& special : header.answer.specials) {
     if (special.name[0] != '\0') {
       answer.specials[std::string(special.name, strnlen(special.name, sizeof special.name))] = special.count;
@@ -354,10 +385,17 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   }
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     if (contract.tensors[t].is_output && question.mode != Mode::count) {
-      std::vector<double>& values = answer.outputs[file_.tensors[t].name];
-      values.resize(static_cast<std::size_t>(contract.tensors[t].elements()));
-      copy_units(question, contract, t, reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset),
-                 values.data());
+      const auto elements = static_cast<std::size_t>(contract.tensors[t].elements());
+      const auto* from = reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset);
+      const auto copied = [&](const double* array) {
+        std::vector<double> values(elements);
+        copy_units(question, contract, t, array, values.data());
+        return values;
+      };
+      answer.outputs[file_.tensors[t].name] = copied(from);
+      if (question.mode == Mode::expected) {
+        answer.noise[file_.tensors[t].name] = copied(from + elements);
+      }
     }
   }
   return answer;

@@ -65,11 +65,12 @@ struct OracleQuestion {
   const TensorMap* more_values = nullptr;
   int threads = 1;
   std::uint64_t seed = 0;
-  std::string only;  // fill: the tensor
+  std::string only;  // fill: the tensor; noise: the operation that is perturbed, "": all
 };
 
 struct OracleAnswer {
   TensorMap outputs;  // whole tensors, of which the units' elements mean something
+  TensorMap noise;    // expected: likewise
   double flops = 0;
   double special_chain = 0;
   std::map<std::string, double> specials;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "harness/core/error.h"
 #include "kernels/closeness.h"
@@ -253,6 +254,24 @@ TypicalError typical_error(const Family& family, const Axes& axes, const std::st
   return typical;
 }
 
+// A kernel gives infinity, or the largest number, for what the dtype of an output does not hold.
+void check_formats_hold(const Family& family, const TensorMap& reference, const InputSet& inputs) {
+  for (const auto& [name, values] : reference) {
+    const TensorSpec& tensor = *find_tensor(family, name);
+    const double most = facts_of(tensor.dtype).largest * (1 + unit_roundoff(tensor.dtype));
+    const auto beyond = std::ranges::find_if(values, [&](double value) {
+      return std::isfinite(value) && std::fabs(value) > most && is_float(tensor.dtype);
+    });
+    if (beyond != values.end()) {
+      throw NothingToCompare(
+          fmt::format("the reference of family {} gives {} in element {} of {}, more than {} holds ({}, regime {})",
+                      family.name, *beyond, beyond - values.begin(), name, to_string(tensor.dtype),
+                      describe_axes(inputs.axes), inputs.regime),
+          "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
+    }
+  }
+}
+
 }  // namespace
 
 TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected) {
@@ -276,6 +295,10 @@ bool is_cheap(const Family& family, const Axes& axes) {
   return work.flops + kOfSpecialFunction * work.special_functions <= kMostOperations;
 }
 
+bool may_leave_out(const Family& family, const std::string& regime) {
+  return !family.names_regimes && regime != family.regimes.front();
+}
+
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
@@ -284,8 +307,15 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
   const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
-  const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
-  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
+  TensorMap reference;
+  TensorMap noise;
+  if (family.reference_and_noise) {
+    std::tie(reference, noise) = family.reference_and_noise(inputs.drawn_axes, inputs.values, computed, threads);
+  } else {
+    reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
+    noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
+  }
+  check_formats_hold(family, reference, inputs);
   return {.units = units,
           .reference = gather_units(family, inputs, drawn, reference, threads),
           .noise = gather_units(family, inputs, drawn, noise, threads)};

@@ -102,9 +102,21 @@ CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workloa
   if (regimes < 2 || !guard_is_on(Guard::regimes)) {
     return nullptr;
   }
-  const std::string& regime = runtime.family->regimes[1 + derive_seed(shared_seed, workload.name) % (regimes - 1)];
-  return runtime.inputs->get(*runtime.family, workload, derive_seed(shared_seed, workload.name, 1), regime,
-                             runtime.threads);
+  const std::uint64_t first = derive_seed(shared_seed, workload.name) % (regimes - 1);
+  for (std::uint64_t i = 0; i + 1 < regimes; ++i) {
+    const std::string& regime = runtime.family->regimes[1 + (first + i) % (regimes - 1)];
+    try {
+      CheckedPointer inputs = runtime.inputs->get(*runtime.family, workload, derive_seed(shared_seed, workload.name, 1),
+                                                  regime, runtime.threads);
+      static_cast<void>(inputs->expected());
+      return inputs;
+    } catch (const NothingToCompare&) {
+      if (!may_leave_out(*runtime.family, regime)) {
+        throw;
+      }
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace apo

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace apo::oracle {
@@ -24,6 +25,12 @@ inline double centred_random() {  // uniform in [-1/2, 1/2)
 
 // Ulps of a correctly rounded operation, and of a special function or a division: CUDA's and the vector libraries' stay
 // within 4 (CUDA C++ Programming Guide, "Mathematical Functions").
+// The one operation that is perturbed, by its name; "": all are. Set before the threads start.
+inline const char* perturbed_alone = "";
+inline bool is_perturbed(const char* operation) {
+  return perturbed_alone[0] == '\0' || std::strcmp(perturbed_alone, operation) == 0;
+}
+
 inline constexpr double kRounded = 1;
 inline constexpr double kSpecial = 8;  // from -4 to 4
 
@@ -43,10 +50,10 @@ struct Perturbed {
     return static_cast<T>(value);
   }
 
-  static Perturbed of(Store exact, double ulps) {
+  static Perturbed of(Store exact, double ulps, const char* operation) {
     Perturbed result;
     result.value = exact;
-    if (exact != 0 && std::isfinite(static_cast<double>(exact))) {
+    if (exact != 0 && std::isfinite(static_cast<double>(exact)) && is_perturbed(operation)) {
       result.value += static_cast<Store>(ulps * centred_random()) * spacing(exact);
       if ((result.value < 0) != (exact < 0)) {  // of a number below the normal ones: no rounding changes its sign
         result.value = 0;
@@ -55,27 +62,32 @@ struct Perturbed {
     return result;
   }
   // Of a correctly rounded operation: exact where the format holds the result, as in x * 1.
-  static Perturbed rounded(Store exact) {
+  static Perturbed rounded(Store exact, const char* operation) {
     using Format = std::conditional_t<kPrecision <= 24, float, double>;
     const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
-    return of(exact, holds ? 0 : kRounded);
+    return of(exact, holds ? 0 : kRounded, operation);
   }
   // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order or
   // are fused with what made them. So it is off by the rounding of the larger term; else the bound would be zero where
   // this order happens to cancel exactly.
   static Perturbed summed(Store a, Store b) {
     const Store larger = std::max(std::abs(a), std::abs(b));
-    if (!(std::abs(a + b) < larger / 2)) {
-      return rounded(a + b);
+    if (!(std::abs(a + b) < larger / 2) || !is_perturbed(kAddition)) {
+      return rounded(a + b, kAddition);
     }
     Perturbed result;
     result.value = a + b + static_cast<Store>(kRounded * centred_random()) * spacing(larger);
     return result;
   }
   // An input: exact, but for what hardware flushes when it loads it.
-  static Perturbed given(double x) { return std::fabs(x) < kSmallestNormal ? of(static_cast<Store>(x), kRounded) : x; }
+  static Perturbed given(double x) {
+    return std::fabs(x) < kSmallestNormal ? of(static_cast<Store>(x), kRounded, "input") : x;
+  }
   // Rounded to a format of `bits` significant bits, whose numbers are nowhere closer than `smallest`.
   Perturbed rounded_to(int bits, double smallest) const {
+    if (!is_perturbed("rounded")) {
+      return *this;
+    }
     Perturbed result;
     const Store step = spacing(value) * static_cast<Store>(std::ldexp(1.0, kPrecision - bits));
     result.value = value + static_cast<Store>(centred_random()) * std::max(step, static_cast<Store>(smallest));
@@ -83,6 +95,9 @@ struct Perturbed {
   }
   // With a relative error of at most 2^-bits.
   Perturbed within(int bits) const {
+    if (!is_perturbed("approximate")) {
+      return *this;
+    }
     Perturbed result;
     result.value = value * (1 + static_cast<Store>(std::ldexp(2 * centred_random(), -bits)));
     return result;
@@ -90,8 +105,8 @@ struct Perturbed {
 
   friend Perturbed operator+(Perturbed a, Perturbed b) { return summed(a.value, b.value); }
   friend Perturbed operator-(Perturbed a, Perturbed b) { return summed(a.value, -b.value); }
-  friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value * b.value); }
-  friend Perturbed operator/(Perturbed a, Perturbed b) { return of(a.value / b.value, kSpecial); }
+  friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value * b.value, "multiplication"); }
+  friend Perturbed operator/(Perturbed a, Perturbed b) { return of(a.value / b.value, kSpecial, "division"); }
   friend Perturbed operator-(Perturbed a) {
     a.value = -a.value;
     return a;
@@ -105,6 +120,7 @@ struct Perturbed {
   friend bool operator==(Perturbed a, Perturbed b) { return a.value == b.value; }
 
  private:
+  static constexpr const char* kAddition = "addition";
   static constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
 
   static Store spacing(Store x) {

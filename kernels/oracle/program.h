@@ -56,6 +56,11 @@ class Request {
     const TensorShape& shape = contract_.tensors[tensor];
     return {reinterpret_cast<double*>(base_ + shape.offset), static_cast<std::size_t>(shape.elements())};
   }
+  // Of an output. Where only the noise is asked for, it takes the place of the expected values.
+  std::span<double> noise(std::size_t tensor) {
+    const std::span<double> all = values(tensor);
+    return header().mode == Mode::expected ? std::span(all.data() + all.size(), all.size()) : all;
+  }
 
  private:
   std::byte* base_ = nullptr;
@@ -136,13 +141,17 @@ inline void for_each_requested_unit(Request& request, const std::function<void(s
   });
 }
 
+inline bool is_allowed(Request& request, double value) {
+  return std::isfinite(value) || request.header().allows_not_finite != 0;
+}
+
 inline void compute(Request& request, Reference reference) {
   const Contract& contract = request.contract();
   for_each_requested_unit(request, [&](std::int64_t, const Part& part) {
     Call<double> call = gather(request, part);
     reference(call);
     for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
-      if (unwritten || !std::isfinite(value)) {
+      if (unwritten || !is_allowed(request, value)) {
         fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
       }
       request.values(tensor)[static_cast<std::size_t>(element)] = value;
@@ -162,44 +171,126 @@ inline std::vector<double> output_values(const Contract& contract, const Part& p
   return values;
 }
 
-// The root mean square of what the samples are off from the values in the output arrays, which the caller has put
-// there: the expected ones. Rounding at random does not see that sums of equal terms are all rounded one way; half the
-// error of the honest version, where that is more, does. An integer that any sample decides otherwise gets infinity, as
+inline constexpr double kUndecided = std::numeric_limits<double>::infinity();
+
+// An element of an output, where its expected value stands and its noise goes.
+struct Place {
+  double* value;
+  std::size_t tensor;
+  std::int64_t element;
+  bool is_integer;
+  double expected;
+};
+
+inline std::vector<Place> places_of(Request& request, const Part& part, const Call<double>& given) {
+  std::vector<Place> places;  // they may lie far apart
+  for_each_output(request.contract(), part, given, [&](std::size_t tensor, std::int64_t element, double, bool) {
+    const auto at = static_cast<std::size_t>(element);
+    places.push_back({&request.noise(tensor)[at], tensor, element, request.contract().tensors[tensor].is_integer,
+                      request.values(tensor)[at]});
+  });
+  return places;
+}
+
+// By how much an output is off. What is NaN or infinite by the contract is not; an integer is equal or undecided.
+inline double error_at(const Place& place, double value) {
+  const double error = std::fabs(value - place.expected);
+  return place.is_integer ? (error == 0 ? 0 : kUndecided) : std::isfinite(error) ? error : 0;
+}
+
+// The errors of all samples.
+struct Errors {
+  std::vector<double> squares;               // their sum at each place
+  std::vector<std::vector<double>> samples;  // each error of a sample, at the first places
+};
+
+inline Errors sampled_errors(Request& request, Reference noisy, std::int64_t unit, const Part& part,
+                             const Call<double>& given, const std::vector<Place>& places) {
+  constexpr std::size_t kKept = 1 << 15;  // enough to tell whether they are independent
+  Errors errors{.squares = std::vector<double>(places.size()), .samples = {}};
+  for (std::int64_t sample = 0; sample < request.header().samples; ++sample) {
+    random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(sample)) ^
+                   mix64(static_cast<std::uint64_t>(unit));
+    Call<double> call = given;
+    noisy(call);
+    std::vector<double> values = output_values(request.contract(), part, call);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      values[i] = error_at(places[i], values[i]);
+      errors.squares[i] += values[i] * values[i];
+    }
+    values.resize(std::min(values.size(), kKept));
+    errors.samples.push_back(std::move(values));
+  }
+  return errors;
+}
+
+// By how much the limit of a root mean square over independent errors, 2.2 + 3 / sqrt(n), has to grow where they are
+// not: where all of a unit is off together, as by the error of its mean. Of n independent errors the mean of the
+// squares varies by 2/n from sample to sample: what it varies by tells how many are independent, at least one: then the
+// limit is that of an element, 16.
+inline double growth_of_common_errors(const std::vector<std::size_t>& elements, const std::vector<Place>& places,
+                                      const Errors& errors) {
+  const auto samples = static_cast<double>(errors.samples.size());
+  const auto count = static_cast<double>(elements.size());
+  double sum = 0;
+  double sum_of_squares = 0;
+  for (const std::vector<double>& sample : errors.samples) {
+    double mean = 0;
+    for (const std::size_t i : elements) {
+      const double part = sample[i] / *places[i].value;
+      mean += part * part / count;
+    }
+    sum += mean;
+    sum_of_squares += mean * mean;
+  }
+  const double variance = sum_of_squares / samples - sum / samples * sum / samples;
+  const double independent = variance > 2 / count ? std::max(2 / variance, 1.0) : count;
+  const auto limit = [](double n) { return std::max(2.2 + 3 / std::sqrt(n), 2.2 + 13.8 / n); };
+  return limit(independent) / limit(count);
+}
+
+inline void widen_common_errors(const Contract& contract, const std::vector<Place>& places, const Errors& errors) {
+  for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
+    std::vector<std::size_t> noisy;
+    for (std::size_t i = 0; i < errors.samples.front().size(); ++i) {
+      if (places[i].tensor == t && !places[i].is_integer && *places[i].value > 0) {
+        noisy.push_back(i);
+      }
+    }
+    const double growth = noisy.size() < 2 ? 1 : growth_of_common_errors(noisy, places, errors);
+    for (const Place& place : places) {
+      *place.value *= place.tensor == t ? growth : 1;
+    }
+  }
+}
+
+// The root mean square of what the samples are off from the values in the output arrays, which are the expected ones.
+// Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
+// version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
 // it may be either.
 inline void estimate_noise(Request& request, Reference noisy, Reference honest) {
-  struct Place {
-    double* value;
-    bool is_integer;
-  };
-  const Contract& contract = request.contract();
+  perturbed_alone = request.header().alone;
   for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
     const Call<double> given = gather(request, part);
-    std::vector<Place> places;  // they may lie far apart
-    std::vector<double> expected;
-    for_each_output(contract, part, given, [&](std::size_t tensor, std::int64_t element, double, bool) {
-      places.push_back(
-          {&request.values(tensor)[static_cast<std::size_t>(element)], contract.tensors[tensor].is_integer});
-      expected.push_back(*places.back().value);
-    });
-    std::vector<double> squares(places.size());
-    for (std::int64_t sample = 0; sample < request.header().samples; ++sample) {
-      random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(sample)) ^
-                     mix64(static_cast<std::uint64_t>(unit));
-      Call<double> call = given;
-      noisy(call);
-      const std::vector<double> values = output_values(contract, part, call);
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        const double error = values[i] - expected[i];
-        squares[i] += places[i].is_integer ? (error == 0 ? 0 : std::numeric_limits<double>::infinity()) : error * error;
-      }
+    const std::vector<Place> places = places_of(request, part, given);
+    const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
+    }
+    widen_common_errors(request.contract(), places, errors);
+    if (perturbed_alone[0] != '\0') {
+      return;
     }
     Call<double> call = given;
     honest(call);
-    const std::vector<double> values = output_values(contract, part, call);
+    const std::vector<double> values = output_values(request.contract(), part, call);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const double sigma = std::sqrt(squares[i] / static_cast<double>(request.header().samples));
-      const double own = places[i].is_integer ? 0 : std::fabs(values[i] - expected[i]) / 2;
-      *places[i].value = own > sigma && std::isfinite(own) ? own : sigma;
+      const Place& place = places[i];
+      if (std::isfinite(place.expected) && !std::isfinite(values[i])) {
+        fail(request.header(), Status::not_finite, place.tensor, place.element, values[i], kHonest);
+      }
+      const double error = error_at(place, values[i]);
+      *place.value = std::max(*place.value, place.is_integer ? error : error / 2);
     }
   });
 }
@@ -236,7 +327,7 @@ inline void fill_or_derive(Request& request, void (*fill)(Call<double>&, std::ui
     derive(call);
   }
   for_each_output(contract, all, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
-    if (unwritten || !std::isfinite(value)) {
+    if (unwritten || !is_allowed(request, value)) {
       fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
     }
     request.values(tensor)[static_cast<std::size_t>(element)] = value;
@@ -276,6 +367,12 @@ inline void answer(Request& request) {
       return compute(request, needed(program.honest));
     case Mode::noise:
       return estimate_noise(request, needed(program.noisy), needed(program.honest));
+    case Mode::expected:
+      compute(request, needed(program.exact));
+      if (request.header().answer.status == Status::unfinished) {
+        estimate_noise(request, needed(program.noisy), needed(program.honest));
+      }
+      return;
     case Mode::count:
       return count_work(request, needed(program.counted));
     case Mode::fill:

@@ -15,6 +15,7 @@ enum class Mode : std::int64_t {
   reference,
   honest,
   noise,
+  expected,  // the reference and then the noise: an output has an array for each, one behind the other
   count,
   fill,
   derive,
@@ -24,6 +25,7 @@ enum class Mode : std::int64_t {
 };
 enum class Status : std::int64_t { unfinished, done, unwritten, not_finite, threw };
 
+inline constexpr const char* kHonest = "reference in the contract's own precision";
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
@@ -50,6 +52,8 @@ struct Header {
   std::int64_t threads = 1;
   std::int64_t samples = 0;
   std::uint64_t seed = 0;
+  std::int64_t allows_not_finite = 0;  // NaN and infinities are values of the outputs
+  char alone[16] = {};                 // noise: of this operation alone, "pow"; "": of all, and of the honest version
   Answer answer;
 };
 

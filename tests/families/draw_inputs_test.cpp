@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 namespace apo {
 namespace {
@@ -20,6 +21,61 @@ std::vector<double> drawn(const std::string& regime, const Distribution& distrib
 
 double magnitude(double x) {
   return std::fabs(x);
+}
+
+TEST(Regimes, OfOffsetsOrderAndRepetitionDrawWhatTheirNamesSay) {
+  for (const auto& [regime, middle] : {std::pair("offset", 100.0), std::pair("negative_offset", -100.0)}) {
+    const std::vector<double> values = drawn(regime);
+    EXPECT_GT(std::ranges::min(values), middle - 7) << regime;
+    EXPECT_LT(std::ranges::max(values), middle + 7) << regime;
+  }
+  const std::vector<double> narrow = drawn("largest", {}, DType::e4m3);
+  EXPECT_GE(magnitude(std::ranges::min(narrow, {}, magnitude)), 224);
+  EXPECT_LE(magnitude(std::ranges::max(narrow, {}, magnitude)), 448);
+  const std::vector<double> sorted = drawn("sorted");
+  const std::vector<double> repeated = drawn("repeated");
+  const std::vector<double> close = drawn("close");
+  std::set<bool> ascends;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    const auto of = [&](const std::vector<double>& values) {
+      return std::vector<double>(values.begin() + row * kCols, values.begin() + (row + 1) * kCols);
+    };
+    const bool up = std::ranges::is_sorted(of(sorted));
+    EXPECT_TRUE(up || std::ranges::is_sorted(of(sorted), std::greater<>()));
+    ascends.insert(up);
+    const std::vector<double> of_few = of(repeated);
+    EXPECT_EQ(std::set(of_few.begin(), of_few.end()).size(), 3u);
+    const auto [low, high] = std::ranges::minmax(of(close));
+    EXPECT_LT(high - low, 0.1);
+    EXPECT_GT(high - low, 0);
+  }
+  EXPECT_EQ(ascends.size(), 2u) << "rows in both orders";
+}
+
+TEST(Regimes, HaveTheSpecialValuesOfTheContractAndNoOthers) {
+  const std::vector<double> masked = drawn("special", {.special = {.minus_infinity = true}});
+  std::set<std::int64_t> counts;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    counts.insert(std::count(masked.begin() + row * kCols, masked.begin() + (row + 1) * kCols, -INFINITY));
+  }
+  EXPECT_TRUE(counts.contains(0) && counts.contains(1) && counts.contains(kCols) && counts.size() > 3);
+  EXPECT_TRUE(std::ranges::none_of(masked, [](double x) { return std::isnan(x) || x == INFINITY; }));
+  const std::vector<double> zeros = drawn("special", {.special = {.signed_zero = true}});
+  EXPECT_TRUE(std::ranges::any_of(zeros, [](double x) { return x == 0 && std::signbit(x); }));
+  EXPECT_EQ(drawn("special"), drawn("typical")) << "a contract that speaks of none";
+}
+
+TEST(Regimes, ChangeAnInputOrAreNotNamedForIt) {
+  for (const DistributionKind kind : {DistributionKind::normal, DistributionKind::positive,
+                                      DistributionKind::probability, DistributionKind::mask, DistributionKind::index}) {
+    const Distribution distribution{.kind = kind};
+    for (const std::string& regime : known_regimes()) {
+      const bool differs = drawn(regime, distribution) != drawn("typical", distribution);
+      EXPECT_EQ(differs, regime != "typical" && changes(regime, distribution, DType::f32))
+          << regime << " of kind " << static_cast<int>(kind);
+    }
+  }
+  EXPECT_FALSE(changes("wide", {.kind = DistributionKind::function}, DType::f32));
 }
 
 TEST(Regimes, AreTheSameForAnyNumberOfThreads) {

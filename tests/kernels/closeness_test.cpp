@@ -32,6 +32,30 @@ TEST(Closeness, ATinyDifferenceFailsWhereEqualityIsAsked) {
   EXPECT_EQ(close.worst_element, 1);
 }
 
+TEST(Closeness, WhatIsNotFiniteByTheContractHasToBeTheSame) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> expected = {kNan, INFINITY, -INFINITY, 1};
+  const std::vector<double> noise(4, 0.1);
+  EXPECT_TRUE(closeness(kTolerance, expected, noise, expected).holds());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (const double wrong : std::vector<double>{0.0, kNan, INFINITY, -INFINITY}) {
+      std::vector<double> actual = expected;
+      actual[i] = wrong;
+      const bool same = std::isnan(wrong) ? std::isnan(expected[i]) : wrong == expected[i];
+      EXPECT_EQ(closeness(kTolerance, expected, noise, actual).holds(), same) << i << " " << wrong;
+    }
+  }
+}
+
+TEST(Closeness, ZerosOfBothSignsAreEqualUnlessTheContractTellsThemApart) {
+  Tolerance tolerance = kTolerance;
+  const std::vector<double> noise(2, 0.1);
+  EXPECT_TRUE(closeness(tolerance, std::vector{0.0, -0.0}, noise, std::vector{-0.0, -0.0}).holds());
+  tolerance.signed_zero = true;
+  EXPECT_FALSE(closeness(tolerance, std::vector{0.0, -0.0}, noise, std::vector{-0.0, -0.0}).holds());
+  EXPECT_TRUE(closeness(tolerance, std::vector{0.0, -0.0}, noise, std::vector{0.0, -0.0}).holds());
+}
+
 TEST(Closeness, ElementBoundIsRoundingPlusSigmas) {
   const std::vector<double> expected = {1, 1};
   const std::vector<double> noise = {0.1, 0.1};

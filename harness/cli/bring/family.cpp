@@ -83,8 +83,7 @@ std::string summary(const FamilyFile& file, const FamilyCheck& check) {
   }
   return notes + fmt::format(
                      "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted "
-                     "mistakes "
-                     "refused, {} within the tolerance ({})\n",
+                     "mistakes refused, {} within the tolerance ({})\n",
                      file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2),
                      count[MutantState::refused], count[MutantState::refused] + count[MutantState::hidden],
                      count[MutantState::hidden], format_seconds(check.seconds));
@@ -250,13 +249,13 @@ int register_family(const std::string& path, bool check, const Globals& globals)
   const FamilyRegistration known = find_registration(file, paths.families);
   std::string checked;
   if (known != FamilyRegistration::same) {
-    std::vector<FileUnitAxis> found;
+    FamilyFile kept = file;
     if (check) {
       const FamilyCheck result = check_copy(file, globals);
       checked = summary(file, result);
-      found = result.units;
+      kept = with_found(file, result.units, result.left_out);
     }
-    keep_family(found.empty() ? file : with_units(file, found), paths.families);
+    keep_family(kept, paths.families);
   }
   const std::string state = known == FamilyRegistration::unknown   ? "registered"
                             : known == FamilyRegistration::changed ? "registered again, changed"

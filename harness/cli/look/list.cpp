@@ -81,8 +81,10 @@ Incumbents load_incumbents(const Workspace& workspace) {
 std::string overview_text(Workspace& workspace) {
   std::vector<std::vector<std::string>> rows = {{"family", "workloads", "variants", "summary"}};
   for (const Family& family : families()) {
-    rows.push_back({family.name, std::to_string(family.workloads.size()),
-                    std::to_string(workspace.catalogue().of_family(family.name).size()), family.summary});
+    rows.push_back(
+        {family.name, std::to_string(family.workloads.size()),
+         std::to_string(workspace.catalogue().of_family(family.name).size()),
+         family.summary + (family.declared_tolerance.empty() ? "" : " (" + family.declared_tolerance + ")")});
   }
   return format_table(rows) + "'apo list FAMILY' shows its workloads and variants\n";
 }
@@ -157,6 +159,7 @@ std::string variants_text(Workspace& workspace, const Family& family, const Incu
 std::string family_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
   return paint(family.name, "bold") + ": " + family.summary + "\n\n" + axes_text(family) + "\n" + tensors_text(family) +
          "\n" + scalars_text(family) + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") +
+         (family.declared_tolerance.empty() ? "" : "\n  tolerance of the file: " + family.declared_tolerance) +
          "\n\nvariants\n" + variants_text(workspace, family, incumbents);
 }
 

@@ -342,13 +342,16 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
   }
   const Variant variant = known_variant(workspace, options.what);
   Json document = to_document(variant);
+  const std::string& tolerance = workspace.family(variant.family).declared_tolerance;
+  document["declared_tolerance"] = tolerance;
   if (options.source) {
     document["source"] = variant.source;
     document["headers"] = headers_document(variant);
   }
-  print_answer(
-      globals, document,
-      paint(variant.id(), "bold") + "\n" + describe_variant(variant) + (options.source ? source_text(variant) : ""));
+  print_answer(globals, document,
+               paint(variant.id(), "bold") + "\n" + describe_variant(variant) +
+                   (tolerance.empty() ? "" : "tolerance of the family's file: " + tolerance + "\n") +
+                   (options.source ? source_text(variant) : ""));
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -40,6 +41,16 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
   return std::nullopt;
 }
 
+// Leaves out a regime in which nothing can be compared. Throws UserError where the author of the family named it.
+void leave_out(const Family& family, const CheckCase& one, std::size_t regime, const NothingToCompare& error,
+               std::vector<std::string>& left_out) {
+  const std::string& name = one.regimes[regime];
+  if (!may_leave_out(family, name)) {
+    throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name), error.hint());
+  }
+  left_out.push_back(name);
+}
+
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
@@ -50,9 +61,15 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return called.failure();
   }
   worker.freeze();
-  inputs.compute_whole();
   CallFindings findings;
-  auto failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
+  std::optional<Failure> failure;
+  try {
+    inputs.compute_whole();
+    failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
+  } catch (const NothingToCompare& error) {
+    leave_out(*runtime.family, one, regime, error, result.left_out);
+    return std::nullopt;
+  }
   merge(result.errors, findings.errors);
   if (failure && findings.wrong_call_of.empty()) {  // else a call of another candidate, which was checked earlier
     if (findings.wrong) {
@@ -81,6 +98,10 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    if (prepared[i] == nullptr) {
+      result.left_out.push_back(one.regimes[i]);
+      continue;
+    }
     auto failure =
         call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
@@ -91,7 +112,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     }
   }
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
-  if (runtime.worker.target == Target::host && prepared.size() > 1) {
+  if (runtime.worker.target == Target::host && prepared.size() > 1 && prepared.back() != nullptr) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
                                            *prepared.back(), result)) {
@@ -146,7 +167,13 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
   std::vector<CheckedPointer> prepared;
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
-    prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
+    try {
+      prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
+    } catch (const NothingToCompare& error) {
+      std::vector<std::string> left_out;  // said by run_calls
+      leave_out(*runtime.family, one, i, error, left_out);
+      prepared.push_back(nullptr);
+    }
   }
   return prepared;
 }
@@ -168,7 +195,9 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
   SharedTensors shared_tensors(spec);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+    if (inputs[i] != nullptr) {
+      share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+    }
   }
   if (const auto attached = worker.attach(shared_tensors); !attached) {
     return failed(attached.failure(), one.workload);
@@ -183,7 +212,7 @@ bool is_poison_legal(const Family& family, const std::vector<CheckedPointer>& in
     return tensor.role == Role::output && !is_float(tensor.dtype) && tensor.dtype != DType::boolean;
   });
   return any_integer && std::ranges::any_of(inputs, [](const CheckedPointer& checked) {
-           const auto witness = checked->witness();
+           const auto witness = checked == nullptr ? nullptr : checked->witness();
            return witness != nullptr && !witness->is_confirmed();
          });
 }

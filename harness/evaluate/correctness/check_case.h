@@ -83,6 +83,7 @@ struct CheckResult {
   // watches modules.
   bool code_compared = false;
   std::string code_not_compared;
+  std::vector<std::string> left_out = {};  // regimes in which nothing can be compared
   double seconds = 0;
 };
 
@@ -97,7 +98,7 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
 // The parts of these functions.
 // What a worker has of the build: nothing yet, or all of it from a case before, which had other sizes perhaps.
 enum class Loaded : std::uint8_t { no, yes };
-// Returns the inputs of every regime of a case, with the outputs of a correct call.
+// Returns the inputs of every regime of a case, with the outputs of a correct call; null for a regime that is left out.
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed);
 // Describes the start of a case's process. Its layout is drawn from the seed.
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -314,10 +315,12 @@ class PartComparer {
   void compare_unit(std::int64_t unit) {
     gather(unit);
     for (std::size_t i = 0; i < unit_.actual.size(); ++i) {
-      const double error = unit_.actual[i] - unit_.expected[i];
-      error_square_ += error * error;
-      reference_square_ += unit_.expected[i] * unit_.expected[i];
-      note_error(unit_.actual[i], unit_.expected[i]);
+      if (std::isfinite(unit_.expected[i])) {
+        const double error = unit_.actual[i] - unit_.expected[i];
+        error_square_ += error * error;
+        reference_square_ += unit_.expected[i] * unit_.expected[i];
+        note_error(unit_.actual[i], unit_.expected[i]);
+      }
     }
     result_.compared += std::ssize(unit_.actual);
     const Closeness close = closeness(tolerance_, unit_.expected, unit_.noise, unit_.actual);
@@ -363,7 +366,7 @@ class PartComparer {
           close.element <= 1 ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
                                            std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
                                                                     : "beyond its RMS bound of zero")
-                             : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
+                             : " (" + excess(expected, scales[at], actual) + ")";
     }
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;
@@ -371,14 +374,18 @@ class PartComparer {
     result_.wrong->bound = element_bound(tolerance_, expected, scales[at]);
   }
 
-  std::string excess(double element, double actual) const {
+  std::string excess(double expected, double scale, double actual) const {
+    const double element = element_closeness(tolerance_, expected, scale, actual);
     if (std::isfinite(element)) {
       return format_g(element, 3) + "x its bound";
     }
-    if (!std::isfinite(actual)) {
+    if (std::isfinite(expected) && !std::isfinite(actual)) {
       return "it has to be a finite number";
     }
-    return is_float(tensor_.dtype) ? "it has to be exact but for its rounding" : "it has to be equal";
+    return !std::isfinite(expected)       ? "the contract gives it this value"
+           : !is_float(tensor_.dtype)     ? "it has to be equal"
+           : expected == 0 && actual == 0 ? "the contract tells 0 from -0"
+                                          : "it has to be exact but for its rounding";
   }
 
   const Family& family_;

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -443,6 +444,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   std::string confinement;
   int compared = 0;
   std::string not_compared;
+  std::set<std::string> idle;  // regimes
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::optional<CheckResult>& result = results[i];
     if (!result) {
@@ -463,6 +465,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     undecided += result->undecided;
     confinement = result->confinement;
     compared += result->code_compared ? 1 : 0;
+    idle.insert(result->left_out.begin(), result->left_out.end());
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
   if (cases == 0) {
@@ -477,6 +480,12 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   gate.evidence += sizes_text(runtime, configuration, gate.checked);
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
+  }
+  if (!idle.empty()) {
+    gate.evidence += fmt::format("; left out where the reference is not finite: {}", fmt::join(idle, ", "));
+  }
+  if (!runtime.family->declared_tolerance.empty()) {
+    gate.evidence += "; tolerance of the family's author: " + runtime.family->declared_tolerance;
   }
   // The trust level belongs to the verdict: host code runs with the rights that its process was left.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;

@@ -12,6 +12,7 @@
 
 namespace apo {
 
+inline constexpr std::int64_t kElementsOfEveryRegime = 512;  // of all tensors: rows that are longer than a warp
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
 inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  // it takes turns between all threads
 // Monte-Carlo arithmetic takes 0.15 us for each operation of a reference: 5 s for all of them on one core.
@@ -21,10 +22,11 @@ inline constexpr std::int64_t kMostOperationsPerElement = 64;
 using Supported = std::function<bool(const Axes&)>;
 
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,
-// and the first workload with all of them; shapes of no workload that `supported` admits, drawn from the seed: two that
-// are smaller, and one for each of three axes that is as long as fits; then the campaign's own workloads with the
-// typical and one more regime. Workloads that share their inputs among experiments take these from `shared_seed`. A
-// long shape has at most `most_elements` in all its tensors together, and kMostOperationsPerElement for each of them.
+// and with all the smallest that has kElementsOfEveryRegime; shapes of no workload that `supported` admits, drawn from
+// the seed: two that are smaller, and one for each of three axes that is as long as fits; then the campaign's own
+// workloads with the typical and one more regime. Workloads that share their inputs among experiments take these from
+// `shared_seed`. A long shape has at most `most_elements` in all its tensors together, and kMostOperationsPerElement
+// for each of them.
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed = 0,
                                         const Supported& supported = {}, std::int64_t most_elements = kMostElements);

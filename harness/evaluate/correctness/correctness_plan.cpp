@@ -25,6 +25,17 @@ std::vector<const Workload*> small_workloads(const Family& family) {
   return small;
 }
 
+// Returns the small or ragged workload on which every regime is tried: the smallest that is no mere corner case, else
+// the largest; nullptr without one.
+const Workload* workload_of_every_regime(const Family& family) {
+  const auto elements = [&](const Workload* each) { return element_count(family, each->axes); };
+  std::vector<const Workload*> small = small_workloads(family);
+  std::ranges::stable_sort(small, {}, elements);
+  const auto enough =
+      std::ranges::find_if(small, [&](const Workload* each) { return elements(each) >= kElementsOfEveryRegime; });
+  return enough != small.end() ? *enough : small.empty() ? nullptr : small.back();
+}
+
 std::string name_of(const Family& family, const Axes& axes) {
   std::string name = "held out";
   for (const AxisSpec& axis : family.axes) {
@@ -184,10 +195,12 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
     return two;
   };
+  const Workload* fullest = workload_of_every_regime(family);
   for (const Workload& workload : family.workloads) {
     const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
     if (wanted && is_small(workload)) {
-      plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? all : pair(turn)});
+      plan.push_back(
+          {.workload = workload.name, .axes = workload.axes, .regimes = &workload == fullest ? all : pair(turn)});
       turn += 2;
     }
   }

@@ -15,6 +15,7 @@
 #include "harness/families/known_families.h"
 #include "harness/loop/contract/mutants.h"
 #include "harness/loop/contract/reference_checks.h"
+#include "harness/loop/contract/tolerance_checks.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -75,12 +76,15 @@ void hold_mutant_against(const CheckedFamily& subject, const MutantSource& sourc
   }
 }
 
-void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
+void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
   const InputSet inputs = drawn(subject, subject.family, each, subject.seed);
   const Expected expected = expect(subject.family, inputs, each.units, subject.threads);
   const MutantSource source = source_of(subject, subject.family, each, inputs);
   const TensorBytes honest = stored(subject.family, source.honest, subject.threads);
   const Comparison own = held_against(subject.family, inputs, expected, honest, subject.threads);
+  if (!own.correct && may_leave_out(subject.family, each.regime)) {
+    throw NothingToCompare("the tolerance refuses an honest implementation: " + own.evidence);
+  }
   if (!own.correct) {
     refuse(subject, "",
            fmt::format("the tolerance refuses an honest implementation: {} ({})", own.evidence, each.name()),
@@ -88,11 +92,44 @@ void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check
            "approximate<11>(tanh(x)), or "
            "choose other regimes with 'apo:regimes typical ...'");
   }
+  if (each.regime == "typical") {
+    check_tolerance(subject, each, inputs, expected, check.notes);
+  }
   for (const TensorComparison& tensor : own.tensors) {
     check.honest_closeness = std::max(check.honest_closeness, tensor.closeness);
   }
   for (MutantRow& row : check.mutants) {
     hold_mutant_against(subject, source, expected, honest, each, row);
+  }
+}
+
+// A regime in which nothing can be compared is left out, unless the author named it.
+void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
+  if (std::ranges::find(check.left_out, each.regime) != check.left_out.end()) {
+    return;
+  }
+  try {
+    check_case(subject, each, check);
+  } catch (const NothingToCompare& error) {
+    if (!may_leave_out(subject.family, each.regime)) {
+      throw UserError(fmt::format("{}, workload {}", error.what(), each.name()), error.hint());
+    }
+    check.left_out.push_back(each.regime);
+    check.notes.push_back(fmt::format("regime {} is left out: {} ({}); registering adds '{}' to the copy", each.regime,
+                                      error.what(), each.name(), regimes_line({each.regime})));
+  }
+}
+
+// Where most mistakes make no difference, the rest says nothing either.
+void refuse_idle_mistakes(const CheckedFamily& subject, const FamilyCheck& check) {
+  const auto in_state = [&](MutantState state) { return std::ranges::count(check.mutants, state, &MutantRow::state); };
+  const auto idle = in_state(MutantState::unchanged);
+  const auto all = std::ssize(check.mutants) - in_state(MutantState::absent);
+  if (2 * idle >= all) {
+    refuse(subject, "",
+           fmt::format("{} of {} planted mistakes change nothing in the outputs: hardly anything would be compared",
+                       idle, all),
+           "draw inputs that make the outputs differ, or write outputs that do");
   }
 }
 
@@ -150,6 +187,7 @@ FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
                     .workload = subject.family.workloads.front().name,
                     .work = subject.family.work(subject.family.workloads.front().axes),
                     .units = {},
+                    .left_out = {},
                     .notes = {},
                     .seconds = 0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -158,7 +196,9 @@ FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
                        .expected = static_cast<int>(cases.size())});
     run_case(subject, cases[i], check);
   }
+  refuse_idle_mistakes(subject, check);
   refuse_weak_tolerance(subject, check);
+  note_inputs_without_regimes(subject, check.notes);
   if (!is_cpp(subject)) {
     check.notes = notes_on_command(subject, cases);
   }

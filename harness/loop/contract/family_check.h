@@ -39,10 +39,11 @@ struct FamilyCheck {
   int cases = 0;                // workloads and regimes
   double honest_closeness = 0;  // of the honest version to its bound of 1, in its worst case
   std::vector<MutantRow> mutants;
-  std::string workload;             // the default one
-  Work work;                        // of it
-  std::vector<FileUnitAxis> units;  // found, and checked as if the file named them
-  std::vector<std::string> notes;   // what the author may want to know or change
+  std::string workload;               // the default one
+  Work work;                          // of it
+  std::vector<FileUnitAxis> units;    // found, and checked as if the file named them
+  std::vector<std::string> left_out;  // regimes in which nothing can be compared; registering adds a line
+  std::vector<std::string> notes;     // what the author may want to know or change
   double seconds = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -98,6 +99,30 @@ void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSp
   }
 }
 
+// Rounded to the output's dtype, nearly all of it may be 0 or 1. An operation that writes most places alike by its
+// contract, such as a scatter, does so before the rounding too.
+void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, const std::vector<double>& values,
+                        const Case& each) {
+  constexpr double kMost = 0.9;
+  std::map<double, std::int64_t> counts;
+  std::map<double, std::int64_t> exact;
+  for (const double value : values) {
+    ++counts[round_to(tensor.dtype, value)];
+    ++exact[value];
+  }
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  const std::int64_t before = exact.contains(most->first) ? exact.at(most->first) : 0;
+  if (static_cast<double>(most->second) > kMost * static_cast<double>(values.size()) && before < most->second) {
+    refuse(
+        subject, tensor.name,
+        fmt::format("{} of {} elements of output {} are {} in {}, {} of them by rounding (workload {})", most->second,
+                    values.size(), tensor.name, format_g(most->first), to_string(tensor.dtype), most->second - before,
+                    each.workload->name),
+        "a kernel that writes this value would nearly pass: draw inputs that leave more of the output, shorten it, or "
+        "use a wider dtype");
+  }
+}
+
 void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
@@ -113,6 +138,7 @@ void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
                          each.workload->name),
              "a kernel that writes a constant would nearly pass: draw inputs that make it vary");
     }
+    check_format_keeps(subject, tensor, values, each);
     check_varies_along_each_extent(subject, tensor, values, each);
   }
 }

@@ -27,7 +27,9 @@ FamilyRegistration find_registration(const FamilyFile& file, const fs::path& reg
   try {
     const FamilyFile known = load_family_file(path.string());
     const bool units_were_found = file.reference_command.empty() && file.units.empty() && !known.units.empty();
-    const FamilyFile given = units_were_found ? with_units(file, known.units) : file;
+    const bool says_nothing = !file.names_regimes && file.no_regimes.empty();
+    const FamilyFile given = with_found(file, units_were_found ? known.units : std::vector<FileUnitAxis>(),
+                                        says_nothing ? known.no_regimes : std::vector<std::string>());
     return contract_text(known) == contract_text(given) ? FamilyRegistration::same : FamilyRegistration::changed;
   } catch (const UserError&) {
     return FamilyRegistration::changed;  // what is there is damaged

@@ -24,10 +24,14 @@ Configuration configuration_of(const DispatchRow& row) {
 }
 
 std::string statement_of(const DispatchRow& row) {
+  const Family* family = find_family(row.variant.family);
+  const std::string tolerance = family == nullptr || family->declared_tolerance.empty()
+                                    ? ""
+                                    : ", within the family's own tolerance: " + family->declared_tolerance;
   if (!row.measured) {
-    return "unmeasured, correct by apo:requires";
+    return "unmeasured, correct by apo:requires" + tolerance;
   }
-  return "measured" + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
+  return "measured" + tolerance + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
          (row.unchecked ? ", and not verified at all sizes of the region" : "") +
          (row.refused ? fmt::format(", and refused by its application in comparison c{}", row.refused->comparison)
                       : "");

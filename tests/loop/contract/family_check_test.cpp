@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 #include "tests/families/family_text.h"
 #include "tests/text.h"
 
@@ -89,7 +90,7 @@ TEST(FamilyCheck, AProgramThatDrawsInItsReferenceIsRefused) {
 
 TEST(FamilyCheck, AToleranceThatLetsZerosPassIsRefused) {
   const std::string error =
-      refusal_of(replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10\n// apo:unit "));
+      refusal_of(replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10 because it is a test\n// apo:unit "));
   expect_contains(error, "lets 'zeros' pass");
 }
 
@@ -137,6 +138,61 @@ TEST(FamilyCheck, AReferenceThatCrashesWhereAnAxisIsCutIsCheckedWhole) {
       "  for (int64_t c = 0; c < classes; ++c) count[c] = 0;\n"
       "  for (int64_t i = 0; i < n; ++i) ++count[label[i]];\n}\n");
   EXPECT_TRUE(result.units.empty());
+}
+
+std::string elementwise(const std::string& formula, const std::string& input, const std::string& output,
+                        const std::string& more = "") {
+  return "// apo:family    each\n// apo:idea      One formula.\n// apo:axis      n 1..65536\n// apo:input     x " +
+         input + "\n// apo:output    y " + output + "[n]\n" + more +
+         "// apo:workload  big production n=4096\n// apo:workload  odd ragged n=333\n"
+         "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+         "  for (int64_t i = 0; i < n; ++i) y[i] = " +
+         formula + ";\n}\n";
+}
+
+TEST(FamilyCheck, AnOutputOfWhichItsFormatLeavesOneValueIsRefused) {
+  expect_contains(refusal_of(elementwise("exp(Real(-60) * x[i] * x[i])", "f32[n] normal(0,10)", "f16")),
+                  "elements of output y are 0 in f16");
+  expect_contains(refusal_of(elementwise("Real(1) / (Real(1) + exp(-x[i]))", "f32[n] uniform(4,120)", "f16")),
+                  "elements of output y are 1 in f16");
+}
+
+TEST(FamilyCheck, AFamilyMostOfWhoseMistakesChangeNothingIsRefused) {
+  expect_contains(refusal_of(elementwise("either(x[i], Real(0))", "f32[n] normal", "f32")), "change nothing");
+}
+
+TEST(FamilyCheck, ABoundThatIsWideForNoStatedReasonIsRefusedWithTheOperationThatCausesIt) {
+  const std::string far = "sin(x[i] + pow(Real(30), Real(i % 4)))";
+  const std::string error = refusal_of(elementwise(far, "f32[n] normal", "f32"));
+  expect_contains(error, "the derived bound of y is");
+  expect_contains(error, "'pow' causes most of it");
+  const FamilyCheck told =
+      check(elementwise(far, "f32[n] normal", "f32", "// apo:tolerance derived because the table is coarse\n"));
+  ASSERT_FALSE(told.notes.empty());
+  expect_contains(told.notes[0], "'pow' causes most of it");
+}
+
+TEST(FamilyCheck, AToleranceThatIsWiderThanTheDerivedOneNeedsAReason) {
+  const std::string wide = "// apo:tolerance rtol=0.001 atol=0";
+  const std::string error = refusal_of(elementwise("exp(x[i])", "f32[n] normal", "f32", wide + "\n"));
+  expect_contains(error, "x the derived bound");
+  const FamilyCheck reasoned =
+      check(elementwise("exp(x[i])", "f32[n] uniform(0,1)", "f32", wide + " because half a table is enough\n"));
+  EXPECT_EQ(reasoned.tolerance, "the file: rtol=0.001 atol=0 because half a table is enough");
+}
+
+TEST(FamilyCheck, ARegimeInWhichNothingIsFiniteIsLeftOutUnlessTheFileNamesIt) {
+  const FamilyCheck check_of_exp = check(elementwise("exp(x[i])", "f32[n] normal", "f32"));
+  EXPECT_TRUE(std::ranges::find(check_of_exp.left_out, "extreme") != check_of_exp.left_out.end());
+  expect_contains(join(check_of_exp.notes, "\n"), "regime extreme is left out");
+  expect_contains(refusal_of(elementwise("exp(x[i])", "f32[n] normal", "f32", "// apo:regimes typical extreme\n")),
+                  "odd, extreme");
+}
+
+TEST(FamilyCheck, NanAndInfinitiesAreComparedWhereTheContractSaysSo) {
+  const std::string text =
+      elementwise("x[i] < Real(0) ? Real(0) : x[i]", "f32[n] normal", "f32", "// apo:values nan inf\n");
+  EXPECT_GT(std::ranges::count(check(text).mutants, MutantState::refused, &MutantRow::state), 5);
 }
 
 TEST(FamilyCheck, AnOutputThatIsNearlyConstantIsRefused) {

@@ -1,10 +1,10 @@
-// apo:variant  typicalproduct/bug
+// apo:variant  narrowproduct/bug
 // apo:target   host
-// apo:idea     Rows of more than 400 elements are zeros behind the first 400, as they are for normal numbers and for no others.
+// apo:idea     Rows of more than 400 elements are zeros behind the first 400.
 #include <algorithm>
 #include <cstdint>
 
-void typicalproduct(const float* x, float* y, int64_t rows, int64_t cols) {
+void narrowproduct(const float* x, float* y, int64_t rows, int64_t cols) {
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t end = std::min<int64_t>(cols, 400);
     float v = 1;

@@ -1,0 +1,18 @@
+// apo:family    rowpeak
+// apo:idea      p[r] = the largest of x[r,:]
+// apo:axis      rows 1..65536
+// apo:axis      cols 1..65536
+// apo:input     x f32[rows,cols] normal
+// apo:output    p f32[rows]
+// apo:unit      rows
+// apo:workload  r64_c2048 production rows=64 cols=2048
+// apo:workload  r9_c301   ragged     rows=9 cols=301
+// apo:workload  r4_c8     small      rows=4 cols=8
+template <class Real>
+void reference(int64_t rows, int64_t cols, const Real* x, Real* p) {
+  for (int64_t r = 0; r < rows; ++r) {
+    p[r] = x[r * cols];
+    for (int64_t c = 1; c < cols; ++c)
+      p[r] = max(p[r], x[r * cols + c]);
+  }
+}

@@ -1,0 +1,16 @@
+// apo:variant  widened/right
+// apo:target   host
+// apo:idea     Decoded by its fields.
+#include <cmath>
+#include <cstdint>
+
+static float decoded(uint8_t bits) {
+  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+  float value = exponent == 0 ? std::ldexp(float(mantissa), -9) : std::ldexp(float(8 + mantissa), exponent - 10);
+
+  return bits & 128 ? -value : value;
+}
+
+void widened(const uint8_t* x, float* y, float s, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = s * decoded(x[i]);
+}

@@ -1,0 +1,22 @@
+// apo:family    rotated
+// apo:idea      pairs of x[p,:] turned by the angle (first + p) 10000^(-2i/D), which is a number of the contract
+// apo:axis      P 1..4096 positions
+// apo:axis      D 2..256 elements of a row
+// apo:axis      first 0..131072 default 131000
+// apo:requires  D % 2 == 0
+// apo:input     x f32[P,D] normal
+// apo:output    y f32[P,D]
+// apo:workload  p64_d128 production P=64 D=128
+// apo:workload  p7_d66   ragged     P=7 D=66
+// apo:workload  p3_d4    small      P=3 D=4
+template <class Real>
+void reference(int64_t P, int64_t D, int64_t first, const Real* x, Real* y) {
+  for (int64_t p = 0; p < P; ++p)
+    for (int64_t i = 0; i < D / 2; ++i) {
+      const double angle = double(first + p) * std::pow(10000.0, -2.0 * i / D);
+      const Real c = std::cos(angle), s = std::sin(angle);
+      const Real a = x[p * D + 2 * i], b = x[p * D + 2 * i + 1];
+      y[p * D + 2 * i] = a * c - b * s;
+      y[p * D + 2 * i + 1] = a * s + b * c;
+    }
+}
