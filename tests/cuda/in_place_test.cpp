@@ -16,14 +16,14 @@ namespace apo {
 namespace {
 
 constexpr std::int64_t kFloats = 5000;
-constexpr int kSets = 3;
+constexpr int kSetsInPlace = 3;
 constexpr const char* kAdds =
     "extern \"C\" __global__ void k(copy_args a) {\n"
     "  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i < a.n) a.y[i] += a.x[i];\n}\n";
 
 // y is what a call updates: an input and an output of one number.
 SharedTensorsSpec added_tensors() {
-  SharedTensorsSpec spec = testing::copy_tensors(kFloats, kSets);
+  SharedTensorsSpec spec = testing::copy_tensors(kFloats, kSetsInPlace);
   spec.buffers.back().in_place = 1;
   spec.buffers.push_back(spec.buffers.back());
   spec.buffers.back().role = BufferRole::input;
@@ -37,7 +37,7 @@ struct InPlaceOnGpu : ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    for (int set = 0; set < kSets; ++set) {
+    for (int set = 0; set < kSetsInPlace; ++set) {
       write(set, static_cast<float>(set));
     }
     const auto loaded = gpu->load(gpu->build({"launch k grid=ceil_div(n,256) block=256"}, kAdds), 2);
@@ -51,7 +51,7 @@ struct InPlaceOnGpu : ::testing::Test {
     }
     gpu->tensors().write_input(set, "x", std::as_bytes(std::span(x)));
     gpu->tensors().write_input(set, "y", std::as_bytes(std::span(y)));
-    sums.resize(kSets);
+    sums.resize(kSetsInPlace);
     sums.at(static_cast<std::size_t>(set)).clear();
     std::ranges::transform(x, y, std::back_inserter(sums.at(static_cast<std::size_t>(set))), std::plus<>());
   }
@@ -79,7 +79,7 @@ TEST_F(InPlaceOnGpu, ASampleOfManyCallsUpdatesEachCopyOnce) {
   for (const bool recorded : {false, true}) {
     for (const CachePolicy cache : {CachePolicy::warm, CachePolicy::cold}) {
       for (const int repetitions : {1, 2, 7, kMostImages}) {
-        for (int set = 0; set < kSets; ++set) {
+        for (int set = 0; set < kSetsInPlace; ++set) {
           const auto samples = gpu->worker().run({.order = {0, 1, 0, 1},
                                                   .sets = {set, 0, 1, set},
                                                   .repetitions = repetitions,
