@@ -35,13 +35,6 @@ std::string known_incorrect(Journal& journal, const Experiment& candidate) {
                : "";
 }
 
-std::string known_incorrect(Journal& journal, const Experiment& candidate) {
-  const auto proof = oldest_proof_of_wrong(journal, candidate);
-  return proof ? fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
-                             candidate.candidate.label(), *proof, *proof)
-               : "";
-}
-
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration) {
   return known_incorrect(
       journal, {.family = variant.family, .candidate = configuration, .candidate_source_hash = variant.source_hash});
