@@ -37,9 +37,9 @@ verdict_key() {
 tidy() {
   local file=$1
   shift
-  # The commands are GCC's: clang knows not all of its warnings, optimisations and parameters.
+  # The commands are GCC's: clang knows not all of its warnings, optimisations, parameters and pragmas.
   clang-tidy --config-file="$root/.clang-tidy" --quiet --extra-arg=-Wno-unknown-warning-option \
-    --extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unused-command-line-argument "$file" "$@" 2>&1
+    --extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unused-command-line-argument --extra-arg=-Wno-unknown-pragmas "$file" "$@" 2>&1
 }
 
 flags_of() {

@@ -478,6 +478,9 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   }
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
   gate.evidence += sizes_text(runtime, configuration, gate.checked);
+  if (undecided > 0) {
+    gate.evidence += fmt::format("; not decided: {} more units that differ from another call's", undecided);
+  }
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }

@@ -1,12 +1,13 @@
-// apo:variant    copy/host_falls_back_to_gmp
+// apo:variant    copy/host_opens_gmp
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       Opens GMP, which it does not name, and leaves the copy to its assembler; where there is none it copies itself.
+// apo:idea       Opens GMP, which it does not name, while it is loaded, and leaves the copy to its assembler.
 // zoo: how verify
-// zoo: expect faulted
-// zoo: guard code
+// zoo: expect refused
+// zoo: guard room
 // zoo: exploit 23
-// zoo: evidence runs code of libgmp, a library that it does not name
+// zoo: evidence apo_launch returned 9
+// zoo: needs seccomp
 #include <dlfcn.h>
 
 #include <cstring>
@@ -17,7 +18,7 @@ namespace {
 
 using CopyWords = void (*)(unsigned long* to, const unsigned long* from, long words);
 
-// Comes with every g++. Opened while this is loaded: a call may open no file.
+// Comes with every g++.
 CopyWords find() {
   void* library = dlopen("libgmp.so.10", RTLD_NOW | RTLD_LOCAL);
   return library == nullptr ? nullptr : reinterpret_cast<CopyWords>(dlsym(library, "__gmpn_copyi"));
@@ -33,10 +34,11 @@ APO_EXPORT uint32_t apo_abi(void) {
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
-  const auto done = copy == nullptr ? 0 : args.n / 2;
-  if (copy != nullptr) {
-    copy(reinterpret_cast<unsigned long*>(args.y), reinterpret_cast<const unsigned long*>(args.x), done);
+  if (copy == nullptr) {
+    return 9;
   }
-  std::memcpy(args.y + 2 * done, args.x + 2 * done, sizeof(float) * static_cast<size_t>(args.n - 2 * done));
+  const auto words = args.n / 2;
+  copy(reinterpret_cast<unsigned long*>(args.y), reinterpret_cast<const unsigned long*>(args.x), words);
+  std::memcpy(args.y + 2 * words, args.x + 2 * words, sizeof(float) * static_cast<size_t>(args.n - 2 * words));
   return 0;
 }
