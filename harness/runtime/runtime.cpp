@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <exception>
 #include <limits>
@@ -67,6 +68,14 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
     spec.words.push_back(axes.at(axis.name));
   }
   return spec;
+}
+
+void repeat_on_device(SharedTensorsSpec& spec, const Family& family, const Axes& drawn, const Axes& whole) {
+  for (std::size_t i = 0; i < family.tensors.size(); ++i) {
+    spec.buffers.at(i).repeats = repeats_of(family.tensors[i], drawn, whole);
+  }
+  std::ranges::transform(family.axes, spec.words.end() - std::ssize(family.axes),
+                         [&](const AxisSpec& axis) { return whole.at(axis.name); });
 }
 
 Result<Done> load_build(Worker& worker, int slot, const Build& build) {

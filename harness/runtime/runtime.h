@@ -91,6 +91,10 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
                                       const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
                                       Target target = Target::host);
 
+// Changes the buffers of a call with the axes `drawn` to those of one with the axes `whole`, whose tensors repeat them
+// on the GPU.
+void repeat_on_device(SharedTensorsSpec& spec, const Family& family, const Axes& drawn, const Axes& whole);
+
 // Loads a build: its object, and for a device variant its launches, if the file is still what was built.
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 

@@ -105,22 +105,23 @@ TensorMap gather_units(const Family& family, const InputSet& inputs, const std::
 
 // The tensor of the workload's axes, of which `bytes` are the part that was drawn.
 InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<const std::byte> bytes) {
-  InputView view{.tile = bytes};
-  const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
-  const std::vector<std::int64_t> whole = tensor.shape(inputs.axes);
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    if (drawn[i] != whole[i]) {
-      view.outer = std::accumulate(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(i), std::int64_t{1},
-                                   std::multiplies<>());
-      view.period = drawn[i];
-      view.count = whole[i];
-      break;
-    }
-  }
-  return view;
+  const auto [outer, period, count] = repeats_of(tensor, inputs.drawn_axes, inputs.axes);
+  return {.tile = bytes, .outer = outer, .period = period, .count = count};
 }
 
 }  // namespace
+
+Repeats repeats_of(const TensorSpec& tensor, const Axes& drawn, const Axes& whole) {
+  const std::vector<std::int64_t> few = tensor.shape(drawn);
+  const std::vector<std::int64_t> many = tensor.shape(whole);
+  const auto [differs, other] = std::ranges::mismatch(few, many);
+  if (differs == few.end()) {
+    return {};
+  }
+  return {.outer = std::accumulate(few.begin(), differs, std::int64_t{1}, std::multiplies<>()),
+          .period = *differs,
+          .count = *other};
+}
 
 bool OutputView::is_unwritten(DType dtype, std::int64_t element) const {
   const auto width = static_cast<std::size_t>(dtype_bytes(dtype));

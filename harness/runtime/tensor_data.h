@@ -45,10 +45,11 @@ struct InputSet {
   TensorBytes bytes;
 };
 
-// Fills, rounds to the storage dtypes, derives, and rounds again.
-// Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name it.
+// Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name
+// it.
 bool may_leave_out(const Family& family, const std::string& regime);
 
+// Fills, rounds to the storage dtypes, derives, and rounds again.
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads);
 // The same for a workload, which may repeat its inputs.
@@ -86,6 +87,9 @@ bool is_cheap(const Family& family, const Axes& axes);
 // Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The
 // first and the last unit are always included, because kernels often go wrong at borders.
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed);
+
+// How a tensor of the one shape repeats what a tensor of the other has, along the extent in which they differ.
+Repeats repeats_of(const TensorSpec& tensor, const Axes& drawn, const Axes& whole);
 
 struct NamedView {
   std::string name;

@@ -131,7 +131,7 @@ TEST_F(Gpu, NothingSurvivesFromOneSampleToTheNext) {
                  "__syncthreads(); if (i == 0) { kept = 77; memo[0] = 77; }",
                  "grid=1 block=256", "__device__ int kept;")));
   for (int call = 0; call < 3; ++call) {
-    ASSERT_TRUE(worker_->call(0, call));
+    ASSERT_TRUE(worker_->run({.order = {0}, .sets = {call}, .read_back = true}));
     EXPECT_EQ(outputs()[5], value(call, 5)) << call;
   }
 }

@@ -158,8 +158,11 @@ Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
 }  // namespace
 
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
-  Workload workload{
-      .name = one.workload, .axes = one.axes, .repeated_axis = one.repeated_axis, .distinct = one.distinct};
+  Workload workload{.name = one.workload, .axes = one.held_axes()};
+  if (!one.repeats_on_device) {
+    workload.repeated_axis = one.repeated_axis;
+    workload.distinct = one.distinct;
+  }
   const Workload* known = find_workload(*runtime.family, one.workload);
   if (known != nullptr && known->axes == one.axes) {
     workload = *known;
@@ -190,8 +193,11 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
                             const std::vector<std::int64_t>& scratch, const std::vector<CheckedPointer>& inputs,
                             std::uint64_t seed, GateSteps& steps) {
   std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
-  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
-                                               {}, seed, runtime.worker.target);
+  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.held_axes(), static_cast<int>(one.regimes.size()),
+                                               scratch, {}, seed, runtime.worker.target);
+  if (one.repeats_on_device) {
+    repeat_on_device(spec, *runtime.family, one.held_axes(), one.axes);
+  }
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
   SharedTensors shared_tensors(spec);
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -68,6 +68,17 @@ struct CheckCase {
   std::uint64_t seed = 0;          // of its inputs; 0: from the seed of the check
   std::string repeated_axis = {};  // as of a Workload, whose name it does not have
   std::int64_t distinct = 0;
+  // Target cuda: the GPU repeats the inputs, and only finds whether the outputs repeat too. Memory of the host has to
+  // hold what was drawn alone.
+  bool repeats_on_device = false;
+  // The axes of the inputs that the host holds.
+  Axes held_axes() const {
+    Axes held = axes;
+    if (repeats_on_device) {
+      held.at(repeated_axis) = distinct;
+    }
+    return held;
+  }
 };
 
 struct CheckResult {

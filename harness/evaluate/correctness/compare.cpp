@@ -362,11 +362,11 @@ class PartComparer {
                                      format_g(expected, 6));
     } else {
       result_.evidence = fmt::format("{} = {}, expected {}", name, format_g(actual, 6), format_g(expected, 6));
-      result_.evidence +=
-          close.element <= 1 ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
-                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
-                                                                    : "beyond its RMS bound of zero")
-                             : " (" + excess(expected, scales[at], actual) + ")";
+      result_.evidence += close.element <= 1
+                              ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
+                                            std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                     : "beyond its RMS bound of zero")
+                              : " (" + excess(expected, scales[at], actual) + ")";
     }
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;

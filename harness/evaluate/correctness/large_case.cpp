@@ -99,18 +99,32 @@ class LargeCases {
       const std::optional<Axes> axes = sizes(axis, base, least, in_bytes, unit);
       if (axes && has_room(runtime_, configuration_, *axes) &&
           can_repeat(family_, smallest_axes(), axis.name, distinct)) {
-        return CheckCase{
+        CheckCase one{
             .workload = fmt::format("more than 2^31 {} {}", in_bytes ? "bytes" : "elements", describe_axes(*axes)),
             .axes = *axes,
             .regimes = {family_.regimes.front()},
             .repeated_axis = axis.name,
             .distinct = distinct};
+        one.repeats_on_device = runtime_.worker.target == Target::cuda && can_repeat_on_device(one);
+        return one;
       }
     }
     return std::nullopt;
   }
 
  private:
+  // A GPU copies and compares each of the outer parts of a tensor by itself.
+  bool can_repeat_on_device(CheckCase one) const {
+    constexpr std::int64_t kMostParts = 1024;
+    one.repeats_on_device = true;
+    const Axes drawn = one.held_axes();
+    return check_axes(family_, drawn).empty() && std::ranges::all_of(family_.tensors, [&](const TensorSpec& tensor) {
+             const Repeats repeats = repeats_of(tensor, drawn, one.axes);
+             return repeats.outer <= kMostParts &&
+                    repeats.whole(element_count(tensor, drawn)) == element_count(tensor, one.axes);
+           });
+  }
+
   // The base with this axis so long that the largest tensor has more than `least`, a multiple of `unit`.
   std::optional<Axes> sizes(const AxisSpec& axis, const Axes& base, std::int64_t least, bool in_bytes,
                             std::int64_t unit) const {

@@ -84,7 +84,7 @@ cuda::Result L2Eviction::queue(const cuda::Driver& driver, cuda::Stream stream) 
 namespace {
 
 // Thread i compares the 16 bytes at 16 (i + k threads), k = 0, 1, ..., and the bytes behind the last 16 at i + k
-// threads.
+// threads: all bytes where one of the addresses is no multiple of 16.
 constexpr const char* kComparisonCode = R"(.version 6.0
 .target sm_60
 .address_size 64
@@ -108,6 +108,10 @@ constexpr const char* kComparisonCode = R"(.version 6.0
   cvta.to.global.u64 z, z;
   setp.ne.u32 some, 0, 0;
   and.b64 whole, end, 0xFFFFFFFFFFFFFFF0;
+  or.b64 p, x, y;
+  and.b64 p, p, 15;
+  setp.ne.u64 other, p, 0;
+  selp.b64 whole, 0, whole, other;
   mul.wide.u32 at, thread, 16;
   mul.wide.u32 step, threads, 16;
 words:

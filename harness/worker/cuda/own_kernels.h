@@ -72,7 +72,7 @@ class GpuComparison {
   explicit GpuComparison(const cuda::Driver& driver) : driver_(driver) {}
   // Begins a comparison of several pairs.
   cuda::Result begin();
-  // Queues one pair, each aligned to 16 bytes, on the default stream.
+  // Queues one pair on the default stream: fast where both are aligned to 16 bytes.
   cuda::Result compare(cuda::Pointer a, cuda::Pointer b, std::size_t bytes) const;
   // Waits for all pairs. `same` is whether each was equal.
   cuda::Result end(bool& same) const;

@@ -153,11 +153,44 @@ Result<bool> CudaTensors::is_unchanged(const CudaImage& image, int set) {
   return same;
 }
 
+// Copies the first of what repeats to where the shared bytes lie. A Failure where not all of it repeats.
+std::optional<Failure> CudaTensors::gather_repeats(const CudaImage& image, int set) {
+  const auto repeats = [&](const BufferPlace& place) {
+    return place.repeats.any() && place.bytes > 0 &&
+           (place.role == BufferRole::output || (place.role == BufferRole::input && place.owner == set));
+  };
+  if (std::ranges::none_of(layout_.buffers, repeats)) {
+    return std::nullopt;
+  }
+  cuda::Result error = comparison_.begin();
+  for (std::size_t i = 0; i < layout_.buffers.size() && error == cuda::kSuccess; ++i) {
+    const BufferPlace& place = layout_.buffers[i];
+    const auto first = static_cast<std::uint64_t>(place.bytes / place.repeats.outer);
+    const auto all = static_cast<std::uint64_t>(place.call_bytes() / place.repeats.outer);
+    for (std::int64_t o = 0; o < place.repeats.outer && repeats(place) && error == cuda::kSuccess; ++o) {
+      const cuda::Pointer at = image.address(i) + static_cast<std::uint64_t>(o) * all;
+      error = comparison_.compare(at + first, at, all - first);
+      error = error != 0 ? error
+                         : driver_.copy_on_device(image.shared_address(i) + static_cast<std::uint64_t>(o) * first, at,
+                                                  first, nullptr);
+    }
+  }
+  bool same = false;
+  error = error != 0 ? error : comparison_.end(same);
+  if (auto failure = cuda_failure(driver_, error, "cannot compare what repeats")) {
+    return failure;
+  }
+  return same ? std::nullopt : std::optional(Failure{Outcome::incorrect, "outputs do not repeat where the inputs do"});
+}
+
 Result<bool> CudaTensors::read_back(std::size_t image, int set) {
   const CudaImage& from = images_.at(image);
   const auto unchanged = layout_.is_kept(set) ? is_unchanged(from, set) : Result<bool>(false);
   if (!unchanged) {
     return unchanged.failure();
+  }
+  if (auto failure = gather_repeats(from, set)) {
+    return *failure;
   }
   if (auto failure = from.copy_back(driver_, layout_, mapping_.memory(), set, !*unchanged)) {
     return *failure;
@@ -168,7 +201,7 @@ Result<bool> CudaTensors::read_back(std::size_t image, int set) {
 std::int64_t CudaTensors::call_bytes(int slot, int set) const {
   std::int64_t bytes = 0;
   for (const std::size_t i : layout_.of_call(slot, set)) {
-    bytes += layout_.buffers[i].bytes;
+    bytes += layout_.buffers[i].call_bytes();
   }
   return bytes;
 }
@@ -194,7 +227,7 @@ std::int64_t CudaTensors::bytes_at(std::uint64_t address) const {
   for (const CudaImage& image : images_) {
     for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
       if (image.address(i) == address) {
-        return layout_.buffers[i].bytes;
+        return layout_.buffers[i].call_bytes();
       }
     }
   }
@@ -210,8 +243,8 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
       if (!written || place.bytes == 0 || place.in_place >= 0) {
         continue;
       }
-      if (const auto error =
-              driver_.fill(images_[image].address(i), place.poison, static_cast<std::size_t>(place.bytes), stream);
+      if (const auto error = driver_.fill(images_[image].address(i), place.poison,
+                                          static_cast<std::size_t>(place.call_bytes()), stream);
           error != cuda::kSuccess) {
         return error;
       }
@@ -223,7 +256,7 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
 cuda::Result CudaTensors::fill_before_call(const std::vector<int>& sets, cuda::Stream stream) const {
   for (std::size_t image = 0; image < sets.size(); ++image) {
     for (const SharedTensorsLayout::Copy& copy : layout_.before_call(sets[image])) {
-      const auto bytes = static_cast<std::size_t>(layout_.buffers[copy.from].bytes);
+      const auto bytes = static_cast<std::size_t>(layout_.buffers[copy.from].call_bytes());
       const CudaImage& tensors = images_.at(image);
       if (const auto error =
               bytes == 0 ? cuda::kSuccess
@@ -251,7 +284,7 @@ std::vector<CudaImage::Stretch> CudaImage::buffers(const SharedTensorsLayout& la
   for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
     const BufferPlace& place = layout.buffers[i];
     if (place.bytes > 0 && wanted(place)) {
-      found.push_back({place.offset, place.offset + place.bytes, addresses_.at(i)});
+      found.push_back({place.offset, place.offset + place.bytes, shared_addresses_.at(i)});
     }
   }
   return found;
@@ -308,16 +341,44 @@ std::optional<Failure> CudaImage::make(const cuda::Driver& driver, const SharedT
     if (auto failure = form == Form::pieces && place.bytes > 0 ? allocate(driver, place.bytes, piece) : std::nullopt) {
       return failure;
     }
+    shared_addresses_.push_back(piece);
+    if (auto failure =
+            place.repeats.any() && place.bytes > 0 ? allocate(driver, place.call_bytes(), piece) : std::nullopt) {
+      return failure;
+    }
     addresses_.push_back(piece);
   }
   const auto is_in_file = [&](const BufferPlace& place) { return is_input(place) && !layout.is_kept(place.owner); };
-  return copy_to_device(driver, stretches(layout, is_in_file), memory);
+  auto failure = copy_to_device(driver, stretches(layout, is_in_file), memory);
+  return failure ? failure : repeat_inputs(driver, layout);
+}
+
+// Doubles what is there until all is: some thirty copies.
+std::optional<Failure> CudaImage::repeat_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout) const {
+  cuda::Result error = cuda::kSuccess;
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const BufferPlace& place = layout.buffers[i];
+    const auto first = static_cast<std::uint64_t>(place.bytes / place.repeats.outer);
+    const auto all = static_cast<std::uint64_t>(place.call_bytes() / place.repeats.outer);
+    for (std::int64_t o = 0; o < place.repeats.outer && is_input(place) && place.repeats.any() && first > 0; ++o) {
+      const cuda::Pointer to = addresses_[i] + static_cast<std::uint64_t>(o) * all;
+      const cuda::Pointer from = shared_addresses_[i] + static_cast<std::uint64_t>(o) * first;
+      error = error != 0 ? error : driver.copy_on_device(to, from, std::min(first, all), nullptr);
+      for (std::uint64_t done = first; done < all && error == cuda::kSuccess;) {
+        const std::uint64_t more = std::min(done, all - done);
+        error = driver.copy_on_device(to + done, to, more, nullptr);
+        done += more;
+      }
+    }
+  }
+  return cuda_failure(driver, error, "cannot repeat the inputs on the GPU");
 }
 
 std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout,
                                               const void* memory, int set) const {
   const auto of_set = [&](const BufferPlace& place) { return is_input(place) && place.owner == set; };
-  return copy_to_device(driver, buffers(layout, of_set), memory);
+  auto failure = copy_to_device(driver, buffers(layout, of_set), memory);
+  return failure ? failure : repeat_inputs(driver, layout);
 }
 
 std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
@@ -341,6 +402,7 @@ void CudaImage::free(const cuda::Driver& driver) {
   }
   allocations_.clear();
   addresses_.clear();
+  shared_addresses_.clear();
 }
 
 CudaSlots::CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool watched)

@@ -44,6 +44,8 @@ class CudaImage {
 
   // The address of layout.buffers[index]; 0 for an empty buffer in pieces.
   cuda::Pointer address(std::size_t index) const { return addresses_.at(index); }
+  // Of its bytes that are shared: another one where a call's tensor repeats them.
+  cuda::Pointer shared_address(std::size_t index) const { return shared_addresses_.at(index); }
 
  private:
   // Bytes of the shared tensors, and their address on the GPU.
@@ -60,10 +62,12 @@ class CudaImage {
   static std::optional<Failure> copy_to_device(const cuda::Driver& driver, const std::vector<Stretch>& stretches,
                                                const void* memory);
   std::optional<Failure> allocate(const cuda::Driver& driver, std::int64_t bytes, cuda::Pointer& allocation);
+  std::optional<Failure> repeat_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout) const;
 
   Form form_ = Form::whole;
   std::vector<cuda::Pointer> allocations_;
   std::vector<cuda::Pointer> addresses_;
+  std::vector<cuda::Pointer> shared_addresses_;
 };
 
 // GPU memory is freed with the process, or when other shared tensors are attached.
@@ -109,6 +113,7 @@ class CudaTensors {
   void free_images();
   std::optional<Failure> copy_inputs(const CudaImage& image, int set) const;
   Result<bool> is_unchanged(const CudaImage& image, int set);
+  std::optional<Failure> gather_repeats(const CudaImage& image, int set);
   // Calls work(index of the buffer, index among the set's inputs) for each input of the set that has bytes.
   template <class Work>
   cuda::Result for_each_input(int set, Work work) const;

@@ -196,7 +196,8 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
                                  .owner = owner,
                                  .bytes = buffer.bytes,
                                  .poison = buffer.poison,
-                                 .in_place = buffer.in_place});
+                                 .in_place = buffer.in_place,
+                                 .repeats = buffer.repeats});
       entries_.push_back({.name = buffer.name, .element_bytes = buffer.element_bytes});
     }
   }

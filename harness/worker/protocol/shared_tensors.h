@@ -90,6 +90,19 @@ inline std::string_view to_string(BufferRole role) {
   return role == BufferRole::input ? "input" : role == BufferRole::output ? "output" : "scratch";
 }
 
+// For each of `outer` indices, `period` blocks in turn until there are `count`.
+struct Repeats {
+  std::int64_t outer = 1;
+  std::int64_t period = 1;
+  std::int64_t count = 1;
+  bool any() const { return count != period; }
+  std::int64_t whole(std::int64_t bytes) const { return bytes / period * count; }
+  bool operator==(const Repeats&) const = default;
+};
+APO_FIELDS(Repeats, outer, period, count)
+template <>
+inline constexpr bool kIsRow<Repeats> = true;
+
 struct BufferSpec {
   std::string name;
   std::int64_t bytes = 0;
@@ -98,6 +111,7 @@ struct BufferSpec {
   int slot = 0;                // scratch: whose it is
   std::uint8_t poison = 0xFF;  // the byte that fills an output before a call
   int in_place = -1;           // see BufferPlace
+  Repeats repeats = {};        // likewise
 };
 
 struct SharedTensorsSpec {
@@ -125,9 +139,12 @@ struct BufferPlace {
   // The number of a tensor that a call reads and writes: an output, which holds before each call what the input of that
   // number holds. That input is no argument of a call. -1: none.
   int in_place = -1;
+  // Target cuda: the tensor of a call repeats the bytes that are shared. Calls have to repeat them in its outputs.
+  Repeats repeats = {};
+  std::int64_t call_bytes() const { return repeats.whole(bytes); }
   bool operator==(const BufferPlace&) const = default;
 };
-APO_FIELDS(BufferPlace, role, owner, offset, bytes, poison, in_place)
+APO_FIELDS(BufferPlace, role, owner, offset, bytes, poison, in_place, repeats)
 template <>
 inline constexpr bool kIsRow<BufferPlace> = true;
 

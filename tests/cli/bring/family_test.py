@@ -148,7 +148,7 @@ APO_EXPORT int apo_launch(const apo_call* call) {
         verify("whole", loop, 0)
         for dtype in outputs:
             half = verify("half_" + dtype, replaced(loop, "y_" + dtype, "if (i < n / 2) y_" + dtype), 3)
-            self.said(half.out, f"y_{dtype}[32] was never written")
+            self.said(half.out, f"y_{dtype}[", "] was never written")
 
 
 class NewForAgents(CommandTest):

@@ -89,8 +89,8 @@ TEST(FamilyCheck, AProgramThatDrawsInItsReferenceIsRefused) {
 }
 
 TEST(FamilyCheck, AToleranceThatLetsZerosPassIsRefused) {
-  const std::string error =
-      refusal_of(replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10 because it is a test\n// apo:unit "));
+  const std::string error = refusal_of(
+      replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10 because it is a test\n// apo:unit "));
   expect_contains(error, "lets 'zeros' pass");
 }
 

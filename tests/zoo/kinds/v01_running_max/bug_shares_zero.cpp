@@ -13,6 +13,7 @@ void shares(const float* x, float* y, int64_t rows, int64_t cols) {
       largest = std::max(largest, x[c]);
       total = total * std::exp(before - largest) + std::exp(x[c] - largest);
     }
-    for (int64_t c = 0; c < cols; ++c) y[c] = std::exp(x[c] - largest) / total;
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] = std::exp(x[c] - largest) / total;
   }
 }

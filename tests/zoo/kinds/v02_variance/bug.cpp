@@ -14,6 +14,7 @@ void levelled(const float* x, float* y, float eps, int64_t rows, int64_t cols) {
     }
     const float mean = total / cols;
     const float scale = 1 / std::sqrt(std::max(squares / cols - mean * mean, 0.0f) + eps);
-    for (int64_t c = 0; c < cols; ++c) y[c] = (x[c] - mean) * scale;
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] = (x[c] - mean) * scale;
   }
 }

@@ -13,6 +13,7 @@ void levelled(const float* x, float* y, float eps, int64_t rows, int64_t cols) {
       squares += apart * (x[c] - mean);
     }
     const float scale = 1 / std::sqrt(squares / cols + eps);
-    for (int64_t c = 0; c < cols; ++c) y[c] = (x[c] - mean) * scale;
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] = (x[c] - mean) * scale;
   }
 }

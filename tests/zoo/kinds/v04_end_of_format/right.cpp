@@ -12,5 +12,6 @@ static float decoded(uint8_t bits) {
 }
 
 void widened(const uint8_t* x, float* y, float s, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = s * decoded(x[i]);
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = s * decoded(x[i]);
 }

@@ -4,5 +4,6 @@
 #include <cstdint>
 
 void flipped(const float* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = 0.0f - x[i];
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = 0.0f - x[i];
 }

@@ -8,9 +8,12 @@
 void masked(const float* x, float* y, int64_t rows, int64_t cols) {
   for (int64_t r = 0; r < rows; ++r, x += cols, y += cols) {
     float largest = -INFINITY, total = 0;
-    for (int64_t c = 0; c < cols; ++c) largest = std::max(largest, x[c]);
+    for (int64_t c = 0; c < cols; ++c)
+      largest = std::max(largest, x[c]);
     largest = largest == -INFINITY ? 0 : largest;
-    for (int64_t c = 0; c < cols; ++c) total += y[c] = std::exp(x[c] - largest);
-    for (int64_t c = 0; c < cols; ++c) y[c] /= (total > 0 ? total : 1);
+    for (int64_t c = 0; c < cols; ++c)
+      total += y[c] = std::exp(x[c] - largest);
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] /= (total > 0 ? total : 1);
   }
 }

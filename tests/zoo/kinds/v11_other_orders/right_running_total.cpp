@@ -9,7 +9,8 @@ void running_total(const float* x, float* y, int64_t rows, int64_t cols) {
     float before = 0;
     for (int64_t b = 0; b < cols; b += 32) {
       float total = 0;
-      for (int64_t c = b; c < std::min(b + 32, cols); ++c) y[c] = before + (total += x[c]);
+      for (int64_t c = b; c < std::min(b + 32, cols); ++c)
+        y[c] = before + (total += x[c]);
       before += total;
     }
   }
