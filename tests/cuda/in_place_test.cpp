@@ -148,7 +148,7 @@ TEST(RepeatsOnGpu, AreMadeAndAnyOutputThatDoesNotRepeatIsFound) {
     const auto sample = gpu->worker().call(0);
     ASSERT_EQ(static_cast<bool>(sample), wrong < 0) << wrong;
     if (!sample) {
-      EXPECT_EQ(sample.failure().evidence, "outputs do not repeat where the inputs do");
+      testing::expect_contains(sample.failure().evidence, "outputs do not repeat where the inputs do");
       continue;
     }
     EXPECT_EQ(std::memcmp(gpu->tensors().read_output("y").data(), x.data(), 4 * kShared), 0);
