@@ -11,11 +11,14 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/orphans.h"
 #include "harness/core/system/subprocess.h"
 
@@ -55,13 +58,17 @@ bool reap_all(pid_t program, bool& program_ended) {
 // One generation after the other: what has lost its parent becomes a child of ours.
 void wait_for_all(pid_t program) {
   constexpr int kForever = -1;
+  constexpr double kPatienceS = 5;  // then it is another user's, or the kernel does not let go of it
   constexpr int kBetweenGenerationsMs = 1;
   const sigset_t child_ended = only(SIGCHLD);
   const FileDescriptor ended(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
   std::array<pollfd, 2> watched = {{{ended.get(), POLLIN, 0}, {kLifeline, POLLIN, 0}}};
   bool program_ended = false;
-  bool killing = false;
+  std::optional<std::chrono::steady_clock::time_point> killing;  // since then
   while (reap_all(program, program_ended)) {
+    if (killing && seconds_since(*killing) > kPatienceS) {
+      return;
+    }
     if (killing) {
       for (const pid_t child : children_of_ours()) {
         kill(child, SIGKILL);
@@ -72,7 +79,7 @@ void wait_for_all(pid_t program) {
     while (read(ended.get(), &one, sizeof one) > 0) {
     }
     if (!killing && watched[1].revents != 0) {
-      killing = true;
+      killing = std::chrono::steady_clock::now();
       watched[1].fd = -1;
       reap_all(program, program_ended);
       if (program_ended) {

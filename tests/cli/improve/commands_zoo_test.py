@@ -19,13 +19,15 @@ ATTACKS = {
     "a daemon does the work behind the run": ("sleep 0.05", DETACHED.format("sleep 0.05"), {"metric": "seconds"}),
     "a child of a child does the work behind the run": ("sleep 0.05", "( (sleep 0.05 >/dev/null 2>&1 &) &) ",
                                                         {"metric": "seconds"}),
-    "what a run leaves hinders the next one": (HINDERED, ": >busy; " + DETACHED.format("sleep 0.1; rm busy") + FAST, {}),
+    "what a run leaves hinders the next one": (HINDERED, ": >busy; " + DETACHED.format("sleep 0.1; rm busy") + FAST,
+                                               {}),
     "a text has a blank more": ("sh told_by_text.sh; exit 0", "sh  told_by_text.sh; exit 0", {}),
     "right where something says that it is checked": (
         SLOW, f'if [ "$APO_SIDE" ]; then {SLOW}; else {WRONG}; fi', {"correct": RIGHT_Y}),
     "right in its first two runs": (SLOW, AGAIN.format("two") + f"if [ $n -lt 2 ]; then {SLOW}; else {WRONG}; fi",
                                     {"correct": RIGHT_Y}),
-    "right now and then": (SLOW, AGAIN.format("few") + f"if [ $((n % 4)) -lt 2 ]; then {SLOW}; else {WRONG}; fi", {"correct": RIGHT_Y}),
+    "right now and then": (SLOW, AGAIN.format("few") + f"if [ $((n % 4)) = 0 ]; then {SLOW}; else {WRONG}; fi",
+                           {"correct": RIGHT_Y}),
     "an output of another run": (f'echo 7 >"$APO_OUTPUT/y"; {SLOW}', FAST, {"correct": 'grep -q 7 "$APO_OUTPUT/y"'}),
 }
 TOLD_BY_TEXT = f"""looks_at=$PPID
