@@ -52,11 +52,11 @@ std::string require_program(const std::string& name) {
 
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
   APO_CHECK(!argv.empty());
-  Subprocess child(
-      require_program(argv.front()), argv,
-      {.working_folder = options.working_folder, .environment = options.environment, .supervised = options.until_last});
-  child.send(options.input);
-  child.close_input();
+  Subprocess child(require_program(argv.front()), argv,
+                   {.working_folder = options.working_folder,
+                    .environment = options.environment,
+                    .supervised = options.until_last,
+                    .input = options.input});
   const double look_after_s = options.stop.stop_possible() ? 0.02 : 1;
   bool now = false;
   bool cut = false;

@@ -21,7 +21,6 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/posix_spawn.h"
-#include "harness/core/system/supervisor.h"
 
 extern char** environ;
 
@@ -118,10 +117,15 @@ Subprocess::Subprocess(const std::string& program, const std::vector<std::string
   if (!options.working_folder.empty()) {
     spawn.change_folder(options.working_folder);
   }
+  in_ = std::move(in.write);
+  fcntl(in_.get(), F_SETFL, O_NONBLOCK);
+  if (options.input) {
+    send(*options.input);
+    close_input();
+  }
   const std::vector<std::string> environment = merged_environment(options.environment);
   if (options.supervised) {
     orphans_.emplace();
-    start_ = std::chrono::steady_clock::now();
     Supervised supervised = start_supervised(spawn, program, argv, environment);
     pid_ = supervised.supervisor;
     lifeline_ = std::move(supervised.lifeline);
@@ -130,10 +134,9 @@ Subprocess::Subprocess(const std::string& program, const std::vector<std::string
     pid_ = spawn.start(program, argv, environment);
     end_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   }
-  in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
-  for (const int fd : {in_.get(), out_.get(), err_.get()}) {
+  for (const int fd : {out_.get(), err_.get()}) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
   }
 }
@@ -153,7 +156,7 @@ int Subprocess::end(bool now) {
     pid_ = -1;
     read_report();
     orphans_->end_all({});
-    return report_.empty() ? of_supervisor : report_.front();
+    return report_.empty() ? of_supervisor : static_cast<int>(report_[kStatus]);
   }
   if (now) {
     kill(-group(), SIGKILL);
@@ -174,7 +177,7 @@ ProcessResult Subprocess::finish(bool now) {
   ProcessResult result = ended_with(end(now));
   result.output = std::move(output);
   result.error = std::move(errors);
-  result.seconds = seconds();
+  result.seconds = report_.size() == kAllTold ? 1e-9 * static_cast<double>(report_[kNanoseconds]) : seconds();
   result.left_behind = left_behind();
   return result;
 }
@@ -188,7 +191,7 @@ ProcessResult ended_with(int wait_status) {
 
 void Subprocess::read_report() {
   while (end_) {
-    int told = 0;
+    std::int64_t told = 0;
     const ssize_t got = read(end_.get(), &told, sizeof told);
     if (got == sizeof told) {
       report_.push_back(told);
@@ -217,7 +220,7 @@ bool Subprocess::all_ended_within(std::chrono::milliseconds patience) {
   pollfd all_ended{end_.get(), POLLIN, 0};
   poll(&all_ended, 1, end_ ? static_cast<int>(patience.count()) : 0);
   read_report();
-  return !end_;
+  return !end_ || report_.size() == kAllTold;
 }
 
 double Subprocess::seconds() const {

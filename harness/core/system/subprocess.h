@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/orphans.h"
+#include "harness/core/system/supervisor.h"
 
 namespace apo {
 
@@ -50,6 +52,7 @@ struct SpawnOptions {
   // It belongs with all that it starts, in whatever session, and has ended when the last of them has: a supervisor
   // takes the place of the guard. No other thread may start processes meanwhile.
   bool supervised = false;
+  std::optional<std::string> input = {};  // all of it: it lies there when the program starts, as far as a pipe holds it
 };
 
 // Our environment, with the additions in place of what has the same name.
@@ -108,7 +111,7 @@ class Subprocess {
   // with all that belongs with it.
   int end(bool now);
   // How many of those were killed when it itself had ended.
-  int left_behind() const { return report_.size() > 1 ? report_[1] : 0; }
+  int left_behind() const { return report_.size() == kAllTold ? static_cast<int>(report_[kLeftBehind]) : 0; }
   // The same, and kills it where it takes longer than that.
   int end_within(std::chrono::milliseconds patience);
   // The same as end(), with what was printed.
@@ -118,11 +121,11 @@ class Subprocess {
   void feed();
   void read_report();
 
-  std::optional<GroupGuard> guard_;  // before its process: that has no moment without one
-  std::optional<Orphans> orphans_;   // where it is supervised: what outlives a supervisor that is killed
-  FileDescriptor lifeline_;          // of the supervisor
-  std::vector<int> report_;          // of it: the status of the program, and how many it left behind
-  pid_t pid_ = -1;                   // of the supervisor, where there is one
+  std::optional<GroupGuard> guard_;   // before its process: that has no moment without one
+  std::optional<Orphans> orphans_;    // where it is supervised: what outlives a supervisor that is killed
+  FileDescriptor lifeline_;           // of the supervisor
+  std::vector<std::int64_t> report_;  // of it, in the order of Told
+  pid_t pid_ = -1;                    // of the supervisor, where there is one
   FileDescriptor in_;
   FileDescriptor out_;
   FileDescriptor err_;

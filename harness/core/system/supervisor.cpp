@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -25,14 +26,17 @@
 namespace apo {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Where the supervisor has them.
 constexpr int kLifeline = 0;
 constexpr int kReport = 1;
 constexpr int kFirstOther = 2;
 
 // Nobody reads it where our starter has died: then all is ended anyway.
-void tell(int number) {
-  static_cast<void>(write_without_sigpipe(kReport, {reinterpret_cast<const char*>(&number), sizeof number}));
+void tell(const std::vector<std::int64_t>& numbers) {
+  static_cast<void>(write_without_sigpipe(
+      kReport, {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers.front()}));
 }
 
 sigset_t only(int signal) {
@@ -49,14 +53,15 @@ bool reap_all(pid_t program, bool& program_ended) {
   while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
     if (ended == program) {
       program_ended = true;
-      tell(status);
+      tell({status});
     }
   }
   return ended == 0;
 }
 
-// One generation after the other: what has lost its parent becomes a child of ours.
-void wait_for_all(pid_t program) {
+// Returns how many were killed when the program had ended. One generation after the other: what has lost its parent
+// becomes a child of ours.
+std::size_t wait_for_all(pid_t program) {
   constexpr int kForever = -1;
   constexpr double kPatienceS = 5;  // then it is another user's, or the kernel does not let go of it
   constexpr int kBetweenGenerationsMs = 1;
@@ -64,10 +69,11 @@ void wait_for_all(pid_t program) {
   const FileDescriptor ended(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
   std::array<pollfd, 2> watched = {{{ended.get(), POLLIN, 0}, {kLifeline, POLLIN, 0}}};
   bool program_ended = false;
-  std::optional<std::chrono::steady_clock::time_point> killing;  // since then
+  std::size_t left_behind = 0;
+  std::optional<Clock::time_point> killing;  // since then
   while (reap_all(program, program_ended)) {
     if (killing && seconds_since(*killing) > kPatienceS) {
-      return;
+      break;
     }
     if (killing) {
       for (const pid_t child : children_of_ours()) {
@@ -79,14 +85,13 @@ void wait_for_all(pid_t program) {
     while (read(ended.get(), &one, sizeof one) > 0) {
     }
     if (!killing && watched[1].revents != 0) {
-      killing = std::chrono::steady_clock::now();
+      killing = Clock::now();
       watched[1].fd = -1;
       reap_all(program, program_ended);
-      if (program_ended) {
-        tell(static_cast<int>(children_of_ours().size()));
-      }
+      left_behind = program_ended ? children_of_ours().size() : 0;
     }
   }
+  return left_behind;
 }
 
 // In the child of a fork, where glibc lets memory be allocated. All signals are blocked.
@@ -96,13 +101,15 @@ void wait_for_all(pid_t program) {
   std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody could be waited for
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_t pid = -1;
+  const Clock::time_point start = Clock::now();
   const int failure = spawn.try_start(program, argv, environment, pid);
   dup2(lifeline.read.get(), kLifeline);
   dup2(report.write.get(), kReport);
   closefrom(kFirstOther);
-  tell(failure);
+  tell({failure});
   if (failure == 0) {
-    wait_for_all(pid);
+    const auto left_behind = static_cast<std::int64_t>(wait_for_all(pid));
+    tell({left_behind, std::chrono::nanoseconds(Clock::now() - start).count()});
   }
   _exit(0);
 }
@@ -119,7 +126,7 @@ Supervised start_supervised(PosixSpawn& spawn, const std::string& program, const
   pthread_sigmask(SIG_SETMASK, &all, &before);  // our handlers are not the supervisor's
   spawn.set_signal_mask(before);
   const pid_t supervisor = fork();
-  int failure = errno;
+  std::int64_t failure = errno;
   if (supervisor == 0) {
     supervise(spawn, program, argv, environment, lifeline, report);
   }
@@ -135,7 +142,7 @@ Supervised start_supervised(PosixSpawn& spawn, const std::string& program, const
     if (supervisor > 0) {
       reap(supervisor);
     }
-    throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(failure));
+    throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(static_cast<int>(failure)));
   }
   fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
   return {.supervisor = supervisor, .lifeline = std::move(lifeline.write), .report = std::move(report.read)};

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,18 @@
 
 namespace apo {
 
+enum Told : std::size_t {
+  kStatus,       // of the program, as of waitpid(), when it has ended
+  kLeftBehind,   // how many descendants were killed after that; told when all have ended, with
+  kNanoseconds,  // from the start of the program until then
+  kAllTold,
+};
+
 struct Supervised {
   pid_t supervisor = -1;  // a child of ours in a group of its own
   // Its end, which our death brings about as well, makes the supervisor kill all that descends from the program.
   FileDescriptor lifeline;
-  // Does not block. Gives an int when the program has ended, its status of waitpid(); another one where descendants
-  // were killed after that, their number; and ends with the supervisor.
+  // Does not block, and ends with the supervisor. Gives std::int64_t in the order of Told.
   FileDescriptor report;
 };
 
