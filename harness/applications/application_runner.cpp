@@ -83,7 +83,8 @@ Result<Done> ApplicationRunner::prepare(Side arm) const {
       run_process(application_.prepare,
                   {.timeout_s = application_.time_limit_s,
                    .working_folder = folder_.string(),
-                   .environment = {dispatch_variable(application_, dispatch_.at(static_cast<std::size_t>(arm)))}});
+                   .environment = {dispatch_variable(application_, dispatch_.at(static_cast<std::size_t>(arm)))},
+                   .until_last = true});
   if (run.ok()) {
     return Done{};
   }

@@ -39,7 +39,7 @@ void check_whole(const CommandOptions& options) {
 }  // namespace
 
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others) {
-  CLI::Option* const a = app.add_option("--command-a", options.asked.a, "command A, which 'sh -c' runs: the baseline");
+  CLI::Option* const a = app.add_option("--command-a", options.asked.a, "command A, which a shell runs: the baseline");
   CLI::Option* const b = app.add_option("--command-b", options.asked.b, "command B, which is judged against it");
   CLI::Option* const target =
       app.add_option("--target", options.target,
@@ -50,9 +50,10 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--metric", options.asked.commands.metric,
                      "number to judge by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
                      "or nvbench[:NAME]"),
-      app.add_option("--correct", options.asked.commands.correct,
-                     "command that checks each side once ($APO_SIDE is a or b, $APO_COMMAND the command); has to exit "
-                     "with 0"),
+      app.add_option(
+          "--correct", options.asked.commands.correct,
+          "command that checks the first run of each and half of the timed ones, drawn by lot: it reads what "
+          "the run printed, and finds what it wrote in $APO_OUTPUT; has to exit with 0"),
       app.add_option(
              "--runs", options.asked.commands.runs,
              "fresh runs of each command in a round, of which the best counts: more on a busy machine (default: 1)")

@@ -38,7 +38,7 @@ APO_WORDS(FailedSide, failed_side_from, a, b, both)
 struct CommandQuestion {
   std::string metric;  // as it was written: "gbench:NAME"
   bool higher_is_better = false;
-  std::string correct;         // the command that checks each side; empty: nothing was checked
+  std::string correct;         // the command that checks runs; empty: nothing was checked
   std::string judge = "auto";  // a preset, or auto: by an A/A run of A
   Layout layout = Layout::random;
   int runs = 1;          // of each command in a round, of which the best counts
@@ -124,7 +124,7 @@ struct ProgramComparison {
   ComparisonKind kind = ComparisonKind::commands;
   ComparisonPurpose purpose = ComparisonPurpose::compare;
   std::int64_t campaign = 0;  // that it ended; 0: it was asked for alone
-  std::string a;              // the command as `sh -c` gets it, or the dispatch as it was named
+  std::string a;              // the command as the shell gets it, or the dispatch as it was named
   std::string b;
   std::string folder;               // both run in
   double margin = 0;                // of a gate: log effect

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/system/orphans.h"
 #include "harness/core/system/process.h"
 
 namespace apo {
@@ -23,16 +22,15 @@ class LineRun {
       : on_line_(on_line),
         timeout_s_(options.timeout_s),
         child_(require_program(argv.front()), argv,
-               {.working_folder = options.working_folder, .environment = options.environment}) {
+               {.working_folder = options.working_folder, .environment = options.environment, .supervised = true}) {
     child_.close_input();
   }
 
   ProcessResult run() {
     const bool now = !watch();
     const double seconds = child_.seconds();
-    const int left_behind = now ? 0 : orphans_.count(child_.pids(), kAfterTheEnd);
-    ProcessResult result = ended_with(child_.end(now));
-    orphans_.end_all({});
+    const bool all = now || child_.all_ended_within(kAfterTheEnd);
+    ProcessResult result = ended_with(child_.end(now || !all));
     if (!now) {  // what lies in the pipes when nobody is left to write to them
       child_.move();
       if (take(seconds) && !child_.output.empty()) {
@@ -42,7 +40,7 @@ class LineRun {
     result.timed_out = timed_out_;
     result.stopped = now && !timed_out_;
     result.seconds = seconds;
-    result.left_behind = left_behind;
+    result.left_behind = child_.left_behind();
     keep_end(child_.errors, kKeptEnd);
     result.error = std::move(child_.errors);
     result.output = std::move(printed_) + child_.output;
@@ -87,7 +85,6 @@ class LineRun {
 
   const OnLine& on_line_;
   const double timeout_s_;
-  Orphans orphans_;  // before the child
   Subprocess child_;
   std::string printed_;  // the end of the whole lines
   bool timed_out_ = false;

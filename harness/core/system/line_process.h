@@ -20,8 +20,8 @@ struct LineProcessOptions {
 // `seconds` is the time since the start. False: the program is ended.
 using OnLine = std::function<bool(std::string_view line, double seconds)>;
 
-// The result has the end of what was printed. Searches PATH for argv[0]. The program leads a process group of its own.
-// At its end, at the deadline and when this process dies nothing of it stays, not even what left its group. A line
+// The result has the end of what was printed. Searches PATH for argv[0]. The program is supervised: at its end, at
+// the deadline and when this process dies nothing of it stays, whatever its session. A line
 // longer than a mebibyte is cut. Throws EnvironmentError when the program cannot be started.
 ProcessResult run_lines(const std::vector<std::string>& argv, const LineProcessOptions& options, const OnLine& on_line);
 

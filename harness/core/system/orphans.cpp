@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -19,8 +20,13 @@ constexpr auto kGrace = std::chrono::seconds(2);     // from SIGTERM to SIGKILL
 constexpr auto kPatience = std::chrono::seconds(5);  // then the kernel does not let go of it, and neither can we
 constexpr auto kPause = std::chrono::milliseconds(10);
 
-// Asks every thread: the system hands an orphan to any of them.
-std::vector<pid_t> children() {
+bool has(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
+}  // namespace
+
+std::vector<pid_t> children_of_ours() {
   std::vector<pid_t> found;
   std::error_code ignored;  // of a thread that ends meanwhile, whose children go to another
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
@@ -32,30 +38,15 @@ std::vector<pid_t> children() {
   return found;
 }
 
-bool has(const std::vector<pid_t>& pids, pid_t pid) {
-  return std::find(pids.begin(), pids.end(), pid) != pids.end();
-}
-
-}  // namespace
-
-Orphans::Orphans() : before_(children()) {
+Orphans::Orphans() : before_(children_of_ours()) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 std::vector<pid_t> Orphans::running(const std::vector<pid_t>& except) const {
-  std::vector<pid_t> left = children();
+  std::vector<pid_t> left = children_of_ours();
   std::erase_if(
       left, [&](pid_t pid) { return has(before_, pid) || has(except, pid) || waitpid(pid, nullptr, WNOHANG) != 0; });
   return left;
-}
-
-int Orphans::count(const std::vector<pid_t>& except, std::chrono::milliseconds grace) const {
-  const auto end = Clock::now() + grace;
-  std::vector<pid_t> left = running(except);
-  for (; !left.empty() && Clock::now() < end; left = running(except)) {
-    std::this_thread::sleep_for(kPause);
-  }
-  return static_cast<int>(left.size());
 }
 
 int Orphans::end_all(const std::vector<pid_t>& except) const {

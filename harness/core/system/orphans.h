@@ -3,10 +3,12 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <vector>
 
 namespace apo {
+
+// Asks every thread: the system hands an orphan to any of them.
+std::vector<pid_t> children_of_ours();
 
 // Made before the program starts: from then on what outlives its parent becomes a child of this process, whatever group
 // or session it is in. Children that this process has already, and those that are named, are left alone. No other
@@ -14,8 +16,6 @@ namespace apo {
 class Orphans {
  public:
   Orphans();
-  // Counts those that still run after the grace.
-  int count(const std::vector<pid_t>& except, std::chrono::milliseconds grace) const;
   // Asks them to end, then ends them, with what these leave. Returns how many there were.
   int end_all(const std::vector<pid_t>& except) const;
 

@@ -49,11 +49,17 @@ void PosixSpawn::set_default_signals(const sigset_t& defaults) {
 
 pid_t PosixSpawn::start(const std::string& program, std::vector<std::string> argv,
                         std::vector<std::string> environment) {
-  require(posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_)));
   pid_t pid = -1;
-  require(posix_spawn(&pid, program.c_str(), &actions_, &attributes_, c_strings(argv).data(),
-                      c_strings(environment).data()));
+  require(try_start(program, std::move(argv), std::move(environment), pid));
   return pid;
+}
+
+int PosixSpawn::try_start(const std::string& program, std::vector<std::string> argv,
+                          std::vector<std::string> environment, pid_t& pid) {
+  const int error = posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_));
+  return error != 0 ? error
+                    : posix_spawn(&pid, program.c_str(), &actions_, &attributes_, c_strings(argv).data(),
+                                  c_strings(environment).data());
 }
 
 }  // namespace apo

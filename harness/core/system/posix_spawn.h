@@ -39,6 +39,9 @@ class PosixSpawn {
   void set_default_signals(const sigset_t& defaults);  // what ignores a signal hands that on
   // `program` is a path. Returns once it runs.
   pid_t start(const std::string& program, std::vector<std::string> argv, std::vector<std::string> environment);
+  // The same; returns the error, 0 of none.
+  int try_start(const std::string& program, std::vector<std::string> argv, std::vector<std::string> environment,
+                pid_t& pid);
 
  private:
   void require(int error) const;

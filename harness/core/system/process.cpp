@@ -53,18 +53,21 @@ std::string require_program(const std::string& name) {
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
   APO_CHECK(!argv.empty());
   Subprocess child(require_program(argv.front()), argv,
-                   {.working_folder = options.working_folder, .environment = options.environment});
-  child.send(options.input);
-  child.close_input();
+                   {.working_folder = options.working_folder,
+                    .environment = options.environment,
+                    .supervised = options.until_last,
+                    .input = options.input});
   const double look_after_s = options.stop.stop_possible() ? 0.02 : 1;
   bool now = false;
   bool cut = false;
-  while (!child.is_silent() && !now) {
+  for (bool over = false; !over && !now;) {
     const double left_s = options.timeout_s - child.seconds();
-    child.move_within(std::clamp(left_s, 0.0, look_after_s));
+    // Where others belong with it, they may have ended and yet what they printed still lie in the pipes.
+    over = options.until_last ? child.all_ended_within({}) : child.is_silent() && child.has_ended();
+    child.move_within(over ? 0 : std::clamp(left_s, 0.0, look_after_s), options.until_last || child.is_silent());
     cut |= cut_off(child.output, options.output_limit);
     cut |= cut_off(child.errors, options.output_limit);
-    now = left_s <= 0 || options.stop.stop_requested() || (cut && options.end_at_limit);
+    now = !over && (left_s <= 0 || options.stop.stop_requested() || (cut && options.end_at_limit));
   }
   ProcessResult result = child.finish(now);
   if (now && options.stop.stop_requested()) {

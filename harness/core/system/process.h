@@ -18,7 +18,9 @@ struct ProcessOptions {
   std::string input;                     // given on stdin
   std::size_t output_limit = 0;          // bytes of stdout, and of stderr, that are kept; 0: all
   bool end_at_limit = false;             // ends the child that prints more; else the rest is read and dropped
-  std::stop_token stop = {};             // kills the child before its end, and run_process throws Cancelled
+  bool until_last = false;    // its end is that of the last process that descends from it, in whatever session; then no
+                              // other thread may start processes meanwhile
+  std::stop_token stop = {};  // kills the child before its end, and run_process throws Cancelled
 };
 
 // Searches PATH for argv[0]. The child leads its own process group, which is killed whole at the deadline and when

@@ -106,7 +106,7 @@ Subprocess::Subprocess(const std::string& program, const std::vector<std::string
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   Pipe err = make_pipe();
-  if (options.guarded) {
+  if (options.guarded && !options.supervised) {
     guard_.emplace();
   }
   PosixSpawn spawn("'" + argv.front() + "'", guard_ ? guard_->pid() : 0);
@@ -117,12 +117,26 @@ Subprocess::Subprocess(const std::string& program, const std::vector<std::string
   if (!options.working_folder.empty()) {
     spawn.change_folder(options.working_folder);
   }
-  pid_ = spawn.start(program, argv, merged_environment(options.environment));
-  end_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   in_ = std::move(in.write);
+  fcntl(in_.get(), F_SETFL, O_NONBLOCK);
+  if (options.input) {
+    send(*options.input);
+    close_input();
+  }
+  const std::vector<std::string> environment = merged_environment(options.environment);
+  if (options.supervised) {
+    orphans_.emplace();
+    Supervised supervised = start_supervised(spawn, program, argv, environment);
+    pid_ = supervised.supervisor;
+    lifeline_ = std::move(supervised.lifeline);
+    end_ = std::move(supervised.report);
+  } else {
+    pid_ = spawn.start(program, argv, environment);
+    end_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  }
   out_ = std::move(out.read);
   err_ = std::move(err.read);
-  for (const int fd : {in_.get(), out_.get(), err_.get()}) {
+  for (const int fd : {out_.get(), err_.get()}) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
   }
 }
@@ -133,11 +147,17 @@ Subprocess::~Subprocess() {
   }
 }
 
-std::vector<pid_t> Subprocess::pids() const {
-  return guard_ ? std::vector<pid_t>{pid_, guard_->pid()} : std::vector<pid_t>{pid_};
-}
-
 int Subprocess::end(bool now) {
+  if (orphans_) {
+    if (now) {
+      lifeline_.reset();
+    }
+    const int of_supervisor = reap(pid_);
+    pid_ = -1;
+    read_report();
+    orphans_->end_all({});
+    return report_.empty() ? of_supervisor : static_cast<int>(report_[kStatus]);
+  }
   if (now) {
     kill(-group(), SIGKILL);
   }
@@ -157,7 +177,8 @@ ProcessResult Subprocess::finish(bool now) {
   ProcessResult result = ended_with(end(now));
   result.output = std::move(output);
   result.error = std::move(errors);
-  result.seconds = seconds();
+  result.seconds = report_.size() == kAllTold ? 1e-9 * static_cast<double>(report_[kNanoseconds]) : seconds();
+  result.left_behind = left_behind();
   return result;
 }
 
@@ -168,9 +189,38 @@ ProcessResult ended_with(int wait_status) {
   return result;
 }
 
-bool Subprocess::has_ended() const {
+void Subprocess::read_report() {
+  while (end_) {
+    std::int64_t told = 0;
+    const ssize_t got = read(end_.get(), &told, sizeof told);
+    if (got == sizeof told) {
+      report_.push_back(told);
+    } else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+      return;
+    } else {
+      end_.reset();
+    }
+  }
+}
+
+bool Subprocess::has_ended() {
+  if (orphans_) {
+    read_report();
+    return !report_.empty() || !end_;
+  }
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+}
+
+bool Subprocess::all_ended_within(std::chrono::milliseconds patience) {
+  const bool ended = has_ended();
+  if (!orphans_ || !ended) {
+    return ended;
+  }
+  pollfd all_ended{end_.get(), POLLIN, 0};
+  poll(&all_ended, 1, end_ ? static_cast<int>(patience.count()) : 0);
+  read_report();
+  return !end_ || report_.size() == kAllTold;
 }
 
 double Subprocess::seconds() const {

@@ -6,12 +6,15 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/core/system/files.h"
+#include "harness/core/system/orphans.h"
+#include "harness/core/system/supervisor.h"
 
 namespace apo {
 
@@ -46,6 +49,10 @@ struct SpawnOptions {
   // A guard ends it, and all that it started, when we die. Without one it learns of our death from the end of its input
   // alone, and ends as it sees fit.
   bool guarded = true;
+  // It belongs with all that it starts, in whatever session, and has ended when the last of them has: a supervisor
+  // takes the place of the guard. No other thread may start processes meanwhile.
+  bool supervised = false;
+  std::optional<std::string> input = {};  // all of it: it lies there when the program starts, as far as a pipe holds it
 };
 
 // Our environment, with the additions in place of what has the same name.
@@ -83,7 +90,9 @@ class Subprocess {
   void move(int most_reads = 64);
   // The same after a wait for something to move, or with `or_end` for its end; at most so long.
   void move_within(double longest_s, bool or_end = false, int most_reads = 64);
-  bool has_ended() const;                            // it itself, whatever holds its outputs open
+  bool has_ended();  // it itself, whatever holds its outputs open
+  // All that belongs with it, too. Waits at most so long for that.
+  bool all_ended_within(std::chrono::milliseconds patience);
   bool is_silent() const { return !out_ && !err_; }  // its outputs have ended
   double seconds() const;                            // since its start
   std::string output;
@@ -95,13 +104,14 @@ class Subprocess {
   FileDescriptor& err() { return err_; }
 
   pid_t pid() const { return pid_; }
-  // It and its guard, where there is one: the children of ours that it is known by.
-  std::vector<pid_t> pids() const;
   // Of it and what it started.
   pid_t group() const { return guard_ ? guard_->pid() : pid_; }
 
-  // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
+  // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first,
+  // with all that belongs with it.
   int end(bool now);
+  // How many of those were killed when it itself had ended.
+  int left_behind() const { return report_.size() == kAllTold ? static_cast<int>(report_[kLeftBehind]) : 0; }
   // The same, and kills it where it takes longer than that.
   int end_within(std::chrono::milliseconds patience);
   // The same as end(), with what was printed.
@@ -109,13 +119,18 @@ class Subprocess {
 
  private:
   void feed();
+  void read_report();
 
-  std::optional<GroupGuard> guard_;  // before its process: that has no moment without one
-  pid_t pid_ = -1;
+  std::optional<GroupGuard> guard_;   // before its process: that has no moment without one
+  std::optional<Orphans> orphans_;    // where it is supervised: what outlives a supervisor that is killed
+  FileDescriptor lifeline_;           // of the supervisor
+  std::vector<std::int64_t> report_;  // of it, in the order of Told
+  pid_t pid_ = -1;                    // of the supervisor, where there is one
   FileDescriptor in_;
   FileDescriptor out_;
   FileDescriptor err_;
-  FileDescriptor end_;  // readable when it has ended; none on old systems, where that is seen a little later
+  // Readable when it has ended; none on old systems, where that is seen a little later. Of a supervisor its report.
+  FileDescriptor end_;
   std::string unsent_;
   std::size_t sent_ = 0;  // of it
   bool closes_ = false;   // its input, behind what is unsent

@@ -1,5 +1,5 @@
-// harness/evaluate/commands/command_runner.cpp - runs `sh -c` with a deadline and a padded environment, and reads the
-// metric.
+// harness/evaluate/commands/command_runner.cpp - runs a shell with a deadline and a padded environment, reads the
+// metric, and checks what was printed.
 #include "harness/evaluate/commands/command_runner.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +26,14 @@ namespace {
 constexpr std::size_t kMostOutput = std::size_t{64} << 20U;
 constexpr std::size_t kShownOutput = 300;
 constexpr std::uint64_t kMostPadding = 4096;
+constexpr const char* kResultFile = "result.json";  // of NVBench
+constexpr const char* kOutputFolder = "output";
+
+// For the input of a shell, so that no list of processes and no file holds the text. The shell has read all of it, and
+// the end of its input, before the command begins, whose own input is empty.
+std::string script_of(const std::string& text) {
+  return "{ exec </dev/null\n" + text + "\n\n}\n";
+}
 
 Failure failed(const ProcessResult& run, double timeout_s, Side side) {
   Failure failure{.evidence = how_it_ended(run, timeout_s), .slot = static_cast<int>(side)};
@@ -49,9 +56,12 @@ int ended_by_signal(const ProcessResult& run) {
 
 std::string how_it_ended(const ProcessResult& run, double timeout_s) {
   const int signal = ended_by_signal(run);
-  return (run.timed_out ? "it had not ended after " + format_seconds(timeout_s)
-          : signal != 0 ? "it was ended by " + signal_name(signal)
-                        : fmt::format("it exited with {}", run.exit_code)) +
+  return (run.timed_out && run.left_behind > 0
+              ? fmt::format("it ended, and {} {} that it started still ran after {}", run.left_behind,
+                            run.left_behind == 1 ? "process" : "processes", format_seconds(timeout_s))
+          : run.timed_out ? "it had not ended after " + format_seconds(timeout_s)
+          : signal != 0   ? "it was ended by " + signal_name(signal)
+                          : fmt::format("it exited with {}", run.exit_code)) +
          and_printed(run);
 }
 
@@ -62,28 +72,31 @@ std::string drawn_padding(std::uint64_t seed) {
 
 CommandRunner::CommandRunner(CommandPair pair, RoundCoins coins) : pair_(std::move(pair)), coins_(std::move(coins)) {}
 
-ProcessResult CommandRunner::execute(Side side, std::uint64_t padding_seed, std::string& file_text) const {
-  std::optional<TemporaryFolder> scratch;
-  std::filesystem::path file;
-  if (pair_.metric.kind == MetricKind::nvbench) {
-    file = scratch.emplace("apo-command").path() / "result.json";
+CommandRunner::Run CommandRunner::execute(Side side, std::uint64_t padding_seed) const {
+  Run run{.folder = TemporaryFolder("apo-command"), .environment = {}, .process = {}};
+  const std::filesystem::path output = run.folder.path() / kOutputFolder;
+  std::filesystem::create_directory(output);
+  run.environment = {"APO_OUTPUT=" + output.string()};
+  if (pair_.layout == Layout::random) {
+    run.environment.push_back(drawn_padding(padding_seed));
   }
-  const ProcessResult run =
-      run_process({"sh", "-c", shell_command(pair_.metric, pair_.commands[static_cast<std::size_t>(side)], file)},
-                  {.timeout_s = pair_.timeout_s,
-                   .working_folder = pair_.folder,
-                   .environment = pair_.layout == Layout::random ? std::vector{drawn_padding(padding_seed)}
-                                                                 : std::vector<std::string>(),
-                   .output_limit = kMostOutput});
-  file_text = scratch && std::filesystem::is_regular_file(file) ? read_file(file) : "";
+  const std::string& command = pair_.commands[static_cast<std::size_t>(side)];
+  run.process =
+      run_process({"sh"}, {.timeout_s = pair_.timeout_s,
+                           .working_folder = pair_.folder,
+                           .environment = run.environment,
+                           .input = script_of(shell_command(pair_.metric, command, run.folder.path() / kResultFile)),
+                           .output_limit = kMostOutput,
+                           .until_last = true});
   return run;
 }
 
-Result<double> CommandRunner::value_of(Side side, const ProcessResult& run, const std::string& file_text) const {
-  if (!run.ok()) {
-    return failed(run, pair_.timeout_s, side);
+Result<double> CommandRunner::value_of(Side side, const Run& run) const {
+  if (!run.process.ok()) {
+    return failed(run.process, pair_.timeout_s, side);
   }
-  auto value = read_metric(pair_.metric, run, file_text);
+  const std::filesystem::path file = run.folder.path() / kResultFile;
+  auto value = read_metric(pair_.metric, run.process, std::filesystem::is_regular_file(file) ? read_file(file) : "");
   if (!value) {
     Failure failure = value.failure();
     failure.slot = static_cast<int>(side);
@@ -92,19 +105,52 @@ Result<double> CommandRunner::value_of(Side side, const ProcessResult& run, cons
   return value;
 }
 
+std::optional<Failure> CommandRunner::check(Side side, const Run& run) const {
+  if (pair_.check.empty()) {
+    return std::nullopt;
+  }
+  if (run.process.cut) {
+    return Failure{.outcome = Outcome::incorrect,
+                   .evidence = "it printed too much to be checked; it may write to a file in $APO_OUTPUT",
+                   .slot = static_cast<int>(side)};
+  }
+  // A check that runs the command itself gives it the same environment.
+  const ProcessResult check = run_process(
+      {"sh", "-c", pair_.check, "sh", std::string(to_string(side)), pair_.commands[static_cast<std::size_t>(side)]},
+      {.timeout_s = pair_.check_timeout_s,
+       .working_folder = pair_.folder,
+       .environment = run.environment,
+       .input = run.process.output,
+       .output_limit = kMostOutput,
+       .until_last = true});
+  if (check.ok()) {
+    return std::nullopt;
+  }
+  Failure failure = failed(check, pair_.check_timeout_s, side);
+  failure.outcome = check.timed_out ? Outcome::timed_out : Outcome::incorrect;
+  failure.evidence = fmt::format("it fails the check '{}': {}", pair_.check, failure.evidence);
+  return failure;
+}
+
 Result<double> CommandRunner::try_once(Side side) const {
   constexpr int kNotExecutable = 126;
   constexpr int kNotFound = 127;
-  std::string file_text;
-  const ProcessResult run =
-      execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), file_text);
-  if (!run.timed_out && run.signal == 0 && (run.exit_code == kNotFound || run.exit_code == kNotExecutable)) {
+  const Run run = execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)));
+  const ProcessResult& process = run.process;
+  if (!process.timed_out && process.signal == 0 &&
+      (process.exit_code == kNotFound || process.exit_code == kNotExecutable)) {
     throw UserError(fmt::format("command {}, '{}', cannot be {}{}", side == Side::a ? "A" : "B",
                                 pair_.commands[static_cast<std::size_t>(side)],
-                                run.exit_code == kNotFound ? "found" : "executed", and_printed(run)),
-                    "commands run by 'sh -c' in the working folder");
+                                process.exit_code == kNotFound ? "found" : "executed", and_printed(process)),
+                    "commands are run by 'sh' in the working folder");
   }
-  return value_of(side, run, file_text);
+  if (const auto value = value_of(side, run); !value) {
+    return value.failure();
+  }
+  if (auto failure = check(side, run)) {
+    return *failure;
+  }
+  return process.seconds;
 }
 
 Result<Round> CommandRunner::round(RoundStage stage, int index) const {
@@ -115,36 +161,28 @@ Result<Round> CommandRunner::round(RoundStage stage, int index) const {
   const RoundDraw draw = draw_round(round.seed, 0);
   round.candidate_in_slot0 = draw.candidate_in_slot0;
   CommandRuns runs{.runs = {}, .higher_is_better = pair_.higher_is_better};
+  double checks_s = 0;
   for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(pair_.runs); ++i) {
     const Side side = is_candidate_run(draw.candidate_in_slot0, i) ? Side::b : Side::a;
-    std::string file_text;
-    const ProcessResult run = execute(side, derive_seed(draw.order_seed, "run", i), file_text);
-    const auto value = value_of(side, run, file_text);
+    const Run run = execute(side, derive_seed(draw.order_seed, "run", i));
+    const auto value = value_of(side, run);
     if (!value) {
       return value.failure();
     }
+    const auto ended = std::chrono::steady_clock::now();
+    if (Random(derive_seed(round.seed, "check", i)).coin()) {  // nobody knew before it had ended
+      if (auto failure = check(side, run)) {
+        return *failure;
+      }
+    }
+    checks_s += seconds_since(ended);
     runs.runs.push_back({.candidate = side == Side::b, .value = *value});
   }
   round.commands = std::move(runs);
   round.environment.layout = pair_.layout;
   round.environment.steal_percent = steal_percent(ticks, read_cpu_ticks());
-  round.seconds = seconds_since(start);
+  round.seconds = seconds_since(start) - checks_s;
   return round;
-}
-
-Result<Done> CommandRunner::check(const std::string& check, Side side) const {
-  const ProcessResult run = run_process(
-      {"sh", "-c", check}, {.timeout_s = pair_.timeout_s,
-                            .working_folder = pair_.folder,
-                            .environment = {"APO_SIDE=" + std::string(to_string(side)),
-                                            "APO_COMMAND=" + pair_.commands[static_cast<std::size_t>(side)]},
-                            .output_limit = kMostOutput});
-  if (run.ok()) {
-    return Done{};
-  }
-  Failure failure = failed(run, pair_.timeout_s, side);
-  failure.outcome = run.timed_out ? Outcome::timed_out : Outcome::incorrect;
-  return failure;
 }
 
 }  // namespace apo

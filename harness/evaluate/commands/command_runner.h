@@ -3,10 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/core/comparisons/comparison.h"
 #include "harness/core/records/records.h"
+#include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/commands/read_metric.h"
 #include "harness/evaluate/rounds/layout.h"
@@ -32,26 +35,33 @@ struct CommandPair {
   Layout layout = Layout::random;
   int runs = 1;          // of each command in a round
   double timeout_s = 0;  // of a run
+  std::string check;     // of what a run printed and wrote; empty: none
+  double check_timeout_s = 0;
 };
 
-// Commands are not confined: they are the user's own. Each run is a process group of its own, which is
-// ended with the run, at its deadline and when this process dies.
+// Commands are not confined: they are the user's own. A run ends with the last process that it started, and none is
+// left at its deadline and when this process dies. Runs differ in nothing but their command, which is in no argument
+// and no file: they cannot tell their side, nor whether they are timed or checked.
 class CommandRunner {
  public:
   CommandRunner(CommandPair pair, RoundCoins coins);
 
-  // Makes a run whose metric no verdict uses. Failures have the side as their slot. Throws UserError if the shell does
-  // not find the command or may not execute it.
+  // Makes a run whose metric no verdict uses, checks it, and returns how many seconds it took. Failures have the side
+  // as their slot. Throws UserError if the shell does not find the command or may not execute it.
   Result<double> try_once(Side side) const;
   // Makes fresh runs of each, A B B A and so on; the first side is drawn. With random layout the size of each run's
-  // environment is drawn.
+  // environment is drawn. A coin that is tossed for each run decides whether it is checked when it has ended.
   Result<Round> round(RoundStage stage, int index) const;
-  // Succeeds if `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
-  Result<Done> check(const std::string& check, Side side) const;
 
  private:
-  ProcessResult execute(Side side, std::uint64_t padding_seed, std::string& file_text) const;
-  Result<double> value_of(Side side, const ProcessResult& run, const std::string& file_text) const;
+  struct Run {
+    TemporaryFolder folder;                // of its own
+    std::vector<std::string> environment;  // what is added to ours
+    ProcessResult process;
+  };
+  Run execute(Side side, std::uint64_t padding_seed) const;
+  Result<double> value_of(Side side, const Run& run) const;
+  std::optional<Failure> check(Side side, const Run& run) const;
 
   CommandPair pair_;
   RoundCoins coins_;

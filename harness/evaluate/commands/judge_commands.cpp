@@ -1,4 +1,4 @@
-// harness/evaluate/commands/judge_commands.cpp - makes trial runs, correctness checks, the A/A run, then rounds.
+// harness/evaluate/commands/judge_commands.cpp - makes trial runs, the A/A run, then rounds.
 #include "harness/evaluate/commands/judge_commands.h"
 
 #include <fmt/format.h>
@@ -27,13 +27,16 @@ constexpr double kLeastTimeoutS = 10;
 constexpr double kTimesTheTrial = 20;
 
 CommandPair pair_of(const ProgramComparison& comparison) {
+  const double timeout_s = comparison.commands.timeout_s > 0 ? comparison.commands.timeout_s : kFirstTimeoutS;
   return {.commands = {comparison.a, comparison.b},
           .folder = comparison.folder,
           .metric = parse_metric(comparison.commands.metric),
           .higher_is_better = comparison.commands.higher_is_better,
           .layout = comparison.commands.layout,
           .runs = comparison.commands.runs,
-          .timeout_s = comparison.commands.timeout_s > 0 ? comparison.commands.timeout_s : kFirstTimeoutS};
+          .timeout_s = timeout_s,
+          .check = comparison.commands.correct,
+          .check_timeout_s = std::max(timeout_s, kFirstTimeoutS)};
 }
 
 Wording wording_of(const ProgramComparison& comparison) {
@@ -54,44 +57,43 @@ std::string said(const Failure& failure) {
   return fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
 }
 
-[[noreturn]] void blame_a(const std::string& what, const Failure& failure) {
-  throw UserError(fmt::format("{}: {}", what, said(failure)),
+std::string trial_text(const char* command, const Failure& failure) {
+  return fmt::format("command {} {}: {}", command,
+                     failure.outcome == Outcome::incorrect ? "is wrong" : "gave no result", said(failure));
+}
+
+[[noreturn]] void blame_a(const Failure& failure) {
+  throw UserError(trial_text("A", failure),
                   failure.outcome == Outcome::no_metric   ? "--metric says what to look for in what it prints"
                   : failure.outcome == Outcome::timed_out ? "--timeout gives each run more time"
                                                           : "nothing can be compared with it");
+}
+
+// A check that looks for what it had before would pass for anything.
+void check_words(const std::string& check) {
+  for (const char* name : {"APO_SIDE", "APO_COMMAND"}) {
+    if (check.find(name) != std::string::npos) {
+      throw UserError(fmt::format("the check '{}' reads ${}, which is gone: a run could see it as well", check, name),
+                      "a check reads what a run printed on its input, and what it wrote in $APO_OUTPUT; $1 is a or b, "
+                      "$2 the command");
+    }
+  }
 }
 
 // Of B. The deadline of later runs follows from the trial of A, where none was given.
 std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
   const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
   judging.observer.progress({.what = "trial of command A"});
-  const auto start = std::chrono::steady_clock::now();
-  if (const auto a = runner.try_once(Side::a); !a) {
-    blame_a("command A gave no result", a.failure());
+  const auto a_seconds = runner.try_once(Side::a);
+  if (!a_seconds) {
+    blame_a(a_seconds.failure());
   }
   if (judging.comparison.commands.timeout_s <= 0) {
-    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * seconds_since(start));
+    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * *a_seconds);
   }
   judging.observer.progress({.what = "trial of command B"});
   const CommandRunner timed(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
   const auto b = timed.try_once(Side::b);
-  return b ? std::nullopt : std::optional(b.failure());
-}
-
-// Checks B. The time of a check does not count as that of a run.
-std::optional<Failure> check_both(const Judging& judging, CommandPair pair) {
-  const std::string& check = judging.comparison.commands.correct;
-  if (check.empty()) {
-    return std::nullopt;
-  }
-  pair.timeout_s = std::max(pair.timeout_s, kFirstTimeoutS);
-  const CommandRunner runner(pair, {});
-  judging.observer.progress({.what = "correctness of command A"});
-  if (const auto a = runner.check(check, Side::a); !a) {
-    blame_a("command A fails the check '" + check + "'", a.failure());
-  }
-  judging.observer.progress({.what = "correctness of command B"});
-  const auto b = runner.check(check, Side::b);
   return b ? std::nullopt : std::optional(b.failure());
 }
 
@@ -126,6 +128,7 @@ JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
   }
   CommandPair same = pair;
   same.commands[1] = same.commands[0];
+  same.check.clear();
   const SentinelResult sentinel =
       run_sentinel(source_of(judging, same, "sentinel"), "of command A", strict_preset(), {}, judging.observer);
   for (const Round& round : sentinel.rounds) {
@@ -234,17 +237,14 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shar
                     Observer& observer, const CommandHooks& hooks) {
   const auto start = std::chrono::steady_clock::now();
   const Judging judging{comparison, seed, std::move(turns), observer, hooks};
+  check_words(comparison.commands.correct);
   CommandPair pair = pair_of(comparison);
-  const auto broken = try_both(judging, pair);
-  const auto wrong = broken ? std::nullopt : check_both(judging, pair);
+  const auto failure_of_b = try_both(judging, pair);
   if (hooks.on_begin) {
     hooks.on_begin();
   }
-  if (broken) {
-    fail_b(comparison, *broken, fmt::format("Not timed: command B gave no result: {}.", said(*broken)));
-  } else if (wrong) {
-    fail_b(comparison, *wrong,
-           fmt::format("Not timed: command B fails the check '{}': {}.", comparison.commands.correct, said(*wrong)));
+  if (failure_of_b) {
+    fail_b(comparison, *failure_of_b, fmt::format("Not timed: {}.", trial_text("B", *failure_of_b)));
   } else {
     time_both(judging, pair);
     note_figure(comparison);

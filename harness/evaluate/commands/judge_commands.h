@@ -19,7 +19,7 @@ struct CommandHooks {
   std::function<void(const Round&)> on_round = {};  // as it is recorded
 };
 
-// Runs each command once, checks the correctness of each, and asks for rounds until the comparison's rule has decided.
+// Runs each command once, checks what it printed, and asks for rounds until the comparison's rule has decided.
 // Fills its rounds, outcome, judgement and figure. Throws UserError, before on_begin, where A fails or B is no
 // command; EnvironmentError where the A/A run finds that this machine cannot judge. A failure of B is its verdict.
 void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// Returns the text for `sh -c`: the command, then the flags that make a benchmark program write JSON. NVBench writes
+// Returns the text for the shell: the command, then the flags that make a benchmark program write JSON. NVBench writes
 // it to `file`.
 std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file);
 

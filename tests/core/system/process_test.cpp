@@ -96,6 +96,69 @@ TEST(Process, WhatAProgramStartedEndsWhenWeAreKilled) {
   EXPECT_TRUE(ends(*grandchild));
 }
 
+TEST(Process, OneThatClosesItsOutputsHasADeadlineToo) {
+  EXPECT_TRUE(run_process({"sh", "-c", "exec >&- 2>&-; sleep 100000"}, {.timeout_s = 0.1}).timed_out);
+}
+
+// What leaves its session and has lost its parent; "daemon" is its process, once it runs.
+std::string detached(const std::string& what) {
+  return "(setsid sh -c 'echo $$ > part; mv part daemon; " + what +
+         "' <&- >&- 2>&- &); while [ ! -e daemon ]; do sleep 0.01; done; ";
+}
+
+std::int64_t daemon_in(const TemporaryFolder& folder) {
+  return parse_int(trim(read_file(folder.path() / "daemon"))).value();
+}
+
+TEST(ProcessUntilLast, LastsAsLongAsTheLastThatItStarted) {
+  const TemporaryFolder folder;
+  const ProcessResult result = run_process({"sh", "-c", detached("sleep 0.1; : > done") + "echo out; exit 3"},
+                                           {.timeout_s = 1000, .working_folder = folder.path(), .until_last = true});
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "done"));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.left_behind, 0);
+  EXPECT_GE(result.seconds, 0.1);
+}
+
+TEST(ProcessUntilLast, EndsAllAtItsDeadlineAndCountsThem) {
+  const TemporaryFolder folder;
+  const ProcessResult result = testing::within_a_limit_that_suffices_for(folder.path() / "daemon", [&](double limit_s) {
+    return run_process({"sh", "-c", detached("exec sleep 100000")},
+                       {.timeout_s = 2 * limit_s, .working_folder = folder.path(), .until_last = true});
+  });
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_LE(result.left_behind, 1);
+  EXPECT_FALSE(testing::is_running(static_cast<int>(daemon_in(folder))));
+}
+
+TEST(ProcessUntilLast, AKilledSupervisorLeavesNothing) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run_process({"sh", "-c", detached("exec sleep 100000") + "kill -KILL $PPID; exec sleep 100000"},
+                  {.timeout_s = 1000, .working_folder = folder.path(), .until_last = true});
+  EXPECT_EQ(result.signal, SIGKILL);
+  EXPECT_FALSE(testing::is_running(static_cast<int>(daemon_in(folder))));
+}
+
+TEST(ProcessUntilLast, EndsAllWhenWeAreKilled) {
+  const TemporaryFolder folder;
+  const pid_t runner = fork();
+  if (runner == 0) {
+    run_process({"sh", "-c", detached("exec sleep 100000")},
+                {.timeout_s = 100000, .working_folder = folder.path(), .until_last = true});
+    _exit(0);
+  }
+  ASSERT_TRUE(testing::comes_about([&] { return std::filesystem::exists(folder.path() / "daemon"); }));
+  kill(runner, SIGKILL);
+  ASSERT_EQ(waitpid(runner, nullptr, 0), runner);
+  EXPECT_TRUE(ends(daemon_in(folder)));
+}
+
+TEST(ProcessUntilLast, AProgramThatCannotBeStartedIsTheEnvironmentsError) {
+  EXPECT_THROW(run_process({"true"}, {.working_folder = "/no-such-folder", .until_last = true}), EnvironmentError);
+}
+
 TEST(Process, AProgramIsEndedByWhatWeIgnore) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   const ProcessResult result = run_process({"sh", "-c", "kill -XFSZ $$"});

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <string>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/commands/decide_application.h"
 #include "harness/evaluate/judge/round.h"
 #include "tests/processes.h"
@@ -183,16 +185,26 @@ TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
 
 // ---------------------------------------------------------------- correctness
 
-TEST(CommandCorrectness, IsCheckedOnceForEachSideBeforeAnythingIsTimed) {
-  ProgramComparison comparison = asked("echo value 2", "echo value 1");
-  comparison.commands.correct = "echo \"$APO_SIDE $APO_COMMAND\" >> checked";
-  judged(comparison);
-  EXPECT_EQ(read_file(place().path() / "checked"), "a echo value 2\nb echo value 1\n");
+TEST(CommandCorrectness, ACheckReadsWhatARunPrintedAndItsFilesAndMayKnowTheSideAndTheCommand) {
+  const std::string writes = R"(; echo 7 > "$APO_OUTPUT/y")";
+  ProgramComparison comparison = asked("echo value 2" + writes, "echo value 1" + writes);
+  comparison.commands.correct = R"(read value; y=$(cat "$APO_OUTPUT/y"); echo "$1 $value $y $2" >> checked)";
+  EXPECT_EQ(judged(comparison).judgement->verdict, Verdict::accepted);
+  std::map<std::string, int> checked;
+  for (const std::string& line : split(trim(read_file(place().path() / "checked")), '\n')) {
+    ++checked[line];
+  }
+  const std::string a = "a value 2 7 " + comparison.a;
+  const std::string b = "b value 1 7 " + comparison.b;
+  EXPECT_EQ(checked.size(), 2U);
+  EXPECT_GT(checked[a], 1);  // 1 of its trial, and about half of 28 timed ones
+  EXPECT_GT(checked[b], 1);
+  EXPECT_LT(checked[a] + checked[b], 58);
 }
 
 TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
   ProgramComparison comparison = asked("echo value 2", "echo value 1");
-  comparison.commands.correct = "test $APO_SIDE = a";
+  comparison.commands.correct = "test $1 = a";
   const ProgramComparison wrong = judged(comparison);
   EXPECT_EQ(wrong.outcome, Outcome::incorrect);
   EXPECT_EQ(wrong.judgement->verdict, Verdict::reverted);
@@ -200,8 +212,22 @@ TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
   EXPECT_TRUE(wrong.rounds.empty());
   comparison.purpose = ComparisonPurpose::gate;
   EXPECT_EQ(judged(comparison).gate, GateVerdict::failed);
-  comparison.commands.correct = "test $APO_SIDE = b";
-  EXPECT_TRUE(mentions(mistake(comparison), "command A fails the check 'test $APO_SIDE = b'")) << mistake(comparison);
+  comparison.commands.correct = "test $1 = b";
+  EXPECT_TRUE(mentions(mistake(comparison), "command A is wrong: incorrect, it fails the check 'test $1 = b'"))
+      << mistake(comparison);
+  comparison.commands.correct = "test $APO_SIDE = a";
+  EXPECT_TRUE(mentions(mistake(comparison), "reads $APO_SIDE, which is gone")) << mistake(comparison);
+}
+
+TEST(CommandCorrectness, ABThatIsWrongInATimedRunIsReverted) {
+  ProgramComparison comparison =
+      asked("echo value 2; echo 7", "echo value 1; test -e tried && echo 0 || echo 7; : > tried");
+  comparison.commands.correct = "grep -q 7";
+  const ProgramComparison wrong = judged(comparison);
+  EXPECT_EQ(wrong.outcome, Outcome::incorrect);
+  EXPECT_EQ(wrong.judgement->reason, Reason::gate_failed);
+  EXPECT_TRUE(mentions(wrong.judgement->sentence, "Command B failed while it was timed: incorrect, it fails the check"))
+      << wrong.judgement->sentence;
 }
 
 // ---------------------------------------------------------------- faults
