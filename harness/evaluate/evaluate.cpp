@@ -70,6 +70,7 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
       gate.outcome = one.outcome;
       gate.evidence = one.evidence;
       gate.wrong = one.wrong;
+      gate.wrong_case = one.wrong_case;
     }
     begin += count;
   }

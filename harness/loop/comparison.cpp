@@ -90,7 +90,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     plan.floor_ns = floors_of(family, plan.workloads, machine, known_roofs(*journal, machine));
   }
   if (journal && !plan.trusted) {
-    plan.proved_wrong = [&](const Experiment& judged) { return known_incorrect(*journal, judged); };
+    plan.known_mistakes = [&](const Experiment& judged) { return known_mistakes(*journal, family, judged); };
   }
   Experiment experiment{.index = 1,
                         .family = family.name,

@@ -163,6 +163,9 @@ void add_gate(Journal& journal, std::int64_t experiment, const GateResult& gate)
   for (const OutputErrors& errors : gate.errors) {
     insert_row(journal, "output_error", errors, {{"experiment", experiment}});
   }
+  if (gate.wrong_case) {
+    insert_row(journal, "wrong_case", *gate.wrong_case, {{"experiment", experiment}});
+  }
   transaction.commit();
 }
 
@@ -284,6 +287,9 @@ Experiment load_experiment(Journal& journal, std::int64_t id, Detail detail) {
     if (gate.gate == "correctness") {
       gate.errors = read_rows<OutputErrors>(journal, "output_error WHERE experiment = ? ORDER BY workload", {id});
     }
+    if (gate.outcome == Outcome::incorrect) {
+      gate.wrong_case = first_of(read_rows<WrongCase>(journal, "wrong_case WHERE experiment = ?", {id}));
+    }
   }
   if (detail == Detail::rounds) {
     experiment.rounds = rounds_of(journal, "experiment", id);
@@ -335,6 +341,21 @@ std::optional<std::int64_t> oldest_proof_of_wrong(Journal& journal, const Experi
       query, {candidate.family, candidate.candidate_source_hash, encode(candidate.candidate.settings),
               has_code ? Value(build.code_hash) : Value(nullptr), has_code ? candidate.workloads.front() : ""});
   return found != 0 ? std::optional(found) : std::nullopt;
+}
+
+APO_COLUMNS_AS(KnownCase, "experiment, workload, axes, regime, seed", experiment, where.workload, where.axes,
+               where.regime, where.seed)
+
+std::vector<KnownCase> wrong_cases(Journal& journal, const std::string& family,
+                                   const std::optional<std::int64_t>& experiment) {
+  const std::int64_t own = experiment.value_or(0);
+  std::vector<KnownCase> cases = read_rows<KnownCase>(journal, "wrong_case WHERE experiment = ?", {own});
+  std::ranges::move(read_rows<KnownCase>(journal,
+                                         "wrong_case WHERE experiment = (SELECT max(w.experiment) FROM wrong_case w"
+                                         " JOIN experiment e ON e.id = w.experiment WHERE e.family = ? AND e.id <> ?)",
+                                         {family, own}),
+                    std::back_inserter(cases));
+  return cases;
 }
 
 namespace {

@@ -135,7 +135,9 @@ TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
 }
 
 TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
-  plan.proved_wrong = [](const Experiment& candidate) { return "it was wrong in " + candidate.workloads.front(); };
+  plan.known_mistakes = [](const Experiment& candidate) {
+    return KnownMistakes{.proof = "it was wrong in " + candidate.workloads.front(), .cases = {}};
+  };
   expect_stopped(evaluate_candidate("copy/sixteen_times"), "history", Outcome::incorrect);
   EXPECT_EQ(rounds_seen, 0);
 }

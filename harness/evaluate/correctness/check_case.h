@@ -68,6 +68,10 @@ struct CheckCase {
   std::uint64_t seed = 0;          // of its inputs; 0: from the seed of the check
   std::string repeated_axis = {};  // as of a Workload, whose name it does not have
   std::int64_t distinct = 0;
+  // "experiment 7", which was wrong there: such a case comes before all others, in a process of its own, and where
+  // `known_seed` is not 0, on the same inputs. It has one regime.
+  std::string known_from = {};
+  std::uint64_t known_seed = 0;
 };
 
 struct CheckResult {
@@ -78,6 +82,7 @@ struct CheckResult {
   int calls = 0;
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};
+  std::optional<WrongCase> wrong_case = {};
   std::string confinement;  // the means that held the candidate
   // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
   // watches modules.
