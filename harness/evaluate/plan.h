@@ -65,6 +65,8 @@ struct EvaluatePlan {
   double solo_run_s =
       kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
+  // The family's own: what is accepted is also held against it. Empty where that is left to a certification.
+  std::optional<Configuration> baseline = {};
   // Returns the earlier verdict on the same two binaries of the first workload, which are then not timed, or "".
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
   // Asked once the candidate is built. Code that was proven wrong is not timed.

@@ -44,7 +44,8 @@ KnownMistakes known_mistakes(Journal& journal, const Family& family, const Exper
   KnownMistakes known{.proof = sentence(candidate.candidate, proof), .cases = {}};
   for (const auto& [experiment, where] : wrong_cases(journal, family.name, proof)) {
     const bool is_own = proof == experiment;
-    if (check_axes(family, where.axes).empty() && std::ranges::find(family.regimes, where.regime) != family.regimes.end() &&
+    if (check_axes(family, where.axes).empty() &&
+        std::ranges::find(family.regimes, where.regime) != family.regimes.end() &&
         (is_own || element_count(family, where.axes) <= kMostElements)) {
       known.cases.push_back({.workload = where.workload,
                              .axes = where.axes,
