@@ -89,8 +89,8 @@ TEST(FamilyCheck, AProgramThatDrawsInItsReferenceIsRefused) {
 }
 
 TEST(FamilyCheck, AToleranceThatLetsZerosPassIsRefused) {
-  const std::string error =
-      refusal_of(replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10 because it is a test\n// apo:unit "));
+  const std::string error = refusal_of(
+      replaced(kSoftmax, "// apo:unit ", "// apo:tolerance rtol=0.1 atol=10 because it is a test\n// apo:unit "));
   expect_contains(error, "lets 'zeros' pass");
 }
 
@@ -155,6 +155,13 @@ TEST(FamilyCheck, AnOutputOfWhichItsFormatLeavesOneValueIsRefused) {
                   "elements of output y are 0 in f16");
   expect_contains(refusal_of(elementwise("Real(1) / (Real(1) + exp(-x[i]))", "f32[n] uniform(4,120)", "f16")),
                   "elements of output y are 1 in f16");
+}
+
+TEST(FamilyCheck, ATotalHasOneValueAndIsAFamily) {
+  std::string total = elementwise("0;\n  y[0] = sum<Real>(n, [&](int64_t i) { return x[i]; })", "f32[n] normal", "f32");
+  total = replaced(replaced(total, "  for (int64_t i = 0; i < n; ++i) y[i] = 0;\n", ""), "f32[n]\n// apo:w",
+                   "f32[1]\n// apo:w");
+  EXPECT_GT(check(total).cases, 0);
 }
 
 TEST(FamilyCheck, AFamilyMostOfWhoseMistakesChangeNothingIsRefused) {
