@@ -111,10 +111,12 @@ std::string baseline_text(const Experiment& experiment, const std::string& basel
         baseline, ratio_text(claim.candidate), ratio_text(claim.incumbent),
         format_ratio(experiment.judgement->speedup()), kBaselineRounds);
   }
-  const bool slow = claim.incumbent.upper < 0;
-  return fmt::format("Against the family's baseline {} it is {} (n={}){}.", baseline, ratio_text(claim.candidate),
-                     kBaselineRounds,
-                     slow ? "; the incumbent itself is slower than that: " + ratio_text(claim.incumbent) : "");
+  const std::string slow =
+      claim.incumbent.upper < 0 ? "; the incumbent itself is slower than that: " + ratio_text(claim.incumbent) : "";
+  return experiment.candidate.label() == baseline
+             ? fmt::format("It is the family's own baseline{}.", slow)
+             : fmt::format("Against the family's baseline {} it is {} (n={}){}.", baseline, ratio_text(claim.candidate),
+                           kBaselineRounds, slow);
 }
 
 // An incumbent may be slow where it finds itself in that role, and small errors of a chain of accepts add up.

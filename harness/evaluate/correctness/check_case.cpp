@@ -98,8 +98,8 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
                       const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
   CheckResult result{.errors = {.workload = one.workload}};
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
-    const std::string known = one.known_from.empty() ? "" : ", as in " + one.known_from;
-    CheckResult bad = failed(failure, one.workload + " (" + regimes + known + ")");
+    CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
+    bad.evidence += one.known_from.empty() ? "" : "; checked first, as " + one.known_from + " was wrong there";
     bad.errors = result.errors;
     bad.wrong = result.wrong;
     bad.wrong_case = result.wrong_case;
