@@ -1,4 +1,5 @@
-// harness/evaluate/counted_rounds.h - as many rounds that count as are wanted: sentinel, study of noise, certification.
+// harness/evaluate/counted_rounds.h - as many rounds that count as are wanted: sentinel, study of noise, certification,
+// a claim beside the baseline.
 #pragma once
 
 #include <cstdint>
