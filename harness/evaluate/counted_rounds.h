@@ -63,7 +63,7 @@ struct EffectInterval {
 };
 // The two arms of a claim against the plan's baseline, each in the place of the candidate, over kBaselineRounds fresh
 // rounds. Log effects with their 99.8 % intervals; that of the baseline itself is 0.
-inline constexpr int kBaselineRounds = 14;
+inline constexpr int kBaselineRounds = 10;
 struct BaselineClaim {
   EffectInterval candidate;
   EffectInterval incumbent;
