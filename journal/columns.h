@@ -225,6 +225,7 @@ APO_COLUMNS_AS(Build,
                toolchain.version, log)
 APO_COLUMNS(GateResult, gate, outcome, evidence, seconds)
 APO_COLUMNS(OutputErrors, workload, max_absolute, max_relative, has_nan, has_inf)
+APO_COLUMNS(WrongCase, workload, axes, regime, seed)
 APO_COLUMNS_AS(Round, "stage, idx, seed, candidate_in_slot0, effect, void_why, seconds", stage, index, seed,
                candidate_in_slot0, effect, void_why, seconds)
 APO_COLUMNS(RoundWorkload, workload, repetitions, effect, incumbent_p90_ns, candidate_p90_ns, incumbent_median_ns,

@@ -81,6 +81,7 @@ void check_filled(Database& database, const std::filesystem::path& path) {
                         "' brings it up to date, and so does any "
                         "command that writes; an older apo can't read it then");
   }
+  complete_for_reading(database);
 }
 
 std::filesystem::path prepared(const std::filesystem::path& path, Access access) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -217,6 +218,62 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   result.certification.seconds = seconds_since(start) - waited_s;
   result.certification.at = utc_now();
   return result;
+}
+
+namespace {
+
+std::vector<double> effects_over_baseline(const Runtime& runtime, const Configuration& arm, const EvaluatePlan& plan,
+                                          std::uint64_t seed, Observer& observer) {
+  const Configuration& baseline = *plan.baseline;
+  if (arm == baseline) {
+    return std::vector<double>(kBaselineRounds);
+  }
+  std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, arm, plan, seed, observer);
+  const RoundOptions options = round_options(plan, pairs);
+  RoundRunner runner(runtime, std::move(pairs), plan.preset, seed, arm.label(), plan.cache, options);
+  double waited_s = 0;
+  return counted_effects(run_rounds(in_turns(runtime, runner, observer), RoundStage::certify, kBaselineRounds,
+                                    plan.preset, observer, arm.label() + " against " + baseline.label(), waited_s));
+}
+
+EffectInterval interval_of(const std::vector<double>& effects) {
+  constexpr double kAlpha = 0.001;  // each side
+  const WalshAverages averages(effects);
+  return {averages.hodges_lehmann(), averages.lower(kAlpha), averages.upper(kAlpha)};
+}
+
+// By the rule of a certification's alarm.
+bool is_well_below(double claimed, const std::vector<double>& candidate, const std::vector<double>& incumbent) {
+  constexpr double kAlpha = 0.005;
+  constexpr double kShare = 0.7;
+  std::vector<double> between;
+  std::ranges::transform(candidate, incumbent, std::back_inserter(between), std::minus<>());
+  return WalshAverages(between).upper(kAlpha) < kShare * claimed;
+}
+
+}  // namespace
+
+BaselineClaim hold_against_baseline(const Runtime& runtime, const Experiment& experiment, const EvaluatePlan& plan,
+                                    Observer& observer) {
+  for (const Workload* workload : plan.workloads) {
+    if (const std::string why = runtime.unsupported(*plan.baseline, workload->axes); !why.empty()) {
+      throw EnvironmentError(plan.baseline->label() + " does not support " + workload->name + ": " + why);
+    }
+  }
+  const double claimed = experiment.judgement->effect;
+  BaselineClaim claim{.holds = false};
+  for (int look = 0; look < 2 && !claim.holds; ++look) {
+    const std::uint64_t seed =
+        derive_seed(derive_seed(plan.seed, "baseline", static_cast<std::uint64_t>(experiment.id)), "look",
+                    static_cast<std::uint64_t>(look));
+    const auto of = [&](const Configuration& arm) { return effects_over_baseline(runtime, arm, plan, seed, observer); };
+    const std::vector<double> candidate = of(experiment.candidate);
+    const std::vector<double> incumbent = of(experiment.incumbent);
+    claim = {.candidate = interval_of(candidate),
+             .incumbent = interval_of(incumbent),
+             .holds = !is_well_below(claimed, candidate, incumbent)};
+  }
+  return claim;
 }
 
 }  // namespace apo

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
@@ -17,6 +19,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/large_case.h"
+#include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -70,6 +73,7 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
       gate.outcome = one.outcome;
       gate.evidence = one.evidence;
       gate.wrong = one.wrong;
+      gate.wrong_case = one.wrong_case;
     }
     begin += count;
   }
@@ -92,6 +96,56 @@ void check_every_regime(const Evaluation& evaluation) {
   if (!add_gate(evaluation, regimes_gate(evaluation, cases, seed))) {
     fail_after_timing(experiment);
   }
+}
+
+std::string ratio_text(const EffectInterval& interval) {
+  return format_interval(std::exp(interval.effect), std::exp(interval.lower), std::exp(interval.upper)).all();
+}
+
+// What the two series say, as a part of the verdict.
+std::string baseline_text(const Experiment& experiment, const std::string& baseline, const BaselineClaim& claim) {
+  if (!claim.holds) {
+    return fmt::format(
+        "The gain did not come back against the family's baseline {}: the candidate is {} of that and the incumbent "
+        "{}, where {} was found between the two (n={}).",
+        baseline, ratio_text(claim.candidate), ratio_text(claim.incumbent),
+        format_ratio(experiment.judgement->speedup()), kBaselineRounds);
+  }
+  const std::string slow =
+      claim.incumbent.upper < 0 ? "; the incumbent itself is slower than that: " + ratio_text(claim.incumbent) : "";
+  return experiment.candidate.label() == baseline
+             ? fmt::format("It is the family's own baseline{}.", slow)
+             : fmt::format("Against the family's baseline {} it is {} (n={}){}.", baseline, ratio_text(claim.candidate),
+                           kBaselineRounds, slow);
+}
+
+// An incumbent may be slow where it finds itself in that role, and small errors of a chain of accepts add up.
+void check_against_baseline(const Evaluation& evaluation) {
+  Experiment& experiment = evaluation.experiment;
+  const EvaluatePlan& plan = evaluation.plan;
+  Judgement& judgement = *experiment.judgement;
+  if (!plan.baseline || judgement.verdict != Verdict::accepted || *plan.baseline == experiment.incumbent) {
+    return;
+  }
+  const StageRange range("gate baseline");
+  const auto start = std::chrono::steady_clock::now();
+  GateResult gate{.gate = "baseline"};
+  try {
+    const BaselineClaim claim = hold_against_baseline(evaluation.runtime, experiment, plan, evaluation.observer);
+    gate.evidence = baseline_text(experiment, plan.baseline->label(), claim);
+    judgement.sentence = claim.holds ? judgement.sentence + " " + gate.evidence : gate.evidence;
+    if (!claim.holds) {
+      judgement.verdict = Verdict::reverted;
+      judgement.reason = Reason::confirm_failed;
+    }
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const EnvironmentError& error) {
+    gate.ran = false;
+    gate.evidence = "not held against the family's baseline: " + one_line(with_hint(error));
+  }
+  gate.seconds = seconds_since(start);
+  add_gate(evaluation, std::move(gate));
 }
 
 // Returns a name for the coins that no other comparison of the campaign has.
@@ -203,6 +257,7 @@ std::optional<PairOutcome> evaluate(const Runtime& runtime, Experiment& experime
     draw_inputs(evaluation, *pairs);
     outcome = time_pairs(evaluation, std::move(*pairs));
     check_every_regime(evaluation);
+    check_against_baseline(evaluation);
     seconds += seconds_since(start);
   }
   experiment.judgement->seconds = seconds;

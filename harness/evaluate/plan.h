@@ -12,6 +12,7 @@
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
+#include "harness/evaluate/correctness/check_case.h"
 #include "harness/evaluate/judge/gate_decision.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
@@ -42,6 +43,12 @@ class BackgroundGates {
   std::future<std::vector<GateResult>> gates_;
 };
 
+// What is known of a candidate's code, and of other code of its family, before it is checked.
+struct KnownMistakes {
+  std::string proof;             // the earlier experiment that proved this code wrong; "": none
+  std::vector<CheckCase> cases;  // where code was wrong, which are checked first
+};
+
 struct EvaluatePlan {
   std::vector<const Workload*> workloads;
   JudgePreset preset = {};
@@ -58,10 +65,12 @@ struct EvaluatePlan {
   double solo_run_s =
       kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
+  // The family's own: what is accepted is also held against it. Empty where that is left to a certification.
+  std::optional<Configuration> baseline = {};
   // Returns the earlier verdict on the same two binaries of the first workload, which are then not timed, or "".
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
-  // Returns the earlier experiment that proved the candidate's code wrong, which is then not timed, or "".
-  std::function<std::string(const Experiment& candidate)> proved_wrong = {};
+  // Asked once the candidate is built. Code that was proven wrong is not timed.
+  std::function<KnownMistakes(const Experiment& candidate)> known_mistakes = {};
   // Checks a candidate for a GPU on idle cores of the CPU, and finishes before anything is timed. A candidate that
   // fails before the gate of correctness does not wait for it.
   BackgroundGates::Run check_on_cpu = {};

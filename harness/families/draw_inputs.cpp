@@ -221,7 +221,7 @@ double special_value(const Draw& draw, std::size_t row, std::size_t in_row, std:
 // The values of a row that is a whole: in order, few different ones, close together, or with special values.
 void arrange_row(const Draw& draw, std::size_t row, std::uint64_t seed, std::span<double> values) {
   constexpr std::size_t kDifferent = 3;
-  constexpr double kClose = 0x1p-7;  // as for an offset of 100 deviations
+  constexpr double kClose = 0x1p-6;  // as for an offset of 64 deviations
   Random random(derive_seed(seed, "row", row));
   const double first = values.front();
   switch (draw.regime) {

@@ -31,7 +31,7 @@ bool changes(std::string_view regime, const Distribution& distribution, DType dt
 //   denormal       normal: below the normal numbers of the dtype
 //   offset         normal, positive: 100 deviations above 0, with the differences of typical inputs
 //   negative_offset  normal: the same below 0
-//   close          the differences to the row's first element times 2^-7
+//   close          the differences to the row's first element times 2^-6
 //   sorted         each row in order, up and down in turn
 //   repeated       a row has three different elements
 //   largest        normal, positive of f16 and 8-bit floats: the upper half of the format's range

@@ -84,9 +84,11 @@ void store_replica(const CampaignFrame& frame, const Experiment& planned, const 
 
 // A worker does not know what the driver's journal has proved wrong.
 void demand_right_history(const CampaignFrame& frame, Experiment& experiment) {
-  const bool accepted = experiment.judgement->verdict == Verdict::accepted;
-  if (const std::string before = accepted ? known_incorrect(frame.journal, experiment) : ""; !before.empty()) {
-    experiment.gates.push_back(history_gate(before));
+  if (experiment.judgement->verdict != Verdict::accepted) {
+    return;
+  }
+  if (const KnownMistakes known = known_mistakes(frame.journal, frame.family, experiment); !known.proof.empty()) {
+    experiment.gates.push_back(history_gate(known.proof));
     fail_after_timing(experiment);
   }
 }

@@ -43,6 +43,10 @@ EvaluatePlan plan_of(const CampaignFrame& frame) {
   const Machine& machine = frame.workspace.machine();
   plan.solo_run_s = policy.solo_run_s > 0 ? policy.solo_run_s : machine.target == Target::cuda ? kSoloRunSeconds : 0;
   plan.floor_ns = floors_of(frame.family, plan.workloads, machine, frame.roofs);
+  plan.baseline = family_baseline(frame.workspace, policy.family);
+  if (plan.baseline == frame.baseline) {
+    plan.baseline.reset();  // the certification of the campaign is against it
+  }
   return plan;
 }
 

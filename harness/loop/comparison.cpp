@@ -11,6 +11,7 @@
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_judge.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/known.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/variants.h"
@@ -73,7 +74,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                     .seed = secret_seed(),
                     .trusted = request.skip_correctness,
                     .time_same_code = request.same_code,
-                    .rounds = {.layout = request.layout}};
+                    .rounds = {.layout = request.layout},
+                    .baseline = family_baseline(workspace, family.name)};
   if (const std::string why = unsupported(runtime, request.incumbent, plan.workloads); !why.empty()) {
     throw UserError(why);
   }
@@ -90,7 +92,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
     plan.floor_ns = floors_of(family, plan.workloads, machine, known_roofs(*journal, machine));
   }
   if (journal && !plan.trusted) {
-    plan.proved_wrong = [&](const Experiment& judged) { return known_incorrect(*journal, judged); };
+    plan.known_mistakes = [&](const Experiment& judged) { return known_mistakes(*journal, family, judged); };
   }
   Experiment experiment{.index = 1,
                         .family = family.name,

@@ -188,7 +188,9 @@ void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experi
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
                      const std::string& judge, WorkAhead* ahead) {
   EvaluatePlan first = plan_for(state, judge);
-  first.proved_wrong = [&](const Experiment& candidate) { return known_incorrect(frame.journal, candidate); };
+  first.known_mistakes = [&](const Experiment& candidate) {
+    return known_mistakes(frame.journal, frame.family, candidate);
+  };
   add_checks_of_new_text(frame, experiment, ahead, first);
   const auto before_timing = [&](EvaluatePlan& plan) {
     const bool decides = !plan.preset.ranks_only;

@@ -163,6 +163,9 @@ void add_gate(Journal& journal, std::int64_t experiment, const GateResult& gate)
   for (const OutputErrors& errors : gate.errors) {
     insert_row(journal, "output_error", errors, {{"experiment", experiment}});
   }
+  if (gate.wrong_case) {
+    insert_row(journal, "wrong_case", *gate.wrong_case, {{"experiment", experiment}});
+  }
   transaction.commit();
 }
 
@@ -284,6 +287,9 @@ Experiment load_experiment(Journal& journal, std::int64_t id, Detail detail) {
     if (gate.gate == "correctness") {
       gate.errors = read_rows<OutputErrors>(journal, "output_error WHERE experiment = ? ORDER BY workload", {id});
     }
+    if (gate.outcome == Outcome::incorrect) {
+      gate.wrong_case = first_of(read_rows<WrongCase>(journal, "wrong_case WHERE experiment = ?", {id}));
+    }
   }
   if (detail == Detail::rounds) {
     experiment.rounds = rounds_of(journal, "experiment", id);
@@ -309,32 +315,6 @@ int judged_candidates(Journal& journal, const std::string& family, const std::st
       " AND j.reason IS NOT 'ranked' AND e.id NOT IN (SELECT experiment FROM replay)"
       " AND EXISTS (SELECT 1 FROM round r WHERE r.experiment = e.id)";
   return static_cast<int>(database_of(journal).number(kQuery, {family, workload_class, peers_of(journal, machine)}));
-}
-
-std::optional<std::int64_t> oldest_proof_of_wrong(Journal& journal, const Experiment& candidate) {
-  // The machine code of a workload says nothing of the shapes that the gates before the timing were wrong on.
-  static const std::string query = fmt::format(
-      "WITH contract AS (SELECT source_hash, file FROM variant_file WHERE name = '{}'),"
-      " like_it AS ("
-      "SELECT e.id FROM experiment e JOIN configuration c ON c.id = e.candidate"
-      " WHERE e.family = ?1 AND e.candidate_source = ?2 AND c.settings = ?3"
-      " UNION SELECT e.id FROM build b JOIN experiment e ON e.id = b.experiment"
-      " WHERE b.code_hash = ?4 AND b.role = 'candidate' AND e.family = ?1"
-      " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?5"
-      " AND (SELECT file FROM contract WHERE source_hash = e.candidate_source) IS"
-      " (SELECT file FROM contract WHERE source_hash = ?2)"
-      " AND EXISTS (SELECT 1 FROM gate g WHERE g.experiment = e.id AND g.gate IN ('timing', 'regimes')"
-      " AND g.outcome = 'incorrect'))"
-      " SELECT min(j.experiment) FROM like_it JOIN judgement j ON j.experiment = like_it.id"
-      // An undecided one may have failed by its incumbent.
-      " WHERE j.outcome = 'incorrect' AND j.verdict = 'reverted'",
-      kContractName);
-  const Build& build = candidate.candidate_build;
-  const bool has_code = !build.code_hash.empty() && candidate.workloads.size() == 1;
-  const std::int64_t found = database_of(journal).number(
-      query, {candidate.family, candidate.candidate_source_hash, encode(candidate.candidate.settings),
-              has_code ? Value(build.code_hash) : Value(nullptr), has_code ? candidate.workloads.front() : ""});
-  return found != 0 ? std::optional(found) : std::nullopt;
 }
 
 namespace {

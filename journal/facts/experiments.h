@@ -32,10 +32,6 @@ std::vector<Experiment> experiments_of(Journal& journal, std::int64_t campaign, 
 // asked: those that came to timing, finished or not. Without ranks, which decide nothing, and replays.
 int judged_candidates(Journal& journal, const std::string& family, const std::string& workload_class,
                       const std::string& machine);
-// The oldest experiment that proved the candidate's code wrong, on any machine: this text with these settings, or where
-// timed calls were wrong, this machine code on the same single workload, under the same contract.
-std::optional<std::int64_t> oldest_proof_of_wrong(Journal& journal, const Experiment& candidate);
-
 enum class JudgedAt : std::uint8_t { campaigns_here, others };
 // The newest `most` judged ones of that family, in order: those of campaigns on that class and machine, or all
 // others. Without those that were only ranked, and without builds, rounds, and gates that passed.

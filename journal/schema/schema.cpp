@@ -145,8 +145,24 @@ void make_append_only(Database& database) {
   }
 }
 
+namespace {
+
+bool has_wrong_cases(Database& database) {
+  return database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'wrong_case'") > 0;
+}
+
+}  // namespace
+
+void complete_for_reading(Database& database) {
+  if (!has_wrong_cases(database)) {
+    execute(database, "PRAGMA query_only = OFF");  // it means temporary tables too
+    execute(database, replace_all(kWrongCase, "CREATE TABLE", "CREATE TEMP TABLE"));
+    execute(database, "PRAGMA query_only = ON");
+  }
+}
+
 void create_or_upgrade(Database& database) {
-  if (checked_version(database) == kSchemaVersion) {
+  if (checked_version(database) == kSchemaVersion && has_wrong_cases(database)) {
     return;
   }
   database.execute("PRAGMA foreign_keys = OFF");  // while rows move; a transaction can't switch it
@@ -157,6 +173,7 @@ void create_or_upgrade(Database& database) {
   } else if (version < kSchemaVersion) {
     upgrade(database);
   }
+  database.execute(kWrongCase);
   make_append_only(database);
   execute(database,
           fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));

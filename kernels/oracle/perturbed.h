@@ -67,16 +67,17 @@ struct Perturbed {
     const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
     return of(exact, holds ? 0 : kRounded, operation);
   }
-  // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order or
-  // are fused with what made them. So it is off by the rounding of the larger term; else the bound would be zero where
-  // this order happens to cancel exactly.
+  // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order, are
+  // fused with what made them, or one of them is a running mean where the reference has that of all. So it is off by up
+  // to 4 ulps of the larger term, as a special function is; else the bound would be zero where this order happens to
+  // cancel exactly, and smaller than the error of Welford's variance.
   static Perturbed summed(Store a, Store b) {
     const Store larger = std::max(std::abs(a), std::abs(b));
     if (!(std::abs(a + b) < larger / 2) || !is_perturbed(kAddition)) {
       return rounded(a + b, kAddition);
     }
     Perturbed result;
-    result.value = a + b + static_cast<Store>(kRounded * centred_random()) * spacing(larger);
+    result.value = a + b + static_cast<Store>(kSpecial * centred_random()) * spacing(larger);
     return result;
   }
   // An input: exact, but for what hardware flushes when it loads it.

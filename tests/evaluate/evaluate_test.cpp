@@ -36,6 +36,7 @@ struct EvaluateTest : ::testing::Test {
   testing::CopyRuntime copy;
   SilentObserver silent;
   EvaluatePlan plan = copy.plan();
+  Runtime runtime_under_test = copy.runtime();
   std::vector<std::string> gates_seen;
   int rounds_seen = 0;
 
@@ -44,14 +45,14 @@ struct EvaluateTest : ::testing::Test {
     EvaluateHooks hooks;
     hooks.on_gate = [&](const GateResult& gate) { gates_seen.push_back(gate.gate); };
     hooks.on_round = [&](const Round&) { ++rounds_seen; };
-    evaluate(copy.runtime(), experiment, plan, silent, hooks);
+    evaluate(runtime_under_test, experiment, plan, silent, hooks);
     // While other tests run beside this one the judge may find the machine too noisy, which says nothing of a
     // candidate.
     for (int again = 0; experiment.judgement->reason == Reason::noisy && again < 10; ++again) {
       experiment = copy.experiment(candidate, incumbent);
       gates_seen.clear();
       rounds_seen = 0;
-      evaluate(copy.runtime(), experiment, plan, silent, hooks);
+      evaluate(runtime_under_test, experiment, plan, silent, hooks);
     }
     return experiment;
   }
@@ -86,6 +87,36 @@ TEST_F(EvaluateTest, AMuchFasterCandidateIsAcceptedAfterConfirmation) {
   }
   EXPECT_GE(timing, seconds_of(experiment.rounds)) << "rounds are most of it";
   EXPECT_LE(timing, experiment.judgement->seconds);
+}
+
+TEST_F(EvaluateTest, WhatIsAcceptedIsAlsoHeldAgainstTheBaseline) {
+  plan.baseline = Configuration{"copy/memcpy", {}};
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
+  EXPECT_EQ(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
+  EXPECT_EQ(gates_seen.back(), "baseline");
+  expect_contains(experiment.judgement->sentence, "Against the family's baseline copy/memcpy it is ");
+  expect_contains(experiment.judgement->sentence, "; the incumbent itself is slower than that: ");
+}
+
+TEST_F(EvaluateTest, AGainOverWhatIsOnlySlowAsTheIncumbentIsReverted) {
+  plan.baseline = Configuration{"copy/memcpy", {}};
+  runtime_under_test.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    const bool is_incumbent =
+        configuration.variant == "copy/simple" && gates_seen == std::vector<std::string>{"metadata"};
+    return copy.runtime().build(is_incumbent ? Configuration{"copy/sixteen_times", {}} : configuration, axes, sanitize);
+  };
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/simple");
+  EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(experiment.judgement->reason, Reason::confirm_failed) << experiment.judgement->sentence;
+  expect_contains(experiment.judgement->sentence,
+                  "The gain did not come back against the family's baseline copy/memcpy");
+}
+
+TEST_F(EvaluateTest, ABaselineThatDoesNotRunIsSaidAndChangesNoVerdict) {
+  plan.baseline = Configuration{"copy/large_only", {}};
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
+  EXPECT_EQ(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
+  expect_contains(experiment.gates.back().evidence, "not held against the family's baseline: copy/large_only does not");
 }
 
 TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
@@ -135,9 +166,25 @@ TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
 }
 
 TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
-  plan.proved_wrong = [](const Experiment& candidate) { return "it was wrong in " + candidate.workloads.front(); };
+  plan.known_mistakes = [](const Experiment& candidate) {
+    return KnownMistakes{.proof = "it was wrong in " + candidate.workloads.front(), .cases = {}};
+  };
   expect_stopped(evaluate_candidate("copy/sixteen_times"), "history", Outcome::incorrect);
   EXPECT_EQ(rounds_seen, 0);
+}
+
+TEST_F(EvaluateTest, WhereCodeWasWrongBeforeIsCheckedFirstOnTheSameInputs) {
+  const Axes axes = find_workload(copy.family(), "n1001")->axes;
+  plan.known_mistakes = [&](const Experiment&) {
+    const CheckCase known = {
+        .workload = "n1001", .axes = axes, .regimes = {"typical"}, .known_from = "experiment 7", .known_seed = 5};
+    return KnownMistakes{.proof = "", .cases = {known}};
+  };
+  const Experiment experiment = evaluate_candidate("copy/wrong_when_ragged");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  expect_contains(experiment.gates.back().evidence, "; checked first, as experiment 7 was wrong there");
+  EXPECT_EQ(experiment.gates.back().wrong_case,
+            (WrongCase{.workload = "n1001", .axes = axes, .regime = "typical", .seed = 5}));
 }
 
 TEST_F(EvaluateTest, OtherMachineCodeOnOneWorkloadIsAChange) {

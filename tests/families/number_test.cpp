@@ -39,12 +39,21 @@ TEST(Perturbed, WhatBinary32HoldsIsExact) {
   EXPECT_GT(spread(0x1p-130, [] { return Noisy(0x1p-100) * Noisy(0x1p-30); }), 0) << "hardware may flush it";
 }
 
-TEST(Perturbed, ASumThatCancelsIsOffByTheRoundingOfItsTerms) {
-  const double sigma = 0x1p-23 / std::sqrt(12.0);
+TEST(Perturbed, ASumThatCancelsIsOffByFourUlpsOfItsTerms) {
+  const double sigma = 8 * 0x1p-23 / std::sqrt(12.0);
   EXPECT_NEAR(spread(0, [] { return Noisy(1.5) - Noisy(1.5); }), sigma, sigma / 10);
   EXPECT_NEAR(spread(0.25, [] { return Noisy(1.5) + Noisy(-1.25); }), sigma, sigma / 10);
   EXPECT_EQ(spread(1.5, [] { return Noisy(1.5) - Noisy(0.0); }), 0);
   EXPECT_EQ(spread(0, [] { return Noisy(0.0) - Noisy(0.0); }), 0);
+}
+
+TEST(Perturbed, ASumInAnyOrderHasEachTermOnce) {
+  for (const int count : {0, 1, 2, 37}) {
+    EXPECT_EQ(
+        spread(count * (count + 1) / 2, [&] { return sum<Noisy>(count, [](std::int64_t i) { return Noisy(i + 1); }); }),
+        0)
+        << count;
+  }
 }
 
 TEST(Perturbed, AnInputMayBeFlushedAndIsElseExact) {

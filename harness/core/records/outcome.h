@@ -106,6 +106,15 @@ struct WrongElement {
   bool operator==(const WrongElement&) const = default;
 };
 
+// The call at which a gate found an output wrong, so that its inputs can be drawn again.
+struct WrongCase {
+  std::string workload;
+  std::map<std::string, std::int64_t, std::less<>> axes;
+  std::string regime;
+  std::uint64_t seed = 0;  // of the inputs; 0: secret, because later experiments get the same
+  bool operator==(const WrongCase&) const = default;
+};
+
 // How large the shapes were that a gate found right. Axis name -> value.
 struct CheckedSizes {
   std::map<std::string, std::int64_t, std::less<>> largest;  // the shape with the most elements
@@ -125,6 +134,7 @@ struct GateResult {
   std::vector<OutputErrors> errors = {};   // of the gate correctness
   CheckedSizes checked = {};               // of the gate correctness; the journal has it in the evidence
   std::optional<WrongElement> wrong = {};  // where an output was; the journal has it in the evidence
+  std::optional<WrongCase> wrong_case = {};
   bool operator==(const GateResult&) const = default;
 };
 

@@ -80,6 +80,12 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
       failure->evidence += "; " + sentence(*findings.wrong);
       result.wrong = std::move(findings.wrong);
     }
+    if (one.repeated_axis.empty()) {
+      result.wrong_case = {.workload = one.workload,
+                           .axes = one.axes,
+                           .regime = one.regimes[regime],
+                           .seed = one.seed != 0 ? 0 : inputs.inputs.seed};
+    }
     return failure;
   }
   ++result.calls;
@@ -93,8 +99,10 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   CheckResult result{.errors = {.workload = one.workload}};
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
     CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
+    bad.evidence += one.known_from.empty() ? "" : "; checked first, as " + one.known_from + " was wrong there";
     bad.errors = result.errors;
     bad.wrong = result.wrong;
+    bad.wrong_case = result.wrong_case;
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
@@ -169,7 +177,8 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
   }
   std::vector<CheckedPointer> prepared;
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
+    const std::uint64_t own =
+        one.known_seed != 0 ? one.known_seed : derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
     try {
       prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
     } catch (const NothingToCompare& error) {

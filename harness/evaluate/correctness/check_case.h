@@ -79,6 +79,10 @@ struct CheckCase {
     }
     return held;
   }
+  // "experiment 7", which was wrong there: such a case comes before all others, in a process of its own, and where
+  // `known_seed` is not 0, on the same inputs. It has one regime.
+  std::string known_from = {};
+  std::uint64_t known_seed = 0;
 };
 
 struct CheckResult {
@@ -89,6 +93,7 @@ struct CheckResult {
   int calls = 0;
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};
+  std::optional<WrongCase> wrong_case = {};
   std::string confinement;  // the means that held the candidate
   // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
   // watches modules.

@@ -123,7 +123,8 @@ bool is_small_case(const Family& family, const CheckCase& one) {
 
 // Small cases of one build share a process, or two: a program calls one kernel with many sizes. In the first one listed
 // workloads come first, the smallest at the begin; the second takes half of the others and begins with the largest. So
-// what is kept of the first sizes is once too small and once too large. A large case has a process of its own.
+// what is kept of the first sizes is once too small and once too large. A large case has a process of its own, and so
+// has one at which code was wrong before, which comes first.
 std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>& plan,
                              const std::vector<std::int64_t>& supported) {
   const auto of = [&](std::int64_t index) -> const CheckCase& { return plan[static_cast<std::size_t>(index)]; };
@@ -131,7 +132,7 @@ std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>&
   std::map<std::vector<std::int64_t>, std::array<Chain, 2>> by_build;
   std::vector<Chain> chains;
   for (const std::int64_t index : supported) {
-    if (!is_small_case(family, of(index))) {
+    if (!of(index).known_from.empty() || !is_small_case(family, of(index))) {
       chains.push_back({index});
       continue;
     }
@@ -477,6 +478,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
       gate.outcome = result->outcome;
       gate.evidence = result->evidence;
       gate.wrong = result->wrong;
+      gate.wrong_case = result->wrong_case;
       return gate;
     }
     add_sizes(gate.checked, *runtime.family, plan[i].axes);

@@ -121,6 +121,12 @@ bool is_below(const Variant& variant, const fs::path& root) {
   return lies_in(variant.path, fs::absolute(root).lexically_normal());
 }
 
+// Names the registered variant that is a family's baseline on a target: the first one that was registered, whatever
+// names come later.
+fs::path baseline_file(const fs::path& folder, const std::string& family, Target target) {
+  return folder / family / fmt::format(".baseline_{}", to_string(target));
+}
+
 }  // namespace
 
 void Catalogue::load_file(const fs::path& path) {
@@ -150,6 +156,11 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
     for (const fs::path& path : source_files(root)) {
       load_file(path);
     }
+    for (auto& [of, id] : baselines_) {
+      if (const Variant* kept = is_below(get(id), root) ? kept_baseline(root, of.first, of.second) : nullptr) {
+        id = kept->id();
+      }
+    }
   }
   for (auto& [id, variant] : variants_) {
     adopt(variant);
@@ -158,6 +169,13 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
           {.path = variant.path, .what = wrong->what, .hint = nearest_other(*wrong, variant), .left_out = false});
     }
   }
+}
+
+const Variant* Catalogue::kept_baseline(const fs::path& folder, const std::string& family, Target target) const {
+  const fs::path file = baseline_file(folder, family, target);
+  const Variant* kept = fs::exists(file) ? find(trim(read_file(file))) : nullptr;
+  const bool fits = kept != nullptr && kept->family == family && kept->target == target && !names_its_parent(*kept);
+  return fits ? kept : nullptr;
 }
 
 std::optional<Catalogue::UnknownRelative> Catalogue::unknown_relative(const Variant& variant) const {
@@ -342,8 +360,15 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
     name_taken(variant, path.string());
   }
   adopt(copy);
-  const auto entry = variants_.insert_or_assign(variant.id(), std::move(copy)).first;
-  return {.variant = &entry->second, .already_registered = !created};
+  const Variant& entry = variants_.insert_or_assign(variant.id(), std::move(copy)).first->second;
+  if (entry.parent.empty()) {
+    baselines_.try_emplace({entry.family, entry.target}, entry.id());
+  }
+  if (const Variant* first = baseline(entry.family, entry.target);
+      first != nullptr && is_below(*first, folder) && kept_baseline(folder, entry.family, entry.target) == nullptr) {
+    write_file_atomically(baseline_file(folder, entry.family, entry.target), first->id() + "\n");
+  }
+  return {.variant = &entry, .already_registered = !created};
 }
 
 fs::path Catalogue::unregister_variant(const std::string& id, const fs::path& folder) {

@@ -30,7 +30,8 @@ class Catalogue {
  public:
   // Scans the folders for *.cpp, *.cu and *.py, in order; folders that do not exist, and what begins with a dot, are
   // skipped. The first file of an id wins. Headers are looked up in all of the folders. The first variant of a family
-  // and target that names no parent is its baseline, and the parent of all others that name none.
+  // and target that names no parent is its baseline, and the parent of all others that name none: the first that was
+  // registered, else the first by name.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
@@ -82,6 +83,8 @@ class Catalogue {
   bool is_registered(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;
+  // The one that was registered first; nullptr where that is not known, or it is gone.
+  const Variant* kept_baseline(const std::filesystem::path& folder, const std::string& family, Target target) const;
   std::vector<std::filesystem::path> roots_;
   std::map<std::string, Variant, std::less<>> variants_;
   std::map<std::pair<std::string, Target>, std::string> baselines_;  // of a family for a target

@@ -18,6 +18,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/plan.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/known.h"
 #include "journal/facts/campaigns.h"
 #include "journal/facts/comparisons.h"
@@ -220,6 +221,12 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
                     .confirm_rounds = kind == Kind::confirm ? judged.rounds : 0,
                     .time_same_code = timed && original.candidate_build.code_hash == original.incumbent_build.code_hash,
                     .rounds = {.layout = recorded_layout(journal, original.id)}};
+  const auto baseline = family_baseline(workspace, family.name);
+  const bool has_its_name = baseline && (baseline->variant == original.candidate.variant ||
+                                         baseline->variant == original.incumbent.variant);  // another text, perhaps
+  if ((kind == Kind::confirm || has_gate(original, "baseline")) && !has_its_name) {
+    plan.baseline = baseline;
+  }
   if (original.campaign != 0) {
     plan.floor_ns = floors_of(family, plan.workloads, workspace.machine(), known_roofs(journal, workspace.machine()));
   }

@@ -128,20 +128,6 @@ std::string unknown_technique(const std::string& name, Target target) {
                      guess.empty() ? "" : "; " + guess);
 }
 
-// Of the files as they lie there now: the first by name is where campaigns of the family start.
-std::string new_baseline(const Paths& paths, const Variant& variant, const std::string& before) {
-  Catalogue now;
-  now.load({paths.home / "variants", paths.variants});
-  const Variant* baseline = now.baseline(variant.family, variant.target);
-  if (before.empty() || baseline == nullptr || baseline->id() == before || baseline->id() != variant.id()) {
-    return "";
-  }
-  return fmt::format(
-      "it is the baseline of {} on {} now, as the first by name of those that name no parent; with "
-      "'apo:parent {}' in it that one stays so",
-      variant.family, to_string(variant.target), before);
-}
-
 std::vector<std::string> notes_on(const Variant& variant, bool verified) {
   std::vector<std::string> notes;
   if (variant.idea.empty() && variant.techniques.empty() && !variant.prediction) {
@@ -243,13 +229,10 @@ CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& r
     answer.verdict = CandidateVerdict::already_registered;
     answer.path = variant.path;
   } else if (passes_checks(workspace, variant, request.checks, observer, answer)) {
-    const Variant* baseline = registered.baseline(variant.family, variant.target);
-    const std::string before = baseline == nullptr ? "" : baseline->id();
     keep_variant(registered, workspace.paths(), variant, answer);
     answer.verdict = CandidateVerdict::registered;
     if (!answer.path.empty()) {
       answer.feedback = notes_on(variant, request.checks.verify);
-      answer.feedback.push_back(new_baseline(workspace.paths(), variant, before));
       std::erase(answer.feedback, "");
     }
   }

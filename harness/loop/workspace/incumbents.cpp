@@ -13,8 +13,8 @@ namespace apo {
 namespace {
 
 Configuration root_configuration(const Workspace& workspace, const std::string& family) {
-  if (const Variant* variant = workspace.catalogue().baseline(family, workspace.target())) {
-    return {variant->id(), default_settings(*variant)};
+  if (auto baseline = family_baseline(workspace, family)) {
+    return *baseline;
   }
   throw UserError(
       fmt::format("family {} has no variant for target {} to start from", family, to_string(workspace.target())),
@@ -22,6 +22,11 @@ Configuration root_configuration(const Workspace& workspace, const std::string& 
 }
 
 }  // namespace
+
+std::optional<Configuration> family_baseline(const Workspace& workspace, const std::string& family) {
+  const Variant* variant = workspace.catalogue().baseline(family, workspace.target());
+  return variant == nullptr ? std::nullopt : std::optional(Configuration{variant->id(), default_settings(*variant)});
+}
 
 std::optional<Configuration> named_baseline(const Workspace& workspace, const Policy& policy) {
   if (policy.baseline.empty()) {

@@ -13,6 +13,9 @@
 
 namespace apo {
 
+// The family's own for the workspace's target; nothing when it has no variant for it.
+std::optional<Configuration> family_baseline(const Workspace& workspace, const std::string& family);
+
 // The policy's baseline; nothing when it names none. UserError for one of another family.
 std::optional<Configuration> named_baseline(const Workspace& workspace, const Policy& policy);
 

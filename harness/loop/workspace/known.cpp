@@ -11,13 +11,14 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/profile/application/application_summary.h"
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "journal/facts/applications.h"
-#include "journal/facts/experiments.h"
+#include "journal/facts/mistakes.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/selftests.h"
 #include "journal/journal.h"
@@ -28,16 +29,38 @@ std::optional<Journal> existing_journal(const Paths& paths) {
   return is_absent(paths.journal) ? std::nullopt : std::optional(Journal::open(paths.journal, Access::read_only));
 }
 
-std::string known_incorrect(Journal& journal, const Experiment& candidate) {
-  const auto proof = oldest_proof_of_wrong(journal, candidate);
+namespace {
+
+std::string sentence(const Configuration& candidate, std::optional<std::int64_t> proof) {
   return proof ? fmt::format("{} gave wrong results in experiment {}: 'apo show {}' has the evidence",
-                             candidate.candidate.label(), *proof, *proof)
+                             candidate.label(), *proof, *proof)
                : "";
 }
 
+}  // namespace
+
+KnownMistakes known_mistakes(Journal& journal, const Family& family, const Experiment& candidate) {
+  const auto proof = oldest_proof_of_wrong(journal, candidate);
+  KnownMistakes known{.proof = sentence(candidate.candidate, proof), .cases = {}};
+  for (const auto& [experiment, where] : wrong_cases(journal, family.name, proof)) {
+    const bool is_own = proof == experiment;
+    if (check_axes(family, where.axes).empty() &&
+        std::ranges::find(family.regimes, where.regime) != family.regimes.end() &&
+        (is_own || element_count(family, where.axes) <= kMostElements)) {
+      known.cases.push_back({.workload = where.workload,
+                             .axes = where.axes,
+                             .regimes = {where.regime},
+                             .known_from = fmt::format("experiment {}", experiment),
+                             .known_seed = where.seed});
+    }
+  }
+  return known;
+}
+
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration) {
-  return known_incorrect(
-      journal, {.family = variant.family, .candidate = configuration, .candidate_source_hash = variant.source_hash});
+  return sentence(configuration, oldest_proof_of_wrong(journal, {.family = variant.family,
+                                                                 .candidate = configuration,
+                                                                 .candidate_source_hash = variant.source_hash}));
 }
 
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {

@@ -10,6 +10,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/plan.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
@@ -18,9 +19,9 @@ namespace apo {
 // The journal, to read what is known; nullopt where there is none yet.
 std::optional<Journal> existing_journal(const Paths& paths);
 
-// "copy/x gave wrong results in experiment 7: 'apo show 7' has the evidence" for the candidate's code; "" where none
-// did. Without a build, by the text alone.
-std::string known_incorrect(Journal& journal, const Experiment& candidate);
+// What the journal knows of the candidate's code and its family; without a build, by the text alone.
+KnownMistakes known_mistakes(Journal& journal, const Family& family, const Experiment& candidate);
+// Its proof alone.
 std::string known_incorrect(Journal& journal, const Variant& variant, const Configuration& configuration);
 
 // Returns the newest of each roof of this device under its present driver. Empty when there are none, or when an older

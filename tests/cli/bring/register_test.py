@@ -49,15 +49,18 @@ class Register(RegisterTest):
         again = self.register("mine.cpp", variant("mine"), "--no-verify")
         self.said(again.out, "copy/mine registered: ")  # not as @3: the other text is kept
 
-    def test_notes_name_unknown_techniques_and_a_baseline_that_changes(self):
+    def test_notes_name_unknown_techniques_and_the_first_that_was_registered_stays_the_baseline(self):
         self.register("halves.h", HALVES, "--no-verify")
 
         def added(name):
             return self.register(name + ".cpp", f"// apo:variant halves/{name}\n// apo:technique chunk-prefech\n"
                                  "void halves(const float*, float*, int64_t) {}\n", "--no-verify").out
         self.said(added("plain"), "no technique 'chunk-prefech'", "did you mean 'chunk-prefetch'?")
-        self.said(added("another"), "it is the baseline of halves on host now")
-        self.not_said(added("simple"), "baseline")
+        added("another")
+        self.assertEqual(self.json("show", "halves/another")["parent"], "halves/plain")
+        self.apo("register", "--retire", "halves/plain")
+        added("simple")
+        self.assertEqual(self.json("show", "halves/simple")["parent"], "halves/another")
 
     def test_a_note_names_a_tunable_that_no_line_reads(self):
         for name, code, expected in (("unread", "// BLOCK\n", 1), ("is_read", "static_assert(BLOCK > 0);\n", 0)):

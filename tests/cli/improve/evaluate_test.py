@@ -64,6 +64,14 @@ class Evaluate(CommandTest):
         brief = self.json("research", "copy", "--workload", "n4k")
         self.assertIn("at n=1000 its bound is ", json.dumps(brief["tried"]))
 
+    def test_what_was_wrong_once_is_checked_first_on_the_same_inputs(self):
+        rare = COPY_HEAD + " bool c = n > 2 && x[0] == x[1]; for (long i = 0; i < n; ++i) y[i] = c ? 9 : x[i]; }\n"
+        first = self.evaluated("rare.cpp", rare, *ON_COPY, code=1)
+        again = self.evaluated("rare.cpp", rare, *ON_COPY, code=1)
+        self.assertEqual(again["wrong"], first["wrong"])
+        self.said(again["gates"][-1]["evidence"],
+                  f"; checked first, as experiment {first['experiment']['id']} was wrong there")
+
     def test_the_incumbents_code_under_another_name_is_not_wrong(self):
         answer = self.answer("twin.cpp", variant("twin"), 0)
         self.assertEqual((answer["verdict"], answer["score"]), (["incumbent"], ["1"]))

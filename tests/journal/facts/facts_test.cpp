@@ -8,6 +8,7 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/incumbents.h"
 #include "journal/facts/jobs.h"
+#include "journal/facts/mistakes.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/replays.h"
 #include "journal/facts/research/briefs.h"
@@ -393,6 +394,41 @@ TEST(ProofOfWrong, StaysWithTheTextAndWhereTimedCallsWereWrongWithTheMachineCode
     EXPECT_EQ(oldest_proof_of_wrong(journal, candidate), one.is_proof ? std::optional(proof.id) : std::nullopt)
         << one.what;
   }
+}
+
+std::int64_t add_wrong(Journal& journal, const std::string& workload) {
+  Experiment experiment = an_experiment(0, 0);
+  make_wrong(experiment);
+  experiment.gates.back().wrong_case =
+      WrongCase{.workload = workload, .axes = {{"B", 2}, {"T", 7}}, .regime = "offset", .seed = ~std::uint64_t{6}};
+  experiment.id = begin_experiment(journal, experiment);
+  finish_experiment(journal, experiment);
+  EXPECT_EQ(load_experiment(journal, experiment.id), experiment);
+  return experiment.id;
+}
+
+TEST(ProofOfWrong, HasTheCaseThatShowedItAndTheNewestOfTheFamily) {
+  Scratch scratch;
+  {
+    Journal journal = scratch.open();
+    prepare(journal);
+    const std::int64_t own = add_wrong(journal, "held out B=2 T=7");
+    add_wrong(journal, "another");
+    add_wrong(journal, "newest");
+    const std::vector<KnownCase> cases = wrong_cases(journal, "e88_backward", own);
+    ASSERT_EQ(cases.size(), 2U);
+    EXPECT_EQ(cases[0].experiment, own);
+    EXPECT_EQ(cases[0].where.workload, "held out B=2 T=7");
+    EXPECT_EQ(cases[1].where.workload, "newest");
+    EXPECT_EQ(wrong_cases(journal, "e88_backward", std::nullopt).size(), 1U);
+    EXPECT_TRUE(wrong_cases(journal, "copy", std::nullopt).empty());
+  }
+  ASSERT_EQ(attack(scratch.path, "DROP TABLE wrong_case"), "");  // as the first journals of this version
+  Journal reader = Journal::open(scratch.path, Access::read_only);
+  EXPECT_TRUE(wrong_cases(reader, "e88_backward", 1).empty());
+  EXPECT_FALSE(load_experiment(reader, 1).gates.back().wrong_case);
+  Journal writer = scratch.open();
+  EXPECT_TRUE(wrong_cases(writer, "e88_backward", add_wrong(writer, "again")).size() == 1);
 }
 
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {

@@ -157,6 +157,13 @@ TEST(FamilyCheck, AnOutputOfWhichItsFormatLeavesOneValueIsRefused) {
                   "elements of output y are 1 in f16");
 }
 
+TEST(FamilyCheck, ATotalHasOneValueAndIsAFamily) {
+  std::string total = elementwise("0;\n  y[0] = sum<Real>(n, [&](int64_t i) { return x[i]; })", "f32[n] normal", "f32");
+  total = replaced(replaced(total, "  for (int64_t i = 0; i < n; ++i) y[i] = 0;\n", ""), "f32[n]\n// apo:w",
+                   "f32[1]\n// apo:w");
+  EXPECT_GT(check(total).cases, 0);
+}
+
 TEST(FamilyCheck, AFamilyMostOfWhoseMistakesChangeNothingIsRefused) {
   expect_contains(refusal_of(elementwise("either(x[i], Real(0))", "f32[n] normal", "f32")), "change nothing");
 }
