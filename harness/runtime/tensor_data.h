@@ -70,6 +70,7 @@ struct Expected {
   std::vector<std::int64_t> units;
   TensorMap reference;  // fp64
   TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
+  Alternatives random;  // where outputs are: the first alternative is the reference, with its noise
 };
 
 // Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds.
