@@ -226,6 +226,7 @@ void load_family_library(const std::string& path);
 const Workload* find_workload(const Family& family, std::string_view name);
 // Of memory that a call reads and writes, the input.
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
+const TensorSpec* find_output(const Family& family, std::string_view name);
 std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: inputs, then outputs
 bool updates_in_place(const Family& family);
 std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"

@@ -59,7 +59,9 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .role = tensor.role,
           .shape_text = "[" + join(tensor.extents, ",") + "]",
           .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
-          .meaning = "",
+          .meaning = !tensor.random            ? ""
+                     : tensor.drawn_by.empty() ? "random"
+                                               : "random, by " + tensor.drawn_by,
           .in_place = tensor.in_place,
           .random = tensor.random,
           .drawn_by = tensor.drawn_by};

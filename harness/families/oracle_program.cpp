@@ -196,8 +196,9 @@ void check_answer(const FamilyFile& file, const OracleQuestion& question, const 
     case Status::done:
       return;
     case Status::several_draws:
-      throw_failure(file, question,
-                    "has several drawn() decide " + at() + ": make what is drawn an output of its own, and this one too");
+      throw_failure(
+          file, question,
+          "has several drawn() decide " + at() + ": make what is drawn an output of its own, and this one too");
     case Status::unwritten:
       throw_failure(file, question, "leaves " + at() + " unwritten, or reads it before");
     case Status::not_finite:

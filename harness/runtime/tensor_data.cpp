@@ -129,6 +129,13 @@ bool OutputView::is_unwritten(DType dtype, std::int64_t element) const {
                                          [&](std::byte one) { return one == std::byte{poison}; });
 }
 
+double OutputView::value(DType dtype, std::int64_t element) const {
+  std::uint64_t bits = 0;
+  const auto width = static_cast<std::size_t>(dtype_bytes(dtype));
+  std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(element) * width, width);
+  return from_bits(dtype, bits);
+}
+
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
   std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
   with_dtype(dtype, [&]<DType kDType>() {
@@ -313,9 +320,8 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
     Alternatives all = family.alternatives(inputs.drawn_axes, inputs.values, computed, threads);
     for (const Alternative& one : all.each) {
       check_formats_hold(family, one.values, inputs);
-      expected.random.each.push_back({.values = gathered(one.values),
-                                      .noise = gathered(one.noise),
-                                      .probability = gathered(one.probability)});
+      expected.random.each.push_back(
+          {.values = gathered(one.values), .noise = gathered(one.noise), .probability = gathered(one.probability)});
     }
     expected.random.draws = gathered(all.draws);
     expected.reference = expected.random.each.front().values;

@@ -28,6 +28,7 @@ struct OutputView {
       : bytes(of), poison(filled_with) {}
   // Whether the element of `width` bytes at this place of the tensor still holds what filled it.
   bool is_unwritten(DType dtype, std::int64_t element) const;
+  double value(DType dtype, std::int64_t element) const;
 };
 using OutputViews = std::map<std::string, OutputView, std::less<>>;
 
@@ -46,7 +47,8 @@ struct InputSet {
 };
 
 // Fills, rounds to the storage dtypes, derives, and rounds again.
-// Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name it.
+// Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name
+// it.
 bool may_leave_out(const Family& family, const std::string& regime);
 
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,

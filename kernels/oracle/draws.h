@@ -29,7 +29,7 @@ struct Draws {
   std::int64_t which = 0;
   std::uint64_t seed = 0;
   std::int64_t count = 0;
-  std::size_t most = 0;                                // alternatives of a draw
+  std::size_t most = 0;                              // alternatives of a draw
   std::vector<std::vector<double>>* kept = nullptr;  // takes the probabilities of each draw
 };
 inline thread_local Draws draws;

@@ -59,7 +59,7 @@ struct Header {
   std::int64_t threads = 1;
   std::int64_t samples = 0;
   std::uint64_t seed = 0;
-  std::int64_t chosen = 0;  // the alternative that all draws take, of fewer the last; -1: by chance
+  std::int64_t chosen = 0;             // the alternative that all draws take, of fewer the last; -1: by chance
   std::int64_t allows_not_finite = 0;  // NaN and infinities are values of the outputs
   char alone[16] = {};                 // noise: of this operation alone, "pow"; "": of all, and of the honest version
   Answer answer;

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -125,7 +126,10 @@ namespace {
 // Of a call's outputs, or of the witness's.
 std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
                                      const OutputViews& outputs, int threads, CallFindings& findings) {
-  const Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
+  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
+  if (findings.draws.units.empty()) {
+    findings.draws = std::move(comparison.draws);
+  }
   for (const TensorComparison& tensor : comparison.tensors) {
     merge(findings.errors, tensor.errors);
     findings.elements += tensor.compared;
@@ -362,11 +366,11 @@ class PartComparer {
                                      format_g(expected, 6));
     } else {
       result_.evidence = fmt::format("{} = {}, expected {}", name, format_g(actual, 6), format_g(expected, 6));
-      result_.evidence +=
-          close.element <= 1 ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
-                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
-                                                                    : "beyond its RMS bound of zero")
-                             : " (" + excess(expected, scales[at], actual) + ")";
+      result_.evidence += close.element <= 1
+                              ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
+                                            std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                     : "beyond its RMS bound of zero")
+                              : " (" + excess(expected, scales[at], actual) + ")";
     }
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;
@@ -475,8 +479,10 @@ std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_
   return tensor.name + "[" + join(indices, ",") + "]";
 }
 
-Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
-                           int threads) {
+namespace {
+
+Comparison compare_values(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                          int threads) {
   std::vector<Part> parts;
   std::vector<std::pair<std::string, std::size_t>> written;  // each with the number of its parts
   for (const TensorSpec& tensor : family.tensors) {
@@ -509,6 +515,31 @@ Comparison compare_outputs(const Family& family, const Axes& axes, const Expecte
   }
   if (comparison.correct) {
     comparison.evidence = summary(comparison.tensors);
+  }
+  return comparison;
+}
+
+}  // namespace
+
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads) {
+  if (expected.random.each.empty()) {
+    return compare_values(family, axes, expected, outputs, threads);
+  }
+  DrawnOutputs drawn = drawn_outputs(family, axes, expected, outputs);
+  Comparison comparison = compare_values(family, axes, drawn.expected, outputs, threads);
+  comparison.draws = std::move(drawn.draws);
+  const std::string problem = comparison.correct ? comparison.draws.problem() : "";
+  if (!problem.empty()) {
+    comparison.correct = false;
+    comparison.evidence = problem;
+    for (TensorComparison& tensor : comparison.tensors) {
+      if (find_output(family, tensor.tensor)->random) {
+        tensor.correct = false;
+        tensor.closeness = std::numeric_limits<double>::infinity();
+        tensor.evidence = problem;
+      }
+    }
   }
   return comparison;
 }

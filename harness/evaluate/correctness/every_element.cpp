@@ -183,8 +183,8 @@ std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes,
       for (const Output& output : in_doubt) {
         const std::vector<ElementRun> runs = family.unit_elements(axes, output.tensor->name, unit);
         if (is_in_doubt(output, runs)) {
-          const double found = output.witness.empty() ? unwritten_doubt(output, runs) : distance(output, runs);
-          doubt = std::max(doubt, output.witness.empty() || found > 1 ? found : 0);
+          const double own = output.witness.empty() ? unwritten_doubt(output, runs) : distance(output, runs);
+          doubt = std::max(doubt, output.witness.empty() || own > 1 ? own : 0);
         }
       }
       if (doubt > 0) {
