@@ -79,11 +79,17 @@ void check_draws(const CheckedFamily& subject, const Case& each) {
   }
 }
 
+// Of a call, which draws what the contract leaves to chance, each time alike.
+TensorMap outputs_of(const CheckedFamily& subject, const Axes& axes, const TensorMap& inputs) {
+  const auto& call = subject.family.alternatives ? subject.family.honest : subject.family.reference;
+  return call(axes, inputs, {}, subject.threads);
+}
+
 void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
-  const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  if (!is_cpp(subject) && subject.family.reference(inputs.axes, inputs.values, {}, subject.threads) != expected) {
+  const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
+  if (!is_cpp(subject) && outputs_of(subject, inputs.axes, inputs.values) != expected) {
     refuse(subject, "",
            fmt::format("the reference gives other outputs when it is called again with the same inputs (workload {})",
                        each.workload->name),
@@ -96,7 +102,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
       continue;
     }
     values.at(tensor.name) = others.values.at(tensor.name);
-    if (subject.family.reference(inputs.axes, values, {}, subject.threads) == expected) {
+    if (outputs_of(subject, inputs.axes, values) == expected) {
       refuse(subject, tensor.name,
              fmt::format("no output depends on input {} (workload {})", tensor.name, each.workload->name),
              "use it in the reference, or remove its line");
@@ -150,8 +156,7 @@ void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, 
 
 void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
-  const auto& call = subject.family.alternatives ? subject.family.honest : subject.family.reference;  // one that draws
-  const TensorMap expected = call(inputs.axes, inputs.values, {}, subject.threads);
+  const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
   for (const TensorSpec& tensor : subject.family.tensors) {
     if (tensor.role != Role::output || expected.at(tensor.name).empty()) {
       continue;
