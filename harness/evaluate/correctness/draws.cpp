@@ -107,8 +107,9 @@ void CallDraws::add(std::int64_t unit, std::size_t draw, const std::vector<doubl
   }
   const Term position = term_of(probabilities, taken, [&](std::size_t i) { return before[i]; });
   const Term likeliness = term_of(probabilities, taken, [&](std::size_t i) { return probabilities[i]; });
+  constexpr double kRounding = 1e-6;  // what equal probabilities differ by at most
   const auto add_term = [&](DrawTerm which, const Term& term, int sign) {
-    if (sign != 0) {
+    if (sign != 0 && term.largest > kRounding) {
       sums.terms[static_cast<std::size_t>(which)].add(sign * term.value, term.variance, term.largest);
     }
   };
