@@ -19,6 +19,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/drawn_outputs.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
 

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/draws.cpp - tells which alternative each element shows, and tests the draws.
+// harness/evaluate/correctness/draws.cpp - tests sums of what was drawn, and products at each distance.
 #include "harness/evaluate/correctness/draws.h"
 
 #include <fmt/format.h>
@@ -8,13 +8,9 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness/compare.h"
-#include "kernels/closeness.h"
 
 namespace apo {
 
@@ -270,142 +266,6 @@ std::string RepeatedCalls::add(const InputSet& inputs, const CallDraws& call) {
     }
   }
   return alike_.surprise() > kMostSurprise ? "calls draw alike that have to draw anew" : "";
-}
-
-// ---------------------------------------------------------------- which alternatives a call shows
-
-namespace {
-
-// One random output at one unit: its part of each gathered tensor.
-class UnitOutput {
- public:
-  UnitOutput(const Tolerance& tolerance, const Expected& expected, const std::string& tensor, std::size_t begin,
-             std::size_t count)
-      : draws_(std::span(expected.random.draws.at(tensor)).subspan(begin, count)) {
-    for (const Alternative& one : expected.random.each) {
-      values_.push_back(std::span(one.values.at(tensor)).subspan(begin, count));
-      noise_.push_back(std::span(one.noise.at(tensor)).subspan(begin, count));
-      probabilities_.push_back(std::span(one.probability.at(tensor)).subspan(begin, count));
-      scales_.push_back(error_scales(tolerance, noise_.back()));
-    }
-  }
-
-  std::int64_t draw(std::size_t i) const { return static_cast<std::int64_t>(draws_[i]); }
-  double value(std::size_t i, std::size_t which) const { return values_[which][i]; }
-  double noise(std::size_t i, std::size_t which) const { return noise_[which][i]; }
-
-  std::vector<double> probabilities(std::size_t i) const {
-    std::vector<double> all;
-    for (const std::span<const double> each : probabilities_) {
-      all.push_back(each[i]);
-    }
-    return all;
-  }
-
-  std::size_t nearest(std::size_t i, double actual) const {
-    std::size_t best = 0;
-    for (std::size_t which = 1; which < values_.size(); ++which) {
-      best = distance(values_[which][i], actual) < distance(values_[best][i], actual) ? which : best;
-    }
-    return best;
-  }
-
-  // Whether no alternative may be taken for another. That depends on them alone: were elements left out for what they
-  // show, the rest would be no fair sample.
-  bool is_told(const Tolerance& tolerance, std::size_t i) const {
-    for (std::size_t a = 0; a < values_.size(); ++a) {
-      for (std::size_t b = 0; b < values_.size(); ++b) {
-        if (a != b && probabilities_[a][i] > 0 && probabilities_[b][i] > 0 &&
-            element_closeness(tolerance, values_[a][i], scales_[a][i], values_[b][i]) <= 1) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  double size(std::size_t i) const {
-    double sum = 0;
-    for (const std::span<const double> each : values_) {
-      sum += each[i];
-    }
-    return sum;
-  }
-
- private:
-  static double distance(double expected, double actual) {
-    return expected == actual ? 0 : std::isnan(expected) && std::isnan(actual) ? 0 : std::fabs(expected - actual);
-  }
-
-  std::span<const double> draws_;
-  std::vector<std::span<const double>> values_;
-  std::vector<std::span<const double>> noise_;
-  std::vector<std::span<const double>> probabilities_;
-  std::vector<std::vector<double>> scales_;
-};
-
-std::vector<std::int64_t> places_of(const std::vector<ElementRun>& runs) {
-  std::vector<std::int64_t> places;
-  for (const ElementRun& run : runs) {
-    for (std::int64_t i = 0; i < run.count; ++i) {
-      places.push_back(run.offset + i);
-    }
-  }
-  return places;
-}
-
-// A draw that an element of the unit has shown.
-struct Shown {
-  std::optional<std::size_t> taken;
-  const TensorSpec* tensor = nullptr;
-  std::int64_t place = 0;
-};
-
-}  // namespace
-
-DrawnOutputs drawn_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const OutputViews& outputs) {
-  DrawnOutputs drawn{
-      .expected = {.units = expected.units, .reference = expected.reference, .noise = expected.noise, .random = {}},
-      .draws = {}};
-  std::map<std::string, std::size_t> next;  // of each output, in the gathered tensors
-  const std::int64_t units = expected.units.empty() ? family.unit_count(axes) : std::ssize(expected.units);
-  for (std::int64_t u = 0; u < units; ++u) {
-    const std::int64_t unit = expected.units.empty() ? u : expected.units[static_cast<std::size_t>(u)];
-    std::vector<Shown> shown;  // by draw
-    for (const TensorSpec& tensor : family.tensors) {
-      if (tensor.role != Role::output || !tensor.random) {
-        continue;
-      }
-      const Tolerance tolerance = family.tolerance(tensor.name, axes);
-      const std::vector<std::int64_t> places = places_of(family.unit_elements(axes, tensor.name, unit));
-      std::size_t& begin = next[tensor.name];
-      const UnitOutput output(tolerance, expected, tensor.name, begin, places.size());
-      double before = 0;
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        const double actual = outputs.at(tensor.name).value(tensor.dtype, places[i]);
-        const std::size_t taken = output.nearest(i, actual);
-        drawn.expected.reference.at(tensor.name)[begin + i] = output.value(i, taken);
-        drawn.expected.noise.at(tensor.name)[begin + i] = output.noise(i, taken);
-        if (output.draw(i) < 0 || !output.is_told(tolerance, i)) {
-          continue;
-        }
-        const auto draw = static_cast<std::size_t>(output.draw(i));
-        shown.resize(std::max(shown.size(), draw + 1));
-        if (!shown[draw].taken) {
-          shown[draw] = {.taken = taken, .tensor = &tensor, .place = places[i]};
-          drawn.draws.add(unit, draw, output.probabilities(i), taken, output.size(i),
-                          std::exchange(before, output.size(i)));
-        } else if (shown[draw].taken != taken && drawn.draws.inconsistent.empty()) {
-          drawn.draws.inconsistent =
-              fmt::format("{} = {} and {} show two alternatives of one draw", element_name(tensor, axes, places[i]),
-                          format_g(actual, 6), element_name(*shown[draw].tensor, axes, shown[draw].place));
-        }
-      }
-      begin += places.size();
-    }
-  }
-  return drawn;
 }
 
 }  // namespace apo

@@ -1,5 +1,5 @@
-// harness/evaluate/correctness/draws.h - what a call drew for outputs that are random by contract, and whether it drew
-// by the probabilities of the contract.
+// harness/evaluate/correctness/draws.h - whether calls drew by the probabilities of their contract, for outputs that
+// are random by contract.
 //
 // A draw has few alternatives, each with a probability. Of each draw the terms below have the mean 0 and a known
 // variance, whatever the probabilities are, so that sums of them tell a wrong distribution, and products of two of them
@@ -96,13 +96,5 @@ class RepeatedCalls {
   std::map<std::int64_t, std::vector<double>> units_;  // the sum of the positions of each draw
   DrawSum alike_;
 };
-
-// The expected values of a call whose outputs drew these alternatives: of each element the nearest one.
-struct DrawnOutputs {
-  Expected expected;
-  CallDraws draws;
-};
-DrawnOutputs drawn_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const OutputViews& outputs);
 
 }  // namespace apo

@@ -1,17 +1,7 @@
 // apo:variant  drop_add/bug_inverted
 // apo:target   host
 // apo:idea     The mask says what was dropped.
-#include <bit>
-
-#include "mixed.h"
-static float of(uint16_t bf16) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bf16) << 16);
-}
-
-static bool kept(const int64_t* seed, int64_t i, float keep) {
-  return uniform(seed[0] ^ seed[1] << 32, i) < keep;
-}
-
+#include "kept.h"
 void drop_add(const uint16_t* x, const float* residual, const int64_t* seed, float* y, uint8_t* mask, float keep,
               int64_t rows, int64_t cols) {
   for (int64_t i = 0; i < rows * cols; ++i) {

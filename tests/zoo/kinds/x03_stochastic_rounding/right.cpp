@@ -1,17 +1,7 @@
 // apo:variant  to_bf16/right
 // apo:target   host
 // apo:idea     Random bits below the last one, and a truncation.
-#include <bit>
-
-#include "mixed.h"
-static uint16_t upper(uint32_t bits) {
-  return static_cast<uint16_t>(bits >> 16);
-}
-
-static uint32_t drawn_bits(uint64_t seed, uint64_t place) {
-  return static_cast<uint32_t>(uniform(seed, place) * 65536);
-}
-
+#include "bits.h"
 void to_bf16(const float* x, const int64_t* seed, uint16_t* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     y[i] = upper(std::bit_cast<uint32_t>(x[i]) + drawn_bits(seed[0], i));
