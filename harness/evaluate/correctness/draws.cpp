@@ -188,11 +188,8 @@ std::string alike_at_a_distance(const std::map<std::int64_t, std::vector<Positio
   for (std::size_t d = 1; d < values.size(); ++d) {
     const DrawSum sum{.value = products[d], .variance = std::max(0.0, of_variances[d]), .largest = largest * largest};
     if (sum.surprise() > most) {
-      return fmt::format(
-          "draws that are {} apart are {} (the product of their deviations is {} of what it is for equal "
-          "ones): they have to be independent",
-          d, products[d] > 0 ? "alike" : "opposite",
-          format_g(std::fabs(products[d]) / std::max(1e-300, products[0]), 2));
+      return fmt::format("draws that are {} apart are {}: they have to be independent", d,
+                         products[d] > 0 ? "alike" : "opposite");
     }
   }
   return "";
