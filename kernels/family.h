@@ -48,6 +48,10 @@ struct TensorSpec {
   // Memory that a call reads and writes is two tensors of one name, dtype and shape: an input, what it holds before a
   // call, and an output, what it holds afterwards. A kernel gets one pointer, that of the output.
   bool in_place = false;
+  // An output whose elements a call draws, see Family::alternatives. `drawn_by`: the integer input that decides what is
+  // drawn, so that the same value promises the same bits; "": nothing is promised.
+  bool random = false;
+  std::string drawn_by = "";
 };
 
 // The contents before a call are no argument of their own. Also of a family file's tensors.
@@ -86,6 +90,19 @@ struct Work {
   double serial_steps = 0;  // of a recurrence, over which the chain is spread
   double serial_flops = 0;
   double serial_special_functions = 0;
+};
+
+// One of the values that a draw may give the outputs, and the others where they are fewer. Full-size tensors.
+struct Alternative {
+  TensorMap values;       // fp64
+  TensorMap noise;        // as Family::noise
+  TensorMap probability;  // of this alternative, at each element that a draw decides
+};
+
+struct Alternatives {
+  std::vector<Alternative> each;
+  // Of each element the draw that decides it, numbered in its unit from 0 on; -1: none.
+  TensorMap draws;
 };
 
 enum class WorkloadKind : std::uint8_t { small, ragged, production, extreme };
@@ -180,6 +197,10 @@ struct Family {
   std::function<std::pair<TensorMap, TensorMap>(const Axes&, const TensorMap& inputs,
                                                 const std::vector<std::int64_t>& units, int threads)>
       reference_and_noise;
+  // Where outputs are random by contract; else empty. `reference` and `noise` are those of the first alternative, and
+  // `honest` draws by chance, on the same arguments alike.
+  std::function<Alternatives(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
+      alternatives;
   std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
   // The same inputs have to give the same bits, call for call: no order of additions may be left to chance.
   bool repeatable = false;
@@ -205,6 +226,7 @@ void load_family_library(const std::string& path);
 const Workload* find_workload(const Family& family, std::string_view name);
 // Of memory that a call reads and writes, the input.
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
+const TensorSpec* find_output(const Family& family, std::string_view name);
 std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: inputs, then outputs
 bool updates_in_place(const Family& family);
 std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"

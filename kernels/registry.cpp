@@ -72,6 +72,13 @@ const TensorSpec* find_tensor(const Family& family, std::string_view name) {
   return found == family.tensors.end() ? nullptr : &*found;
 }
 
+const TensorSpec* find_output(const Family& family, std::string_view name) {
+  const auto found = std::find_if(family.tensors.begin(), family.tensors.end(), [&](const TensorSpec& tensor) {
+    return tensor.name == name && tensor.role == Role::output;
+  });
+  return found == family.tensors.end() ? nullptr : &*found;
+}
+
 std::vector<TensorSpec> arguments_of(const Family& family) {
   std::vector<TensorSpec> arguments;
   std::ranges::copy_if(family.tensors, std::back_inserter(arguments), is_argument<TensorSpec>);

@@ -136,6 +136,10 @@ bool holds_special_values(const FamilyFile& file) {
                              [](const FileTensor& tensor) { return tensor.distribution.special.any_not_finite(); });
 }
 
+bool draws_outputs(const FamilyFile& file) {
+  return std::ranges::any_of(file.tensors, &FileTensor::random);
+}
+
 std::vector<std::string> axis_names(const FamilyFile& file) {
   std::vector<std::string> names;
   for (const AxisSpec& axis : file.axes) {
@@ -222,6 +226,8 @@ void check_family_file(FamilyFile& file) {
           "apo:precision declared without apo:tolerance",
           "a reference that only computes in the dtypes of the contract shows no error: say 'apo:tolerance rtol=1e-2 "
           "atol=1e-2'");
+  require(file.reference_command.empty() || !draws_outputs(file), file,
+          "apo:random with a reference of another language", "what is drawn is said in C++, with drawn(p, a, b)");
   require(file.reference_command.empty() || file.units.empty(), file, "apo:unit with a reference of another language",
           "such a reference computes all of the work in one run: leave apo:unit out");
 }

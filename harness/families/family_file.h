@@ -46,6 +46,9 @@ inline constexpr const char* kOtherInputs =
     "nan "
     "inf'";
 
+// Returns whether outputs are random by contract (apo:random).
+bool draws_outputs(const FamilyFile& file);
+
 std::vector<std::string> axis_names(const FamilyFile& file);
 
 // The axis that an extent is the whole of at these sizes, "" if none. An extent that is an expression in an axis of

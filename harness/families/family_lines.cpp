@@ -353,6 +353,36 @@ void read_values(FamilyFile& file, const BlockLine& line) {
   file.signed_zero |= special.signed_zero;
 }
 
+// "y mask": outputs that a call draws; "y by seed": as that integer input says.
+void read_random(FamilyFile& file, const BlockLine& line) {
+  std::vector<std::string> names = split_words(line.value);
+  std::string seed;
+  if (names.size() > 2 && names[names.size() - 2] == "by") {
+    seed = names.back();
+    names.resize(names.size() - 2);
+  }
+  const auto find = [&](const std::string& name, bool output) -> FileTensor* {
+    const auto found = std::ranges::find_if(file.tensors, [&](const FileTensor& tensor) {
+      return tensor.name == name && (output ? tensor.role == Role::output : tensor.role == Role::input);
+    });
+    return found == file.tensors.end() ? nullptr : &*found;
+  };
+  const FileTensor* by = find(seed, false);
+  if (!seed.empty() && (by == nullptr || is_float(by->dtype))) {
+    line.fail(fmt::format("'{}' is no integer input before this line", seed),
+              "write '// apo:random OUTPUT by SEED' where the same SEED promises the same bits, else leave 'by' out");
+  }
+  for (const std::string& name : names) {
+    FileTensor* output = find(name, true);
+    if (output == nullptr) {
+      line.fail(fmt::format("'{}' is no output before this line", name),
+                "write '// apo:random OUTPUT... [by SEED]' behind the outputs");
+    }
+    output->random = true;
+    output->drawn_by = seed;
+  }
+}
+
 void read_repeatable(FamilyFile& file, const BlockLine& line) {
   if (line.value != "yes" && line.value != "no") {
     line.fail("apo:repeatable is neither yes nor no", "yes: the same inputs have to give the same bits");
@@ -360,7 +390,7 @@ void read_repeatable(FamilyFile& file, const BlockLine& line) {
   file.repeatable = line.value == "yes";
 }
 
-constexpr std::array<BlockKey<FamilyFile>, 19> kKeys = {{{"family", false, read_name},
+constexpr std::array<BlockKey<FamilyFile>, 20> kKeys = {{{"family", false, read_name},
                                                          {"idea", false, read_idea},
                                                          {"axis", true, read_axis},
                                                          {"scalar", true, read_scalar},
@@ -368,6 +398,7 @@ constexpr std::array<BlockKey<FamilyFile>, 19> kKeys = {{{"family", false, read_
                                                          {"derive", true, read_tensor<Role::derived_input>},
                                                          {"output", true, read_tensor<Role::output>},
                                                          {"inout", true, read_inout},
+                                                         {"random", true, read_random},
                                                          {"values", true, read_values},
                                                          {"unit", true, read_unit},
                                                          {"regimes", false, read_regimes},

@@ -44,6 +44,8 @@ struct FileTensor {
   std::vector<std::string> extents;  // expressions over the axes
   Distribution distribution;
   bool in_place = false;  // as in TensorSpec
+  bool random = false;
+  std::string drawn_by = "";
 };
 
 struct FileUnitAxis {

@@ -59,8 +59,12 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .role = tensor.role,
           .shape_text = "[" + join(tensor.extents, ",") + "]",
           .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
-          .meaning = "",
-          .in_place = tensor.in_place};
+          .meaning = !tensor.random            ? ""
+                     : tensor.drawn_by.empty() ? "random"
+                                               : "random, by " + tensor.drawn_by,
+          .in_place = tensor.in_place,
+          .random = tensor.random,
+          .drawn_by = tensor.drawn_by};
 }
 
 TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
@@ -235,6 +239,26 @@ std::function<Work(const Axes&)> counted(Program program) {
   };
 }
 
+Alternatives alternatives_of(const OracleProgram& program, const Axes& axes, const TensorMap& inputs,
+                             const std::vector<std::int64_t>& units, int threads) {
+  Alternatives all;
+  std::int64_t count = 1;
+  for (std::int64_t chosen = 0; chosen < count; ++chosen) {
+    const auto ask = [&](Mode mode) {
+      return program.ask(
+          {.mode = mode, .axes = axes, .units = units, .values = &inputs, .threads = threads, .chosen = chosen});
+    };
+    OracleAnswer expected = ask(Mode::expected);
+    OracleAnswer draws = ask(Mode::draws);
+    count = std::max(count, expected.alternatives);
+    all.each.push_back({.values = std::move(expected.outputs),
+                        .noise = std::move(expected.noise),
+                        .probability = std::move(draws.noise)});
+    all.draws = std::move(draws.outputs);
+  }
+  return all;
+}
+
 void add_program(Family& family, const Program& program) {
   family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
     return fill(*program, axes, seed, regime, threads);
@@ -246,7 +270,14 @@ void add_program(Family& family, const Program& program) {
   const auto answers = [program](Mode mode) {
     return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
                            int threads) {
-      return program->ask({.mode = mode, .axes = axes, .units = units, .values = &inputs, .threads = threads}).outputs;
+      return program
+          ->ask({.mode = mode,
+                 .axes = axes,
+                 .units = units,
+                 .values = &inputs,
+                 .threads = threads,
+                 .chosen = mode == Mode::honest ? -1 : 0})
+          .outputs;
     };
   };
   family.reference = answers(Mode::reference);
@@ -271,6 +302,11 @@ void add_program(Family& family, const Program& program) {
                .threads = threads})
         .outputs;
   };
+}
+
+void add_alternatives(Family& family, const Program& program) {
+  family.alternatives = [program](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
+                                  int threads) { return alternatives_of(*program, axes, inputs, units, threads); };
 }
 
 // The contract at some sizes, kept until other ones are asked for: a comparison asks for each unit.
@@ -339,8 +375,7 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
   family.reference_and_noise = nullptr;
-  family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
-                            int) {
+  const auto bounds_of = [declared](const TensorMap& expected) {
     TensorMap bounds = expected;
     for (auto& [name, values] : bounds) {
       std::ranges::transform(values, values.begin(),
@@ -348,6 +383,19 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
     }
     return bounds;
   };
+  family.noise = [bounds_of](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
+                             int) { return bounds_of(expected); };
+  if (family.alternatives) {
+    family.alternatives = [bounds_of, derived = family.alternatives](const Axes& axes, const TensorMap& inputs,
+                                                                     const std::vector<std::int64_t>& units,
+                                                                     int threads) {
+      Alternatives all = derived(axes, inputs, units, threads);
+      for (Alternative& one : all.each) {
+        one.noise = bounds_of(one.values);
+      }
+      return all;
+    };
+  }
   const auto derived = family.tolerance;
   family.tolerance = [derived](std::string_view name, const Axes& axes) {
     Tolerance tolerance = derived(name, axes);
@@ -389,7 +437,11 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
     return derived_tolerance(tensor.dtype, row, file.signed_zero);
   };
   add_units(family, file);
-  add_program(family, std::make_shared<const OracleProgram>(file, options));
+  const auto program = std::make_shared<const OracleProgram>(file, options);
+  add_program(family, program);
+  if (draws_outputs(file)) {
+    add_alternatives(family, program);
+  }
   if (!file.reference_command.empty()) {
     add_command_reference(family, file, options);
   }

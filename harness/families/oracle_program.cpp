@@ -88,7 +88,7 @@ std::size_t layout(Contract& contract, Mode mode, std::int64_t& words) {
   for (TensorShape& tensor : contract.tensors) {
     end = (end + 63) / 64 * 64;
     tensor.offset = static_cast<std::int64_t>(end);
-    const std::size_t arrays = tensor.is_output && mode == Mode::expected ? 2 : 1;
+    const std::size_t arrays = tensor.is_output && oracle::has_two_arrays(mode) ? 2 : 1;
     end += arrays * static_cast<std::size_t>(tensor.elements()) * sizeof(double);
   }
   return end;
@@ -189,9 +189,16 @@ void check_answer(const FamilyFile& file, const OracleQuestion& question, const 
     const auto t = static_cast<std::size_t>(answer.tensor);
     return element_name(file.tensors[t], contract.tensors[t], answer.element);
   };
+  if (answer.alternatives > 0 && !draws_outputs(file)) {
+    throw_failure(file, question, "calls drawn(), but no line '// apo:random OUTPUT' says which outputs are random");
+  }
   switch (answer.status) {
     case Status::done:
       return;
+    case Status::several_draws:
+      throw_failure(
+          file, question,
+          "has several drawn() decide " + at() + ": make what is drawn an output of its own, and this one too");
     case Status::unwritten:
       throw_failure(file, question, "leaves " + at() + " unwritten, or reads it before");
     case Status::not_finite:
@@ -338,6 +345,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                 .threads = question.threads,
                 .samples = kNoiseSamples,
                 .seed = question.seed,
+                .chosen = question.chosen,
                 .allows_not_finite = holds_special_values(file_) ? 1 : 0};
   question.only.copy(header.alone, question.mode == Mode::noise ? sizeof header.alone - 1 : 0);
   const std::size_t bytes = layout(contract, question.mode, header.words);
@@ -375,6 +383,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   check_answer(file_, question, contract, header.answer);
   OracleAnswer answer{.outputs = {},
                       .noise = {},
+                      .alternatives = header.answer.alternatives,
                       .flops = header.answer.flops,
                       .special_chain = header.answer.special_chain,
                       .specials = {}};
@@ -393,7 +402,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
         return values;
       };
       answer.outputs[file_.tensors[t].name] = copied(from);
-      if (question.mode == Mode::expected) {
+      if (oracle::has_two_arrays(question.mode)) {
         answer.noise[file_.tensors[t].name] = copied(from + elements);
       }
     }

@@ -65,12 +65,14 @@ struct OracleQuestion {
   const TensorMap* more_values = nullptr;
   int threads = 1;
   std::uint64_t seed = 0;
-  std::string only;  // fill: the tensor; noise: the operation that is perturbed, "": all
+  std::int64_t chosen = 0;  // the alternative that drawn() takes; -1: by chance
+  std::string only;         // fill: the tensor; noise: the operation that is perturbed, "": all
 };
 
 struct OracleAnswer {
-  TensorMap outputs;  // whole tensors, of which the units' elements mean something
-  TensorMap noise;    // expected: likewise
+  TensorMap outputs;              // whole tensors, of which the units' elements mean something
+  TensorMap noise;                // expected: likewise; draws: probabilities
+  std::int64_t alternatives = 0;  // that a drawn() has at most
   double flops = 0;
   double special_chain = 0;
   std::map<std::string, double> specials;

@@ -130,6 +130,13 @@ bool OutputView::is_unwritten(DType dtype, std::int64_t element) const {
                                          [&](std::byte one) { return one == std::byte{poison}; });
 }
 
+double OutputView::value(DType dtype, std::int64_t element) const {
+  std::uint64_t bits = 0;
+  const auto width = static_cast<std::size_t>(dtype_bytes(dtype));
+  std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(element) * width, width);
+  return from_bits(dtype, bits);
+}
+
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
   std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
   with_dtype(dtype, [&]<DType kDType>() {
@@ -308,6 +315,20 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
   const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
+  const auto gathered = [&](const TensorMap& whole) { return gather_units(family, inputs, drawn, whole, threads); };
+  Expected expected{.units = units, .reference = {}, .noise = {}, .random = {}};
+  if (family.alternatives) {
+    Alternatives all = family.alternatives(inputs.drawn_axes, inputs.values, computed, threads);
+    for (const Alternative& one : all.each) {
+      check_formats_hold(family, one.values, inputs);
+      expected.random.each.push_back(
+          {.values = gathered(one.values), .noise = gathered(one.noise), .probability = gathered(one.probability)});
+    }
+    expected.random.draws = gathered(all.draws);
+    expected.reference = expected.random.each.front().values;
+    expected.noise = expected.random.each.front().noise;
+    return expected;
+  }
   TensorMap reference;
   TensorMap noise;
   if (family.reference_and_noise) {
@@ -317,9 +338,9 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
     noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
   }
   check_formats_hold(family, reference, inputs);
-  return {.units = units,
-          .reference = gather_units(family, inputs, drawn, reference, threads),
-          .noise = gather_units(family, inputs, drawn, noise, threads)};
+  expected.reference = gathered(reference);
+  expected.noise = gathered(noise);
+  return expected;
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {

@@ -28,6 +28,7 @@ struct OutputView {
       : bytes(of), poison(filled_with) {}
   // Whether the element of `width` bytes at this place of the tensor still holds what filled it.
   bool is_unwritten(DType dtype, std::int64_t element) const;
+  double value(DType dtype, std::int64_t element) const;
 };
 using OutputViews = std::map<std::string, OutputView, std::less<>>;
 
@@ -71,6 +72,7 @@ struct Expected {
   std::vector<std::int64_t> units;
   TensorMap reference;  // fp64
   TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
+  Alternatives random;  // where outputs are: the first alternative is the reference, with its noise
 };
 
 // Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds.

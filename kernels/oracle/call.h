@@ -32,6 +32,7 @@ using Reference = void (*)(Call<double>&);
 
 template <class Functions, class Real>
 void refer(Call<double>& call) {
+  draws.count = 0;
   if constexpr (std::is_same_v<Real, double>) {
     Functions::template reference<double>(call);
   } else {

@@ -14,6 +14,7 @@
 
 #include "kernels/dtype.h"
 #include "kernels/oracle/counted.h"
+#include "kernels/oracle/draws.h"
 #include "kernels/oracle/perturbed.h"
 #include "kernels/random.h"
 
@@ -30,6 +31,8 @@ template <class T>
 inline constexpr bool kIsMistaken = false;
 template <Mistake kMistake>
 inline constexpr bool kIsMistaken<Mistaken<kMistake>> = true;
+template <class T>  // else a probability is off by a rounding, and may be beyond 1
+inline constexpr bool kIsExact = std::is_same_v<T, double> || std::is_same_v<T, long double>;
 template <class T>
 concept Number = kIsPerturbed<T> || kIsMistaken<T> || std::is_same_v<T, Counted>;
 
@@ -249,6 +252,51 @@ bool decided(Real a, Real b) {
   }
 }
 
+// The type that holds one or the other.
+template <class A, class B>
+auto one_of() {
+  if constexpr (Number<A>) {
+    return A();
+  } else if constexpr (Number<B>) {
+    return B();
+  } else {
+    return std::common_type_t<A, B>();
+  }
+}
+
+// `a` with probability p, else `b`. A call of a kernel may draw either (apo:random).
+template <class Real, class A, class B>
+auto drawn(Real p, A a, B b) {
+  using Value = decltype(one_of<A, B>());
+  const auto first = static_cast<double>(p);
+  const double probabilities[] = {first, 1 - first};
+  if constexpr (kIsExact<Real>) {
+    check_probabilities(probabilities);
+  }
+  return taken(probabilities) == 0 ? Value(a) : Value(b);
+}
+
+// An index below `count`, each with a probability in proportion to its weight.
+template <class Real, class Weight>
+std::int64_t drawn(std::int64_t count, Weight weight) {
+  if (count < 1 || count > static_cast<std::int64_t>(kMostAlternatives)) {
+    throw std::domain_error("drawn() of " + std::to_string(count) + " weights: there can be 1 to " +
+                            std::to_string(kMostAlternatives));
+  }
+  std::vector<double> probabilities;
+  double all = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all += probabilities.emplace_back(static_cast<double>(weight(i)));
+  }
+  for (double& one : probabilities) {
+    one /= all;
+  }
+  if constexpr (kIsExact<Real>) {
+    check_probabilities(probabilities);
+  }
+  return taken(probabilities);
+}
+
 }  // namespace apo::oracle
 
 template <apo::oracle::Number T>
@@ -258,6 +306,7 @@ struct std::numeric_limits<T> : std::numeric_limits<float> {};
 using apo::Random;
 using apo::oracle::approximate;
 using apo::oracle::decided;
+using apo::oracle::drawn;
 using apo::oracle::either;
 using apo::oracle::max;
 using apo::oracle::min;

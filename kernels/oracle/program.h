@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -56,10 +57,10 @@ class Request {
     const TensorShape& shape = contract_.tensors[tensor];
     return {reinterpret_cast<double*>(base_ + shape.offset), static_cast<std::size_t>(shape.elements())};
   }
-  // Of an output. Where only the noise is asked for, it takes the place of the expected values.
+  // Of an output: the second array. Where only the noise is asked for, it takes the place of the expected values.
   std::span<double> noise(std::size_t tensor) {
     const std::span<double> all = values(tensor);
-    return header().mode == Mode::expected ? std::span(all.data() + all.size(), all.size()) : all;
+    return has_two_arrays(header().mode) ? std::span(all.data() + all.size(), all.size()) : all;
   }
 
  private:
@@ -130,11 +131,25 @@ inline void fail(Header& header, Status status, std::size_t tensor, std::int64_t
   }
 }
 
+inline void note_alternatives(Answer& answer, std::size_t most) {
+  std::atomic_ref<std::int64_t> noted(answer.alternatives);
+  for (std::int64_t known = noted; known < static_cast<std::int64_t>(most);) {
+    if (noted.compare_exchange_weak(known, static_cast<std::int64_t>(most))) {
+      return;
+    }
+  }
+}
+
 // What a unit throws becomes the answer; the other units are still computed.
 inline void for_each_requested_unit(Request& request, const std::function<void(std::int64_t, const Part&)>& work) {
+  const std::int64_t chosen = request.header().chosen;
   for_each_unit(request.contract().units, static_cast<int>(request.header().threads), [&](std::int64_t unit) {
     try {
+      draws = {.taking = chosen < 0 ? Taking::by_chance : Taking::one,
+               .which = chosen,
+               .seed = mix64(static_cast<std::uint64_t>(unit))};
       work(unit, part_of(request.contract(), unit));
+      note_alternatives(request.header().answer, draws.most);
     } catch (const std::exception& error) {
       fail(request.header(), Status::threw, 0, unit, 0, error.what());
     }
@@ -295,6 +310,72 @@ inline void estimate_noise(Request& request, Reference noisy, Reference honest) 
   });
 }
 
+inline bool is_same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// The number of the draw that decides each element of a unit, -1 where it is the same for both alternatives: where each
+// draw takes a digit of its own number, the element shows that digit. One that several draws decide is a failure.
+inline std::vector<std::int64_t> deciding_draws(Request& request, Reference reference, const Part& part,
+                                                const Call<double>& given, const std::vector<Place>& places) {
+  const auto values_with = [&](Taking taking, std::int64_t which) {
+    draws.taking = taking;
+    draws.which = which;
+    Call<double> call = given;
+    reference(call);
+    return output_values(request.contract(), part, call);
+  };
+  const std::vector<double> first = values_with(Taking::one, 0);
+  const std::vector<double> second = values_with(Taking::one, 1);
+  const std::int64_t count = draws.count;
+  std::vector<std::int64_t> numbers(places.size());
+  const auto is_second = [&](const std::vector<double>& values, std::size_t i) {
+    if (!is_same(values[i], first[i]) && !is_same(values[i], second[i])) {
+      fail(request.header(), Status::several_draws, places[i].tensor, places[i].element, values[i]);
+    }
+    return !is_same(values[i], first[i]);
+  };
+  for (std::int64_t digit = 0; (count - 1) >> digit > 0; ++digit) {
+    const std::vector<double> values = values_with(Taking::digit, digit);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      numbers[i] |= static_cast<std::int64_t>(is_second(values, i)) << digit;
+    }
+  }
+  const std::vector<double> values = values_with(Taking::hash, 0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool second_by_hash = mix64(static_cast<std::uint64_t>(numbers[i])) >> 63 != 0;
+    if (is_same(first[i], second[i])) {
+      numbers[i] = -1;
+    } else if (is_second(values, i) != second_by_hash) {
+      fail(request.header(), Status::several_draws, places[i].tensor, places[i].element, values[i]);
+    }
+  }
+  return numbers;
+}
+
+inline void find_draws(Request& request, Reference reference) {
+  const auto chosen = static_cast<std::size_t>(request.header().chosen);
+  for_each_requested_unit(request, [&](std::int64_t, const Part& part) {
+    const Call<double> given = gather(request, part);
+    const std::vector<Place> places = places_of(request, part, given);
+    const std::vector<std::int64_t> numbers = deciding_draws(request, reference, part, given, places);
+    std::vector<std::vector<double>> probabilities;
+    draws.kept = &probabilities;
+    Call<double> call = given;
+    reference(call);
+    draws.kept = nullptr;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Place& place = places[i];
+      request.values(place.tensor)[static_cast<std::size_t>(place.element)] = static_cast<double>(numbers[i]);
+      *place.value = 0;
+      if (numbers[i] >= 0 && numbers[i] < std::ssize(probabilities)) {
+        const std::vector<double>& of_draw = probabilities[static_cast<std::size_t>(numbers[i])];
+        *place.value = chosen < of_draw.size() ? of_draw[chosen] : 0;
+      }
+    }
+  });
+}
+
 // The work of the units together.
 inline void count_work(Request& request, Reference counted) {
   counts = {};
@@ -373,6 +454,8 @@ inline void answer(Request& request) {
         estimate_noise(request, needed(program.noisy), needed(program.honest));
       }
       return;
+    case Mode::draws:
+      return find_draws(request, needed(program.exact));
     case Mode::count:
       return count_work(request, needed(program.counted));
     case Mode::fill:

@@ -16,6 +16,7 @@ enum class Mode : std::int64_t {
   honest,
   noise,
   expected,  // the reference and then the noise: an output has an array for each, one behind the other
+  draws,     // the draw that decides each element, and the probability of alternative `chosen` of it, likewise
   count,
   fill,
   derive,
@@ -23,9 +24,14 @@ enum class Mode : std::int64_t {
   dropped_term,
   wrong_sign
 };
-enum class Status : std::int64_t { unfinished, done, unwritten, not_finite, threw };
+enum class Status : std::int64_t { unfinished, done, unwritten, not_finite, threw, several_draws };
 
 inline constexpr const char* kHonest = "reference in the contract's own precision";
+// Modes whose outputs have a second array behind the first.
+inline bool has_two_arrays(Mode mode) {
+  return mode == Mode::expected || mode == Mode::draws;
+}
+
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
@@ -42,6 +48,7 @@ struct Answer {
   char message[kMessageBytes] = {};
   double flops = 0;
   double special_chain = 0;
+  std::int64_t alternatives = 0;  // that a drawn() has at most; 0: nothing is drawn
   SpecialCount specials[kMostSpecials] = {};
 };
 
@@ -52,6 +59,7 @@ struct Header {
   std::int64_t threads = 1;
   std::int64_t samples = 0;
   std::uint64_t seed = 0;
+  std::int64_t chosen = 0;             // the alternative that all draws take, of fewer the last; -1: by chance
   std::int64_t allows_not_finite = 0;  // NaN and infinities are values of the outputs
   char alone[16] = {};                 // noise: of this operation alone, "pow"; "": of all, and of the honest version
   Answer answer;

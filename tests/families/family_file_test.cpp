@@ -78,6 +78,8 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
       {"r7_c100 ragged", "r64_c256 ragged", "f.h:9: the workload 'r64_c256' is repeated"},
       {"apo:unit ", "apo:units ", "f.h:7: unknown key 'apo:units'"},
       {"rows 1..65536", "rows 5..2", "f.h:3: the range 5..2 of axis rows is empty"},
+      {"apo:unit      rows", "apo:random    z", "f.h:7: 'z' is no output before this line"},
+      {"apo:unit      rows", "apo:random    y by x", "f.h:7: 'x' is no integer input before this line"},
       {"softmax\n", "soft max\n", "f.h:1: the name 'soft max' is not an identifier"},
   };
   for (const Mistake& mistake : mistakes) {

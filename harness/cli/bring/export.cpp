@@ -76,11 +76,15 @@ void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
   files.insert(files.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// Their forms have outputs that the caller does not own.
+// Their forms have outputs that the caller does not own, and one right value.
 void require_pure(const Family& family, const char* form) {
   if (updates_in_place(family)) {
     throw UserError(fmt::format("{} has tensors that a call reads and writes (apo:inout), which {} has no form for",
                                 family.name, form),
+                    "'apo export --dispatch' exports it");
+  }
+  if (family.alternatives) {
+    throw UserError(fmt::format("{} has random outputs (apo:random), which {} has no form for", family.name, form),
                     "'apo export --dispatch' exports it");
   }
 }

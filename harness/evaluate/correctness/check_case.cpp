@@ -21,7 +21,18 @@ CheckResult failed(const Failure& failure, const std::string& where) {
   return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
 }
 
-// Repeats the last call on the first set: its outputs must have the same bits.
+// Whether the same inputs promise the same bits of this output.
+bool is_repeatable(const Family& family, const TensorSpec& output) {
+  return output.random ? !output.drawn_by.empty() : family.repeatable;
+}
+
+bool repeats_any(const Family& family) {
+  return std::ranges::any_of(family.tensors, [&](const TensorSpec& tensor) {
+    return tensor.role == Role::output && is_repeatable(family, tensor);
+  });
+}
+
+// Repeats the last call on the first set: the outputs that promise it must have the same bits.
 std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors) {
   const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
   shared_tensors.poison_outputs();
@@ -31,6 +42,9 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
   worker.freeze();
   for (const auto& [name, bytes] : read_outputs(shared_tensors, *runtime.family)) {
     const auto& first = before.at(name);
+    if (!is_repeatable(*runtime.family, *find_output(*runtime.family, name))) {
+      continue;
+    }
     if (const auto differs = std::ranges::mismatch(bytes, first).in1; differs != bytes.end()) {
       const auto width = dtype_bytes(find_tensor(*runtime.family, name)->dtype);
       return Failure{.outcome = Outcome::incorrect,
@@ -54,7 +68,7 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
-                                     const CheckedInputs& inputs, CheckResult& result) {
+                                     const CheckedInputs& inputs, RepeatedCalls& repeated, CheckResult& result) {
   shared_tensors.poison_outputs(set);
   const auto called = worker.call(0, set);
   if (!called) {
@@ -88,6 +102,10 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     }
     return failure;
   }
+  if (const std::string problem = guard_is_on(Guard::reference) ? repeated.add(inputs.inputs, findings.draws) : "";
+      !problem.empty()) {
+    return Failure{.outcome = Outcome::incorrect, .evidence = problem};
+  }
   ++result.calls;
   result.elements += findings.elements;
   result.undecided += findings.undecided;
@@ -97,6 +115,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
 CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const std::string& whose,
                       const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
   CheckResult result{.errors = {.workload = one.workload}};
+  RepeatedCalls repeated(*runtime.family);
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
     CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
     bad.evidence += one.known_from.empty() ? "" : "; checked first, as " + one.known_from + " was wrong there";
@@ -110,9 +129,9 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
       result.left_out.push_back(one.regimes[i]);
       continue;
     }
-    auto failure =
-        call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i], result);
-    if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
+    auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i],
+                                 repeated, result);
+    if (!failure && i == 0 && repeats_any(*runtime.family) && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
     if (failure) {
@@ -123,10 +142,11 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   if (runtime.worker.target == Target::host && prepared.size() > 1 && prepared.back() != nullptr) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
-                                           *prepared.back(), result)) {
+                                           *prepared.back(), repeated, result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }
+  result.draws = repeated.draws();
   return result;
 }
 

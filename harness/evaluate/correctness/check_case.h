@@ -16,6 +16,7 @@
 
 #include "harness/core/records/records.h"
 #include "harness/core/stopwatch.h"
+#include "harness/evaluate/correctness/draws.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/worker_pool.h"
 #include "harness/worker/parent/worker.h"
@@ -100,6 +101,7 @@ struct CheckResult {
   bool code_compared = false;
   std::string code_not_compared;
   std::vector<std::string> left_out = {};  // regimes in which nothing can be compared
+  DrawsBySeed draws = {};                  // of random outputs, over all calls
   double seconds = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/drawn_outputs.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
 
@@ -125,7 +127,10 @@ namespace {
 // Of a call's outputs, or of the witness's.
 std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
                                      const OutputViews& outputs, int threads, CallFindings& findings) {
-  const Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
+  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
+  if (findings.draws.units.empty()) {
+    findings.draws = std::move(comparison.draws);
+  }
   for (const TensorComparison& tensor : comparison.tensors) {
     merge(findings.errors, tensor.errors);
     findings.elements += tensor.compared;
@@ -475,8 +480,10 @@ std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_
   return tensor.name + "[" + join(indices, ",") + "]";
 }
 
-Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
-                           int threads) {
+namespace {
+
+Comparison compare_values(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                          int threads) {
   std::vector<Part> parts;
   std::vector<std::pair<std::string, std::size_t>> written;  // each with the number of its parts
   for (const TensorSpec& tensor : family.tensors) {
@@ -509,6 +516,31 @@ Comparison compare_outputs(const Family& family, const Axes& axes, const Expecte
   }
   if (comparison.correct) {
     comparison.evidence = summary(comparison.tensors);
+  }
+  return comparison;
+}
+
+}  // namespace
+
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads) {
+  if (expected.random.each.empty()) {
+    return compare_values(family, axes, expected, outputs, threads);
+  }
+  DrawnOutputs drawn = drawn_outputs(family, axes, expected, outputs);
+  Comparison comparison = compare_values(family, axes, drawn.expected, outputs, threads);
+  comparison.draws = std::move(drawn.draws);
+  const std::string problem = comparison.correct ? comparison.draws.problem() : "";
+  if (!problem.empty()) {
+    comparison.correct = false;
+    comparison.evidence = problem;
+    for (TensorComparison& tensor : comparison.tensors) {
+      if (find_output(family, tensor.tensor)->random) {
+        tensor.correct = false;
+        tensor.closeness = std::numeric_limits<double>::infinity();
+        tensor.evidence = problem;
+      }
+    }
   }
   return comparison;
 }

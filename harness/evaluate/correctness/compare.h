@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/core/records/outcome.h"
+#include "harness/evaluate/correctness/draws.h"
 #include "harness/evaluate/correctness/every_element.h"
 #include "harness/runtime/input_store.h"
 #include "harness/runtime/runtime.h"
@@ -37,6 +38,7 @@ struct CallFindings {
   std::string wrong_call_of;          // not this call is wrong but the witness: whose it was
   std::int64_t elements = 0;          // held against the reference or a witness
   std::int64_t undecided = 0;         // units that differ from the witness, beyond those that the reference computed
+  CallDraws draws;                    // of the drawn units
 };
 
 // Checks that guards are whole, inputs of `set` unchanged (none: they have been compared already) and outputs right:
@@ -74,9 +76,12 @@ struct Comparison {
   bool correct = false;
   std::string evidence;  // of the first wrong tensor, or a summary
   std::vector<TensorComparison> tensors;
+  CallDraws draws;  // of random outputs
 };
 
-// Compares all elements of expected.units, and no others, by the rule beside struct Tolerance in kernels/family.h.
+// Compares all elements of expected.units, and no others, by the rule beside struct Tolerance in kernels/family.h. An
+// element of a random output is held against the alternative that it is nearest to, and the draws against their
+// probabilities.
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
                            int threads = 1);
 

@@ -242,6 +242,7 @@ class CaseChecks {
       result.calls += kept->calls;
       result.elements += kept->elements;
       merge(result.errors, kept->errors);
+      result.draws.add(kept->draws);
     }
     kept = std::move(result);
   }
@@ -467,6 +468,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   int compared = 0;
   std::string not_compared;
   std::set<std::string> idle;  // regimes
+  DrawsBySeed draws;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::optional<CheckResult>& result = results[i];
     if (!result) {
@@ -486,6 +488,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     calls += result->calls;
     elements += result->elements;
     undecided += result->undecided;
+    draws.add(result->draws);
     confinement = result->confinement;
     compared += result->code_compared ? 1 : 0;
     idle.insert(result->left_out.begin(), result->left_out.end());
@@ -499,7 +502,14 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
                                       runtime.unsupported(configuration, plan.front().axes));
     return gate;
   }
+  const DrawSums drawn = draws.sum();
+  if (const std::string problem = guard_is_on(Guard::reference) ? drawn.problem() : ""; !problem.empty()) {
+    gate.outcome = Outcome::incorrect;
+    gate.evidence = fmt::format("{} calls on {} workloads: {}", calls, cases, problem);
+    return gate;
+  }
   gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
+  gate.evidence += drawn.draws == 0 ? "" : fmt::format(", {} draws as likely as they have to be", drawn.draws);
   gate.evidence += sizes_text(runtime, configuration, gate.checked);
   if (undecided > 0) {
     gate.evidence += fmt::format("; not decided: {} more units that differ from another call's", undecided);

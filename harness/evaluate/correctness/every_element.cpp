@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -154,7 +153,7 @@ std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, con
         .tensor = &tensor, .tolerance = family.tolerance(tensor.name, axes), .actual = outputs.at(tensor.name)};
     const auto known = typical.find(tensor.name);
     output.typical = known == typical.end() ? TypicalError() : known->second;
-    if (witness != nullptr) {
+    if (witness != nullptr && !tensor.random) {  // what another call drew says nothing
       output.witness = witness->at(tensor.name);
     }
     find_chunks(output, threads);
@@ -165,33 +164,81 @@ std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, con
   return doubtful;
 }
 
+// Calls work(unit) for all units, many of them in a row.
+template <class Work>
+void for_all_units(std::int64_t units, int threads, Work work) {
+  for_each_index(static_cast<std::size_t>((units + kUnitsOfTask - 1) / kUnitsOfTask), threads, [&](std::size_t task) {
+    const std::int64_t begin = static_cast<std::int64_t>(task) * kUnitsOfTask;
+    for (std::int64_t unit = begin; unit < std::min(units, begin + kUnitsOfTask); ++unit) {
+      work(unit);
+    }
+  });
+}
+
+double sum_of_squares(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value * value;
+  }
+  return std::isfinite(sum) ? sum : std::numeric_limits<double>::max();
+}
+
+// Of a random output another call drew other elements, of each unit about as many: those of which it drew far more or
+// fewer than of the others are in doubt.
+void doubt_unlike_units(const Family& family, const Axes& axes, const TensorSpec& tensor, const OutputView& actual,
+                        std::span<const std::byte> witness, int threads, std::vector<double>& doubts) {
+  constexpr double kFar = 8;  // standard deviations: of right units nearly none, which would be no fair sample of draws
+
+  std::vector<double> excess(doubts.size());  // from -1 to 1
+  for_all_units(std::ssize(doubts), threads, [&](std::int64_t unit) {
+    const std::vector<ElementRun> runs = family.unit_elements(axes, tensor.name, unit);
+    const double own = sum_of_squares(gathered(tensor, actual.bytes, runs));
+    const double other = sum_of_squares(gathered(tensor, witness, runs));
+    excess[static_cast<std::size_t>(unit)] = own + other > 0 ? own / (own + other) - other / (own + other) : 0;
+  });
+  std::vector<double> sorted = excess;
+  std::ranges::sort(sorted);
+  const auto at = [&](double part) {
+    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+  };
+  const double deviation = std::max((at(0.84) - at(0.16)) / 2, 1e-6);  // of most of them
+  for (std::size_t unit = 0; unit < excess.size(); ++unit) {
+    const double far = std::fabs(excess[unit] - at(0.5)) / deviation;
+    doubts[unit] = far > kFar ? std::max(doubts[unit], far) : doubts[unit];
+  }
+}
+
 }  // namespace
 
 std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes, const TypicalErrors& typical,
                                          const OutputViews& outputs, const TensorBytes* witness, int threads) {
   const std::vector<Output> in_doubt = outputs_in_doubt(family, axes, typical, outputs, witness, threads);
+  const bool is_random = witness != nullptr && family.alternatives;
   std::vector<DoubtfulUnit> found;
-  if (in_doubt.empty()) {
+  if (in_doubt.empty() && !is_random) {
     return found;
   }
-  std::mutex mutex;  // of `found`
-  const std::int64_t units = family.unit_count(axes);
-  for_each_index(static_cast<std::size_t>((units + kUnitsOfTask - 1) / kUnitsOfTask), threads, [&](std::size_t task) {
-    const std::int64_t begin = static_cast<std::int64_t>(task) * kUnitsOfTask;
-    for (std::int64_t unit = begin; unit < std::min(units, begin + kUnitsOfTask); ++unit) {
-      double doubt = 0;
-      for (const Output& output : in_doubt) {
-        const std::vector<ElementRun> runs = family.unit_elements(axes, output.tensor->name, unit);
-        if (is_in_doubt(output, runs)) {
-          doubt = std::max(doubt, witness == nullptr ? unwritten_doubt(output, runs) : distance(output, runs));
-        }
-      }
-      if (doubt > (witness == nullptr ? 0 : 1)) {
-        const std::lock_guard lock(mutex);
-        found.push_back({.unit = unit, .doubt = doubt});
+  std::vector<double> doubts(static_cast<std::size_t>(family.unit_count(axes)));
+  for_all_units(std::ssize(doubts), threads, [&](std::int64_t unit) {
+    for (const Output& output : in_doubt) {
+      const std::vector<ElementRun> runs = family.unit_elements(axes, output.tensor->name, unit);
+      if (is_in_doubt(output, runs)) {
+        const double own = output.witness.empty() ? unwritten_doubt(output, runs) : distance(output, runs);
+        double& doubt = doubts[static_cast<std::size_t>(unit)];
+        doubt = std::max(doubt, output.witness.empty() || own > 1 ? own : 0);
       }
     }
   });
+  for (const TensorSpec& tensor : family.tensors) {
+    if (is_random && tensor.role == Role::output && tensor.random) {
+      doubt_unlike_units(family, axes, tensor, outputs.at(tensor.name), witness->at(tensor.name), threads, doubts);
+    }
+  }
+  for (std::size_t unit = 0; unit < doubts.size(); ++unit) {
+    if (doubts[unit] > 0) {
+      found.push_back({.unit = static_cast<std::int64_t>(unit), .doubt = doubts[unit]});
+    }
+  }
   std::ranges::sort(found, [](const DoubtfulUnit& a, const DoubtfulUnit& b) {
     return a.doubt != b.doubt ? a.doubt > b.doubt : a.unit < b.unit;
   });

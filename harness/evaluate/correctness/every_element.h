@@ -23,9 +23,10 @@ struct DoubtfulUnit {
 //   |x - w| > 2 (rounding + element_sigmas * scale)
 // for the rounding and the scale of struct Tolerance at w, and a unit where (x - w) / 2 exceeds the rms bound. The
 // scale is max(typical.relative * magnitude, typical.smallest), the magnitude the larger of |w| and the RMS of its
-// group. What a family's noise makes larger than this is in doubt and right. Without a witness (null), an element is in
-// doubt that holds its poison; of an integer, where that may be a right value, a unit has the more doubt the more of
-// them it has. Compares on up to `threads` threads.
+// group. What a family's noise makes larger than this is in doubt and right. Without a witness (null), and of random
+// outputs, an element is in doubt that holds its poison; of these also a unit that differs from the witness unlike the
+// others; of an integer, where that may be a right value, a unit has the more doubt the more of them it has. Compares
+// on up to `threads` threads.
 std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes, const TypicalErrors& typical,
                                          const OutputViews& outputs, const TensorBytes* witness, int threads);
 

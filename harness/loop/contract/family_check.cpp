@@ -27,7 +27,7 @@ std::vector<Row> rows(const Family& family) {
   std::vector<Row> all;
   for (const TensorSpec& tensor : family.tensors) {
     for (const Mutant& mutant : mutants()) {
-      if (tensor.role == Role::output) {
+      if (tensor.role == Role::output && (tensor.random || !mutant.of_random)) {
         all.push_back({.mutant = mutant.name, .meaning = mutant.meaning, .tensor = tensor.name, .mild = mutant.mild});
       }
     }
@@ -40,11 +40,13 @@ InputSet drawn(const CheckedFamily& subject, const Family& by, const Case& each,
 }
 
 // The honest version of the file on these inputs, and where all units are computed on others.
-MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, const Case& each, const InputSet& inputs) {
+MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, const Case& each, const InputSet& inputs,
+                       const Expected& expected) {
   MutantSource source{.family = drawn_by,
                       .program = is_cpp(subject) ? &subject.program : nullptr,
                       .inputs = inputs,
                       .units = each.units,
+                      .expected = expected,
                       .honest = subject.family.honest(inputs.axes, inputs.values, each.units, subject.threads),
                       .of_other_inputs = {},
                       .threads = subject.threads};
@@ -67,6 +69,9 @@ void hold_mutant_against(const CheckedFamily& subject, const MutantSource& sourc
   }
   const Comparison comparison = held_against(subject.family, source.inputs, expected, *bytes, subject.threads);
   const auto tensor = std::ranges::find(comparison.tensors, row.tensor, &TensorComparison::tensor);
+  if (comparison.correct && mutant_named(row.mutant).may_be_drawn && find_output(subject.family, row.tensor)->random) {
+    return;
+  }
   if (row.state != MutantState::refused) {
     row.state = comparison.correct ? MutantState::hidden : MutantState::refused;
   }
@@ -79,7 +84,7 @@ void hold_mutant_against(const CheckedFamily& subject, const MutantSource& sourc
 void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
   const InputSet inputs = drawn(subject, subject.family, each, subject.seed);
   const Expected expected = expect(subject.family, inputs, each.units, subject.threads);
-  const MutantSource source = source_of(subject, subject.family, each, inputs);
+  const MutantSource source = source_of(subject, subject.family, each, inputs, expected);
   const TensorBytes honest = stored(subject.family, source.honest, subject.threads);
   const Comparison own = held_against(subject.family, inputs, expected, honest, subject.threads);
   if (!own.correct && may_leave_out(subject.family, each.regime)) {
@@ -126,10 +131,12 @@ void refuse_idle_mistakes(const CheckedFamily& subject, const FamilyCheck& check
   const auto idle = in_state(MutantState::unchanged);
   const auto all = std::ssize(check.mutants) - in_state(MutantState::absent);
   if (2 * idle >= all) {
-    refuse(subject, "",
-           fmt::format("{} of {} planted mistakes change nothing in the outputs: hardly anything would be compared",
-                       idle, all),
-           "draw inputs that make the outputs differ, or write outputs that do");
+    refuse(
+        subject, "",
+        fmt::format("{} of {} planted mistakes change nothing in the outputs: hardly anything would be compared", idle,
+                    all),
+        "draw inputs that make the outputs differ, or write outputs that do; an output that is random by contract is "
+        "said with '// apo:random y' and drawn(p, a, b)");
   }
 }
 
@@ -138,7 +145,9 @@ void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& chec
     if (row.state == MutantState::hidden && !row.mild) {
       refuse(subject, row.tensor,
              fmt::format("the tolerance of {} lets '{}' pass: {}", row.tensor, row.mutant, row.meaning),
-             subject.file.tolerance
+             find_output(subject.family, row.tensor)->random
+                 ? "draw more in a small or ragged workload: 4096 draws show what is off by a tenth"
+             : subject.file.tolerance
                  ? "tighten apo:tolerance, or leave it out: it is derived"
                  : "draw inputs that make the output larger than its rounding, or use a wider dtype");
     }
@@ -312,8 +321,8 @@ void compare_case(const Both& both, const Case& each, OracleComparison& result) 
   const CheckedFamily& subject = both.subject;
   const Family& other = both.other;
   const InputSet inputs = drawn(subject, other, each, subject.seed);
-  const MutantSource source = source_of(subject, other, each, inputs);
   const Expected here = expect(subject.family, inputs, each.units, subject.threads);
+  const MutantSource source = source_of(subject, other, each, inputs, here);
   const Expected there = expect(other, inputs, each.units, subject.threads);
   compare_honest(both, each, source, here, there, result);
   if (!result.disagreement.empty()) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "harness/runtime/runtime.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -164,17 +166,103 @@ Outputs wrong_sign(const MutantSource& source, const TensorSpec& tensor) {
   return computed(source, tensor, oracle::Mode::wrong_sign);
 }
 
+// The outputs of a call that takes, of each draw, what `take` says for its number and probabilities.
+template <class Take>
+Outputs redrawn(const MutantSource& source, Take take) {
+  const Alternatives& all = source.expected.random;
+  TensorMap outputs = source.honest;
+  std::map<std::string, std::size_t> next;  // of each output, in the gathered tensors
+  for (std::int64_t u = 0; u < source.family.unit_count(source.inputs.axes); ++u) {
+    for (const TensorSpec& tensor : source.family.tensors) {
+      if (tensor.role != Role::output || !tensor.random) {
+        continue;
+      }
+      for (const ElementRun& run : source.family.unit_elements(source.inputs.axes, tensor.name, u)) {
+        for (std::int64_t i = run.offset; i < run.offset + run.count; ++i) {
+          const std::size_t at = next[tensor.name]++;
+          std::vector<double> probabilities;
+          for (const Alternative& each : all.each) {
+            probabilities.push_back(each.probability.at(tensor.name)[at]);
+          }
+          const auto draw = static_cast<std::int64_t>(all.draws.at(tensor.name)[at]);
+          const std::size_t taken = draw < 0 ? 0 : take(u, draw, probabilities);
+          outputs.at(tensor.name)[static_cast<std::size_t>(i)] = all.each[taken].values.at(tensor.name)[at];
+        }
+      }
+    }
+  }
+  return outputs;
+}
+
+std::size_t by_chance(const std::vector<double>& probabilities, Random random) {
+  double left = random.uniform();
+  std::size_t taken = 0;
+  while (taken + 1 < probabilities.size() && left >= probabilities[taken]) {
+    left -= probabilities[taken++];
+  }
+  return taken;
+}
+
+// The draws of a unit, each its own.
+Random random_of(std::int64_t unit, std::int64_t draw) {
+  return Random(mix64(static_cast<std::uint64_t>(unit)) ^ static_cast<std::uint64_t>(draw) << 20);
+}
+
+std::size_t last_of(const std::vector<double>& probabilities) {
+  std::size_t last = probabilities.size() - 1;
+  while (last > 0 && probabilities[last] == 0) {
+    --last;
+  }
+  return last;
+}
+
+Outputs always_first(const MutantSource& source, const TensorSpec&) {
+  return redrawn(source, [](auto, auto, const auto&) { return std::size_t{0}; });
+}
+
+Outputs always_last(const MutantSource& source, const TensorSpec&) {
+  return redrawn(source, [](auto, auto, const auto& probabilities) { return last_of(probabilities); });
+}
+
+Outputs biased(const MutantSource& source, const TensorSpec&) {
+  return redrawn(source, [](std::int64_t unit, std::int64_t draw, const auto& probabilities) {
+    Random random = random_of(unit, draw);
+    return random.below(10) == 0 ? last_of(probabilities) : by_chance(probabilities, Random(random.next()));
+  });
+}
+
+Outputs same_mask(const MutantSource& source, const TensorSpec& tensor) {
+  const auto elements = static_cast<std::int64_t>(source.honest.at(tensor.name).size());
+  const auto row = static_cast<std::int64_t>(row_length(source, tensor));
+  const std::int64_t period = std::max<std::int64_t>(1, row < elements ? row : elements / 16);
+  return redrawn(source, [period](auto, std::int64_t draw, const auto& probabilities) {
+    return by_chance(probabilities, random_of(0, draw % period));
+  });
+}
+
 }  // namespace
 
 const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> kMutants = {
       {.name = "zeros", .meaning = "every element is 0", .make = zeros},
-      {.name = "last-element", .meaning = "the last element is left as another call wrote it", .make = last_element},
-      {.name = "stale-row", .meaning = "the last row is left as another call wrote it", .make = stale_row},
-      {.name = "stale-call", .meaning = "all of the output is another call's", .make = stale_call},
-      {.name = "off-by-one", .meaning = "each element is its neighbour's", .make = shifted},
-      {.name = "transposed", .meaning = "the last two extents are exchanged", .make = transposed},
-      {.name = "first-unit", .meaning = "every unit is the first one", .make = first_unit_repeated},
+      {.name = "last-element",
+       .meaning = "the last element is left as another call wrote it",
+       .may_be_drawn = true,
+       .make = last_element},
+      {.name = "stale-row",
+       .meaning = "the last row is left as another call wrote it",
+       .may_be_drawn = true,
+       .make = stale_row},
+      {.name = "stale-call",
+       .meaning = "all of the output is another call's",
+       .may_be_drawn = true,
+       .make = stale_call},
+      {.name = "off-by-one", .meaning = "each element is its neighbour's", .may_be_drawn = true, .make = shifted},
+      {.name = "transposed", .meaning = "the last two extents are exchanged", .may_be_drawn = true, .make = transposed},
+      {.name = "first-unit",
+       .meaning = "every unit is the first one",
+       .may_be_drawn = true,
+       .make = first_unit_repeated},
       {.name = "half-written", .meaning = "the second half is not written", .make = half_written},
       {.name = "one-nan", .meaning = "one element is NaN", .make = one_nan},
       {.name = "scaled", .meaning = "times 1.002; an integer plus 1", .mild = true, .make = scaled},
@@ -193,7 +281,20 @@ const std::vector<Mutant>& mutants() {
        .meaning = "one term a unit has the wrong sign",
        .mild = true,
        .needs_all_units = false,
-       .make = wrong_sign}};
+       .make = wrong_sign},
+      {.name = "always-first",
+       .meaning = "every draw takes the first alternative",
+       .of_random = true,
+       .make = always_first},
+      {.name = "always-last",
+       .meaning = "every draw takes the last alternative",
+       .of_random = true,
+       .make = always_last},
+      {.name = "biased",
+       .meaning = "one draw in ten takes the last alternative, whatever its probability",
+       .of_random = true,
+       .make = biased},
+      {.name = "same-mask", .meaning = "all rows draw alike", .of_random = true, .make = same_mask}};
   return kMutants;
 }
 
@@ -202,10 +303,11 @@ const Mutant& mutant_named(const std::string& name) {
 }
 
 std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor) {
-  if ((mutant.needs_all_units && !source.units.empty()) || source.honest.at(tensor).empty()) {
+  if ((mutant.needs_all_units && !source.units.empty()) || source.honest.at(tensor).empty() ||
+      (mutant.of_random && !find_output(source.family, tensor)->random)) {
     return std::nullopt;
   }
-  const auto outputs = mutant.make(source, *find_tensor(source.family, tensor));
+  const auto outputs = mutant.make(source, *find_output(source.family, tensor));
   return outputs ? std::optional(stored(source.family, *outputs, source.threads)) : std::nullopt;
 }
 

@@ -19,6 +19,7 @@ struct MutantSource {
   const OracleProgram* program = nullptr;  // null where the reference is another language's
   const InputSet& inputs;
   std::vector<std::int64_t> units;  // computed; empty: all of them
+  const Expected& expected;
   TensorMap honest;
   TensorMap of_other_inputs;  // the same outputs for other inputs
   int threads = 1;
@@ -30,6 +31,9 @@ struct Mutant {
   // A mild one may hide in the rounding of a 16-bit output; any other has to be refused.
   bool mild = false;
   bool needs_all_units = true;
+  // Whether another call may draw such an output, where it is random: then it is no mistake.
+  bool may_be_drawn = false;
+  bool of_random = false;  // only of outputs that are
   // The outputs with the mistake in one tensor; nullopt where it makes no sense: no row, no second unit, no NaN.
   std::optional<TensorMap> (*make)(const MutantSource& source, const TensorSpec& tensor) = nullptr;
 };

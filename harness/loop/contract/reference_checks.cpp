@@ -54,11 +54,42 @@ bool is_drawn_with_others(const CheckedFamily& subject, const std::string& name)
                                  DistributionKind::function;
 }
 
+// What says what is drawn is no argument of a reference that lists the alternatives.
+bool is_seed(const CheckedFamily& subject, const std::string& name) {
+  return std::ranges::any_of(subject.family.tensors, [&](const TensorSpec& tensor) { return tensor.drawn_by == name; });
+}
+
+// Random outputs, and no others, are decided by draws.
+void check_draws(const CheckedFamily& subject, const Case& each) {
+  const InputSet inputs = inputs_of(subject, each, subject.seed);
+  const Alternatives all = subject.family.alternatives(inputs.axes, inputs.values, {}, subject.threads);
+  for (const TensorSpec& tensor : subject.family.tensors) {
+    if (tensor.role != Role::output) {
+      continue;
+    }
+    const bool is_drawn = std::ranges::any_of(all.draws.at(tensor.name), [](double draw) { return draw >= 0; });
+    if (is_drawn && !tensor.random) {
+      refuse(subject, tensor.name, fmt::format("output {} depends on drawn(), and no apo:random names it", tensor.name),
+             "name it there: '// apo:random " + tensor.name + "'");
+    }
+    if (!is_drawn && tensor.random) {
+      refuse(subject, tensor.name, fmt::format("apo:random names {}, which no drawn() decides", tensor.name),
+             "write " + tensor.name + "[i] = drawn(p, a, b): a with the probability p, else b");
+    }
+  }
+}
+
+// Of a call, which draws what the contract leaves to chance, each time alike.
+TensorMap outputs_of(const CheckedFamily& subject, const Axes& axes, const TensorMap& inputs) {
+  const auto& call = subject.family.alternatives ? subject.family.honest : subject.family.reference;
+  return call(axes, inputs, {}, subject.threads);
+}
+
 void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
-  const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  if (!is_cpp(subject) && subject.family.reference(inputs.axes, inputs.values, {}, subject.threads) != expected) {
+  const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
+  if (!is_cpp(subject) && outputs_of(subject, inputs.axes, inputs.values) != expected) {
     refuse(subject, "",
            fmt::format("the reference gives other outputs when it is called again with the same inputs (workload {})",
                        each.workload->name),
@@ -66,12 +97,12 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   }
   for (const TensorSpec& tensor : subject.family.tensors) {
     TensorMap values = inputs.values;
-    if (tensor.role != Role::input || is_drawn_with_others(subject, tensor.name) ||
+    if (tensor.role != Role::input || is_drawn_with_others(subject, tensor.name) || is_seed(subject, tensor.name) ||
         values.at(tensor.name) == others.values.at(tensor.name)) {
       continue;
     }
     values.at(tensor.name) = others.values.at(tensor.name);
-    if (subject.family.reference(inputs.axes, values, {}, subject.threads) == expected) {
+    if (outputs_of(subject, inputs.axes, values) == expected) {
       refuse(subject, tensor.name,
              fmt::format("no output depends on input {} (workload {})", tensor.name, each.workload->name),
              "use it in the reference, or remove its line");
@@ -127,7 +158,7 @@ void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, 
 
 void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
-  const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
   for (const TensorSpec& tensor : subject.family.tensors) {
     if (tensor.role != Role::output || expected.at(tensor.name).empty()) {
       continue;
@@ -276,6 +307,9 @@ void check_reference(const CheckedFamily& subject, const std::vector<Case>& case
            "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
   }
   check_inputs_matter(subject, *whole);
+  if (subject.family.alternatives) {
+    check_draws(subject, *whole);
+  }
   check_outputs_vary(subject, *whole);
   if (is_cpp(subject) && !subject.file.units.empty()) {
     check_units(subject, *whole);

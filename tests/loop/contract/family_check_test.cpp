@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/contract/mutants.h"
 #include "tests/families/family_text.h"
 #include "tests/text.h"
 
@@ -200,6 +201,41 @@ TEST(FamilyCheck, NanAndInfinitiesAreComparedWhereTheContractSaysSo) {
   const std::string text =
       elementwise("x[i] < Real(0) ? Real(0) : x[i]", "f32[n] normal", "f32", "// apo:values nan inf\n");
   EXPECT_GT(std::ranges::count(check(text).mutants, MutantState::refused, &MutantRow::state), 5);
+}
+
+// The statement for each element of a dropout.
+std::string dropped(const std::string& statement, const std::string& random = "// apo:random y mask by seed\n") {
+  return "// apo:family    dropped\n// apo:axis      n 1..65536\n// apo:scalar    keep f32 0.75\n"
+         "// apo:input     x f32[n] normal\n// apo:input     seed i64[1] uniform(0,1000000000)\n"
+         "// apo:output    y f32[n]\n// apo:output    mask u8[n]\n" +
+         random +
+         "// apo:workload  big production n=16384\n// apo:workload  odd ragged n=333\n"
+         "template <class Real>\nvoid reference(int64_t n, Real keep, const Real* x, const int64_t*, Real* y, int64_t* "
+         "mask) {\n  for (int64_t i = 0; i < n; ++i) {\n    " +
+         statement + "\n  }\n}\n";
+}
+
+TEST(FamilyCheck, RandomOutputsRefuseMistakesOfWhatIsDrawn) {
+  const FamilyCheck result = check(dropped("mask[i] = drawn(keep, 1, 0); y[i] = Real(mask[i]) * x[i] / keep;"));
+  for (const MutantRow& row : result.mutants) {
+    const Mutant& mutant = mutant_named(row.mutant);
+    EXPECT_EQ(row.state, mutant.mild || mutant.may_be_drawn ? row.state : MutantState::refused)
+        << row.mutant << " in " << row.tensor;
+  }
+}
+
+TEST(FamilyCheck, WhatIsDrawnAndWhatTheFileSaysOfItGoTogether) {
+  const std::string both = "mask[i] = drawn(keep, 1, 0); y[i] = Real(mask[i]) * x[i] / keep;";
+  expect_contains(refusal_of(dropped(both, "")), "calls drawn(), but no line '// apo:random OUTPUT'");
+  expect_contains(refusal_of(dropped(both, "// apo:random mask by seed\n")), "output y depends on drawn()");
+  expect_contains(refusal_of(dropped("mask[i] = drawn(keep, 1, 0); y[i] = x[i];")),
+                  "names y, which no drawn() decides");
+  expect_contains(refusal_of(dropped("mask[i] = drawn(keep, 1, 0); y[i] = Real(mask[i]) * drawn(keep, x[i], 0);")),
+                  "has several drawn() decide y[");
+  expect_contains(refusal_of(dropped("mask[i] = drawn(keep * 2, 1, 0); y[i] = Real(mask[i]) * x[i];")),
+                  "drawn() with a probability of 1.5");
+  expect_contains(refusal_of(dropped("mask[i] = drawn<Real>(65, [](int64_t) { return 1.0; }); y[i] = Real(mask[i]);")),
+                  "drawn() of 65 weights");
 }
 
 TEST(FamilyCheck, AnOutputThatIsNearlyConstantIsRefused) {

@@ -1,0 +1,11 @@
+// apo:variant  drop_add/bug_no_residual
+// apo:target   host
+// apo:idea     A dropped element loses its residual.
+#include "kept.h"
+void drop_add(const uint16_t* x, const float* residual, const int64_t* seed, float* y, uint8_t* mask, float keep,
+              int64_t rows, int64_t cols) {
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    mask[i] = kept(seed, i, keep);
+    y[i] = mask[i] ? residual[i] + of(x[i]) / keep : 0;
+  }
+}

@@ -1,0 +1,8 @@
+// apo:variant  to_bf16/bug_coarse
+// apo:target   host
+// apo:idea     Onto every other number of the format.
+#include "bits.h"
+void to_bf16(const float* x, const int64_t* seed, uint16_t* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = upper(std::bit_cast<uint32_t>(x[i]) + 2 * drawn_bits(seed[0], i)) & 0xfffe;
+}
