@@ -145,14 +145,6 @@ std::int64_t output_elements(const Family& family, const Axes& axes) {
   return elements;
 }
 
-OutputViews views_of(const TensorBytes& outputs) {
-  OutputViews views;
-  for (const auto& [name, bytes] : outputs) {
-    views[name] = bytes;
-  }
-  return views;
-}
-
 // The furthest apart, ascending: 2^20 elements, but 32 units at least and 512 at most.
 std::vector<std::int64_t> units_to_decide(const Family& family, const Axes& axes,
                                           const std::vector<DoubtfulUnit>& doubtful) {
@@ -218,8 +210,8 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
     }
     CallFindings of_witness;
     const bool was_called = witness != nullptr && witness->of != kWholeReference;
-    if (auto wrong = was_called ? wrong_outputs(family, axes, *decided, views_of(witness->outputs), threads, of_witness)
-                                : std::nullopt) {
+    if (auto wrong =
+            was_called ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness) : std::nullopt) {
       inputs.set_witness(nullptr);
       findings.wrong_call_of = witness->of;
       return wrong;
@@ -362,11 +354,11 @@ class PartComparer {
                                      format_g(expected, 6));
     } else {
       result_.evidence = fmt::format("{} = {}, expected {}", name, format_g(actual, 6), format_g(expected, 6));
-      result_.evidence +=
-          close.element <= 1 ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
-                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
-                                                                    : "beyond its RMS bound of zero")
-                             : " (" + excess(expected, scales[at], actual) + ")";
+      result_.evidence += close.element <= 1
+                              ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
+                                            std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                     : "beyond its RMS bound of zero")
+                              : " (" + excess(expected, scales[at], actual) + ")";
     }
     result_.wrong = wrong_element(tensor_, axes_, index_of(at));
     result_.wrong->expected = expected;

@@ -131,6 +131,10 @@ std::optional<Failure> ArmProcess::hold_all(int call, const CheckedInputs& input
   return apo::hold_all(tensors_->call(call), *runtime_.family, inputs, whose, typical, runtime_.threads, findings);
 }
 
+OutputViews ArmProcess::outputs(int call) const {
+  return view_outputs(tensors_->call(call), *runtime_.family);
+}
+
 std::optional<Failure> ArmProcess::inspect_process() {
   if (const auto damage = guard_is_on(Guard::guard_zones) ? tensors_->check_guards() : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence(), .slot = 0};

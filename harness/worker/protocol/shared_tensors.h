@@ -164,16 +164,21 @@ struct SharedTensorsLayout {
 };
 APO_FIELDS(SharedTensorsLayout, bytes, buffers, words, kept, fenced, copies, stride)
 
+using ByteRuns = std::vector<std::span<const std::byte>>;
+
 // The bytes of a repeating input: for each of `outer` indices, the `period` blocks of the tile in turn until there are
-// `count`. A tile that is the whole tensor has one block.
+// `count`. A tile that is the whole tensor has one block. An input that is put together has runs in place of the tile,
+// in their order.
 struct InputView {
   std::span<const std::byte> tile;  // outer * period blocks
   std::int64_t outer = 1;
   std::int64_t period = 1;
   std::int64_t count = 1;
+  std::span<const std::span<const std::byte>> runs = {};
 
+  bool is_empty() const { return tile.empty() && runs.empty(); }
   std::int64_t block_bytes() const { return std::ssize(tile) / (outer * period); }
-  std::int64_t bytes() const { return outer * count * block_bytes(); }
+  std::int64_t bytes() const;
   void copy_to(std::byte* target, int threads) const;
   // Calls work(offset in the tensor, bytes) for every block in order, until one call returns false.
   template <class Work>
@@ -263,6 +268,12 @@ template <class Work>
 void InputView::for_each_block(Work work) const {
   const std::int64_t block = block_bytes();
   std::int64_t offset = 0;
+  for (const std::span<const std::byte> run : runs) {
+    if (!work(offset, run)) {
+      return;
+    }
+    offset += std::ssize(run);
+  }
   for (std::int64_t i = 0; i < outer; ++i) {
     for (std::int64_t j = 0; j < count; j += period) {  // what lies side by side in the tile, at once
       const std::int64_t run = std::min(period, count - j) * block;
