@@ -73,6 +73,7 @@ class ArmProcess {
   const Runtime& runtime_;
   const TimedArm& arm_;
   const Axes& axes_;
+  int threads_;  // of the parent, which waits on the CPUs of this process
   Worker worker_;
   std::shared_ptr<MemoryFile> memory_;  // of this process alone: a file is a place for notes to the next
   std::unique_ptr<WindowTensors> tensors_;

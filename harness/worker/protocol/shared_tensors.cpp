@@ -171,6 +171,9 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
   layout_.kept.resize(static_cast<std::size_t>(spec.input_sets));
   layout_.fenced = spec.fenced;
   place(spec);
+  if (memory_ == nullptr) {
+    return;
+  }
   const bool used_before = memory_->bytes() >= offset + layout_.bytes;
   APO_CHECK(used_before || offset == 0);
   if (!used_before) {
