@@ -23,8 +23,8 @@ std::span<const std::byte> part_of(const InputSet& inputs, const TensorSpec& ten
 
 // Short runs, each from a random place of a random set.
 ByteRuns shuffled(const TensorSpec& tensor, const std::vector<CheckedPointer>& drawn, Random& random) {
-  constexpr std::int64_t kLongest = 256;  // elements: a copy of shorter ones waits for each
-  constexpr std::int64_t kFewest = 8;     // runs
+  constexpr std::int64_t kLongest = 1024;  // elements: a copy of shorter ones waits for each
+  constexpr std::int64_t kFewest = 8;      // runs
   const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
   std::vector<std::span<const std::byte>> from;
   for (const CheckedPointer& one : drawn) {

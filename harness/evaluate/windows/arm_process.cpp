@@ -34,13 +34,20 @@ WindowTensors::WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<
   layout_.stride = layout_.bytes + (layout_.bytes / spec.alignment % 2 == 0 ? spec.alignment : 0);
   // Other layouts of the process find their memory there: as much more as the largest gaps take.
   const std::int64_t gaps = std::ssize(layout_.buffers) * spec.pads * spec.alignment;
-  if (memory_->bytes() < layout_.file_bytes()) {
+  const bool is_new = memory_->bytes() < layout_.file_bytes();
+  if (is_new) {
     memory_->reserve(layout_.file_bytes() + gaps);
     memory_->populate();
+  } else {
+    std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
   }
-  std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
   for (int i = 0; i < calls; ++i) {
     calls_.push_back(std::make_unique<SharedTensors>(spec, memory_, i * layout_.stride));
+    for (const BufferPlace& place : layout_.buffers) {
+      if (is_new && place.role == BufferRole::scratch) {  // zeros would look like what was cleared
+        std::fill_n(memory_->data() + i * layout_.stride + place.offset, place.bytes, kNothing);
+      }
+    }
   }
 }
 
