@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -103,8 +104,14 @@ InputSet CheckedInputs::decoded() const {
                  .regime = inputs.regime,
                  .values = {},
                  .bytes = {}};
-  for (const auto& [name, bytes] : inputs.bytes) {
+  const auto add = [&](const std::string& name, std::span<const std::byte> bytes) {
     whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
+  };
+  for (const auto& [name, bytes] : inputs.bytes) {
+    add(name, bytes);
+  }
+  for (const auto& [name, runs] : inputs.runs) {
+    add(name, gathered(runs));
   }
   return whole;
 }

@@ -22,10 +22,14 @@ inline constexpr const char* kWholeReference = "the reference";
 // The outputs of a call that were found right as far as they were looked at, or of the whole reference.
 struct Witness {
   std::string of;  // whose call
-  TensorBytes outputs;
+  TensorBytes kept;
+  OutputViews outputs;                  // of what is kept, or where they stand
   std::atomic<bool> confirmed = false;  // by a call of somebody else
   bool is_confirmed() const { return confirmed || of == kWholeReference; }
-  Witness(std::string whose, TensorBytes what) : of(std::move(whose)), outputs(std::move(what)) {}
+  Witness(std::string whose, TensorBytes what) : of(std::move(whose)), kept(std::move(what)) {
+    outputs.insert(kept.begin(), kept.end());
+  }
+  Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
 // One set of inputs with the outputs of a correct call. The doubles from which it was made are freed. May be used from

@@ -1,10 +1,12 @@
-// harness/runtime/rearranged_inputs.cpp - copies runs of elements, or the elements of units, from random places.
+// harness/runtime/rearranged_inputs.cpp - chooses runs of elements, or the elements of units, from random places.
 #include "harness/runtime/rearranged_inputs.h"
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <numeric>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/random.h"
@@ -12,132 +14,150 @@
 namespace apo {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
-std::size_t width_of(const TensorSpec& tensor) {
-  return static_cast<std::size_t>(dtype_bytes(tensor.dtype));
+std::span<const std::byte> part_of(const InputSet& inputs, const TensorSpec& tensor, std::int64_t offset,
+                                   std::int64_t count) {
+  const std::int64_t width = dtype_bytes(tensor.dtype);
+  return std::span(inputs.bytes.at(tensor.name))
+      .subspan(static_cast<std::size_t>(offset * width), static_cast<std::size_t>(count * width));
 }
 
 // Short runs, each from a random place of a random set.
-Bytes shuffled(const TensorSpec& tensor, const std::vector<CheckedPointer>& drawn, Random& random) {
-  constexpr std::size_t kLongest = 64;  // elements
-  constexpr std::size_t kFewest = 8;    // runs
-  const std::size_t width = width_of(tensor);
-  Bytes bytes(drawn.front()->inputs.bytes.at(tensor.name).size());
-  const std::size_t count = bytes.size() / width;
-  const std::size_t longest = std::clamp<std::size_t>(count / kFewest, 1, kLongest);
-  std::vector<const std::byte*> from;
+ByteRuns shuffled(const TensorSpec& tensor, const std::vector<CheckedPointer>& drawn, Random& random) {
+  constexpr std::int64_t kLongest = 1024;  // elements: a copy of shorter ones waits for each
+  constexpr std::int64_t kFewest = 8;      // runs
+  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
+  std::vector<std::span<const std::byte>> from;
   for (const CheckedPointer& one : drawn) {
-    from.push_back(one->inputs.bytes.at(tensor.name).data());
+    from.emplace_back(one->inputs.bytes.at(tensor.name));
   }
-  for (std::size_t at = 0; at < count; at += longest) {
-    const std::size_t run = std::min(longest, count - at);
-    const std::byte* const set = from[random.below(from.size())];
-    std::memcpy(bytes.data() + at * width, set + random.below(count - run + 1) * width, run * width);
-  }
-  return bytes;
-}
-
-std::vector<const TensorSpec*> inputs_of(const Family& family) {
-  std::vector<const TensorSpec*> inputs;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role != Role::output) {
-      inputs.push_back(&tensor);
-    }
-  }
-  return inputs;
-}
-
-// The elements of a unit in each input.
-using UnitRuns = std::vector<std::vector<ElementRun>>;
-
-UnitRuns runs_of(const Family& family, const Axes& axes, std::int64_t unit) {
-  UnitRuns runs;
-  for (const TensorSpec* tensor : inputs_of(family)) {
-    runs.push_back(family.unit_elements(axes, tensor->name, unit));
+  const auto count = static_cast<std::int64_t>(from.front().size() / width);
+  const std::int64_t longest = std::clamp<std::int64_t>(count / kFewest, 1, kLongest);
+  ByteRuns runs;
+  runs.reserve(static_cast<std::size_t>(count / longest + 1));
+  for (std::int64_t at = 0; at < count; at += longest) {
+    const std::int64_t run = std::min(longest, count - at);
+    const std::span<const std::byte> set = from[random.below(from.size())];
+    const std::size_t begin = random.below(static_cast<std::uint64_t>(count - run + 1));
+    runs.push_back(set.subspan(begin * width, static_cast<std::size_t>(run) * width));
   }
   return runs;
 }
 
-bool have_equal_lengths(const UnitRuns& one, const UnitRuns& other) {
-  return std::ranges::equal(one, other, [](const auto& a, const auto& b) {
-    return std::ranges::equal(a, b, {}, &ElementRun::count, &ElementRun::count);
-  });
-}
-
-// Which inputs have no element that several units read: the others stay where they are.
-std::vector<bool> moving_inputs(const Family& family, const Axes& axes) {
-  const std::vector<const TensorSpec*> inputs = inputs_of(family);
-  std::vector<std::int64_t> elements(inputs.size(), 0);
-  for (std::int64_t unit = 0; unit < family.unit_count(axes); ++unit) {
-    const UnitRuns runs = runs_of(family, axes, unit);
-    for (std::size_t t = 0; t < inputs.size(); ++t) {
-      for (const ElementRun& run : runs[t]) {
-        elements[t] += run.count;
-      }
-    }
-  }
-  std::vector<bool> moving;
-  for (std::size_t t = 0; t < inputs.size(); ++t) {
-    moving.push_back(elements[t] == element_count(*inputs[t], axes));
-  }
-  return moving;
-}
-
 // Each unit in the place of another one of its size, from any set: from the same one where units share an input.
-void move_units(const Family& family, const std::vector<CheckedPointer>& drawn, Random& random, InputSet& inputs) {
-  const std::vector<const TensorSpec*> tensors = inputs_of(family);
-  const std::vector<bool> moving = moving_inputs(family, inputs.drawn_axes);
-  const bool share = std::ranges::find(moving, false) != moving.end();
-  const InputSet& home = drawn[random.below(drawn.size())]->inputs;
-  inputs.bytes = home.bytes;
-  std::vector<std::int64_t> order(static_cast<std::size_t>(family.unit_count(inputs.drawn_axes)));
+std::map<std::string, ByteRuns, std::less<>> moved_units(const std::vector<CheckedPointer>& drawn,
+                                                         const UnitPlaces& places, Random& random) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(places.units()));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   shuffle(order, random);
+  const bool all_move = places.all_move();
+  const InputSet& home = drawn[random.below(drawn.size())]->inputs;
+  std::vector<const InputSet*> sets;
   for (std::size_t unit = 0; unit < order.size(); ++unit) {
-    const InputSet& from = share ? home : drawn[random.below(drawn.size())]->inputs;
-    const UnitRuns here = runs_of(family, inputs.drawn_axes, static_cast<std::int64_t>(unit));
-    UnitRuns there = runs_of(family, inputs.drawn_axes, order[unit]);
-    if (!have_equal_lengths(here, there)) {
-      there = here;
+    const auto here = static_cast<std::int64_t>(unit);
+    order[unit] = places.are_alike(here, order[unit]) ? order[unit] : here;
+    sets.push_back(all_move ? &drawn[random.below(drawn.size())]->inputs : &home);
+  }
+  std::map<std::string, ByteRuns, std::less<>> moved;
+  for (const UnitPlaces::Input& input : places.inputs()) {
+    ByteRuns& runs = moved[input.tensor->name];
+    if (!input.moves) {
+      runs.emplace_back(home.bytes.at(input.tensor->name));
+      continue;
     }
-    for (std::size_t t = 0; t < tensors.size(); ++t) {
-      const std::size_t width = width_of(*tensors[t]);
-      for (std::size_t run = 0; moving[t] && run < here[t].size(); ++run) {
-        std::memcpy(inputs.bytes[tensors[t]->name].data() + static_cast<std::size_t>(here[t][run].offset) * width,
-                    from.bytes.at(tensors[t]->name).data() + static_cast<std::size_t>(there[t][run].offset) * width,
-                    static_cast<std::size_t>(here[t][run].count) * width);
-      }
+    runs.reserve(input.runs.size());
+    for (const UnitPlaces::Run& run : input.runs) {
+      const auto unit = static_cast<std::size_t>(run.unit);
+      const ElementRun& from = input.of_unit[static_cast<std::size_t>(order[unit])][run.number];
+      runs.push_back(part_of(*sets[unit], *input.tensor, from.offset, from.count));
     }
   }
+  return moved;
+}
+
+// Runs that are shorter than what names them, and inputs that repeat, are put together at once.
+bool is_copied(const InputSet& inputs, const ByteRuns& runs, std::int64_t bytes) {
+  constexpr std::int64_t kShort = 32;  // bytes
+  return inputs.axes != inputs.drawn_axes || bytes < kShort * std::ssize(runs);
 }
 
 }  // namespace
 
-InputSet rearranged(const Family& family, const std::vector<CheckedPointer>& drawn, std::uint64_t seed) {
-  const InputSet& like = drawn.front()->inputs;
+UnitPlaces::UnitPlaces(const Family& family, const Axes& drawn_axes) : units_(family.unit_count(drawn_axes)) {
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      continue;
+    }
+    Input input{.tensor = &tensor};
+    std::int64_t elements = 0;
+    for (std::int64_t unit = 0; unit < units_; ++unit) {
+      input.of_unit.push_back(family.unit_elements(drawn_axes, tensor.name, unit));
+      for (const ElementRun& run : input.of_unit.back()) {
+        const auto number = static_cast<std::size_t>(&run - input.of_unit.back().data());
+        input.runs.push_back({.offset = run.offset, .count = run.count, .unit = unit, .number = number});
+        elements += run.count;
+      }
+    }
+    input.moves = elements == element_count(tensor, drawn_axes);
+    if (input.moves) {
+      std::ranges::sort(input.runs, {}, &Run::offset);
+    } else {
+      input.runs.clear();
+    }
+    inputs_.push_back(std::move(input));
+  }
+}
+
+bool UnitPlaces::all_move() const {
+  return std::ranges::all_of(inputs_, &Input::moves);
+}
+
+bool UnitPlaces::are_alike(std::int64_t unit, std::int64_t other) const {
+  return std::ranges::all_of(inputs_, [&](const Input& input) {
+    return std::ranges::equal(input.of_unit[static_cast<std::size_t>(unit)],
+                              input.of_unit[static_cast<std::size_t>(other)], {}, &ElementRun::count,
+                              &ElementRun::count);
+  });
+}
+
+InputSet rearranged(const Family& family, const DrawnSets& drawn, const UnitPlaces* places, std::uint64_t seed) {
+  const InputSet& like = drawn->front()->inputs;
   InputSet inputs{
       .axes = like.axes, .drawn_axes = like.drawn_axes, .seed = seed, .regime = like.regime, .values = {}, .bytes = {}};
   Random random(derive_seed(seed, "order"));
-  if (family.redraw == Redraw::units) {
-    move_units(family, drawn, random, inputs);
-    return inputs;
+  if (places != nullptr) {
+    inputs.runs = moved_units(*drawn, *places, random);
+  } else {
+    for (const TensorSpec& tensor : family.tensors) {
+      if (tensor.role != Role::output) {
+        inputs.runs[tensor.name] = shuffled(tensor, *drawn, random);
+      }
+    }
   }
-  for (const TensorSpec* tensor : inputs_of(family)) {
-    inputs.bytes[tensor->name] = shuffled(*tensor, drawn, random);
-  }
+  inputs.owner = drawn;
+  std::erase_if(inputs.runs, [&](const auto& input) {
+    const auto& [name, runs] = input;
+    if (!is_copied(inputs, runs, std::ssize(like.bytes.at(name)))) {
+      return false;
+    }
+    inputs.bytes[name] = gathered(runs);
+    return true;
+  });
   return inputs;
 }
 
-bool derived_inputs_move(const Family& family, const std::vector<CheckedPointer>& drawn, int threads) {
-  const InputSet moved = rearranged(family, drawn, derive_seed(drawn.front()->inputs.seed, "do they move"));
+bool derived_inputs_move(const Family& family, const DrawnSets& drawn, const UnitPlaces& places, int threads) {
+  const InputSet moved = rearranged(family, drawn, &places, derive_seed(drawn->front()->inputs.seed, "do they move"));
   TensorMap values;
+  TensorBytes all = moved.bytes;
+  for (const auto& [name, runs] : moved.runs) {
+    all[name] = gathered(runs);
+  }
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::input) {
-      values[tensor.name] = decode(tensor.dtype, moved.bytes.at(tensor.name), threads);
+      values[tensor.name] = decode(tensor.dtype, all.at(tensor.name), threads);
     }
   }
-  return inputs_from(family, moved.drawn_axes, std::move(values), threads).bytes == moved.bytes;
+  return inputs_from(family, moved.drawn_axes, std::move(values), threads).bytes == all;
 }
 
 }  // namespace apo

@@ -358,11 +358,36 @@ std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std:
 std::vector<NamedView> input_views(const Family& family, const InputSet& inputs) {
   std::vector<NamedView> views;
   for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role != Role::output) {
-      views.push_back({tensor.name, view_of(tensor, inputs, inputs.bytes.at(tensor.name))});
+    if (tensor.role == Role::output) {
+      continue;
     }
+    const auto runs = inputs.runs.find(tensor.name);
+    views.push_back({tensor.name, runs != inputs.runs.end() ? InputView{.tile = {}, .runs = runs->second}
+                                                            : view_of(tensor, inputs, inputs.bytes.at(tensor.name))});
   }
   return views;
+}
+
+namespace {
+
+std::vector<std::byte> copied(const InputView& view) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(view.bytes()));
+  view.copy_to(bytes.data(), 1);
+  return bytes;
+}
+
+}  // namespace
+
+TensorBytes whole_bytes(const Family& family, const InputSet& inputs) {
+  TensorBytes whole;
+  for (const NamedView& input : input_views(family, inputs)) {
+    whole[input.name] = copied(input.view);
+  }
+  return whole;
+}
+
+std::vector<std::byte> gathered(const ByteRuns& runs) {
+  return copied({.tile = {}, .runs = runs});
 }
 
 }  // namespace apo

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, in
 std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads = 1);
 
 // All inputs of one call, derived ones included. `values` are exactly what `bytes` hold: tensors of `drawn_axes`, which
-// equal `axes` except for a workload that repeats its inputs along one of them.
+// equal `axes` except for a workload that repeats its inputs along one of them. An input that is put together of parts
+// of other sets has runs in place of bytes.
 struct InputSet {
   Axes axes;
   Axes drawn_axes;
@@ -44,6 +46,8 @@ struct InputSet {
   std::string regime;
   TensorMap values;
   TensorBytes bytes;
+  std::map<std::string, ByteRuns, std::less<>> runs = {};
+  std::shared_ptr<const void> owner = nullptr;  // of what the runs point to
 };
 
 // Whether a check goes on without this regime where it meets NothingToCompare: the author of the family did not name
@@ -99,5 +103,8 @@ struct NamedView {
 };
 // The inputs, derived ones too, in the order of the contract. They have to outlive the views.
 std::vector<NamedView> input_views(const Family& family, const InputSet& inputs);
+// Copies of their bytes, as a call gets them.
+TensorBytes whole_bytes(const Family& family, const InputSet& inputs);
+std::vector<std::byte> gathered(const ByteRuns& runs);
 
 }  // namespace apo

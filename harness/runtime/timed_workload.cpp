@@ -28,13 +28,14 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
                 drawn_together(tensor_bytes(*runtime_->family, workload_->axes), physical_memory_bytes())});
   const int threads = std::max(1, runtime_->threads / static_cast<int>(std::max<std::size_t>(1, drawers)));
   std::atomic<std::size_t> next{size()};
-  drawn_->resize(size() + missing);
+  std::vector<CheckedPointer>& sets = drawn_->sets;
+  sets.resize(size() + missing);
   const auto work = [&] {
-    for (std::size_t i = next++; i < drawn_->size(); i = next++) {
-      drawn_->at(i) = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
-                                            runtime_->family->regimes.front(), threads);
+    for (std::size_t i = next++; i < sets.size(); i = next++) {
+      sets[i] = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
+                                      runtime_->family->regimes.front(), threads);
       if (with_expected) {
-        drawn_->at(i)->expected();
+        sets[i]->expected();
       }
     }
   };
@@ -57,10 +58,23 @@ bool InputPool::may_rearrange() const {
   }
   const std::int64_t bytes = std::max<std::int64_t>(1, tensor_bytes(family, workload_->axes));
   draw(static_cast<std::size_t>(std::clamp(kMaterial / bytes, std::int64_t{kFewestSets}, kMost)));
-  if (!*moves_) {
-    *moves_ = family.redraw == Redraw::elements || derived_inputs_move(family, *drawn_, runtime_->threads);
+  if (!drawn_->move && family.redraw == Redraw::units) {
+    drawn_->places.emplace(family, drawn_->sets.front()->inputs.drawn_axes);
+    drawn_->move = derived_inputs_move(family, snapshot(), *drawn_->places, runtime_->threads);
   }
-  return **moves_;
+  return drawn_->move.value_or(true);
+}
+
+DrawnSets InputPool::snapshot() const {
+  return std::make_shared<const std::vector<CheckedPointer>>(drawn_->sets);
+}
+
+const TypicalErrors& InputPool::typical() const {
+  draw(1);
+  if (drawn_->typical == nullptr) {
+    drawn_->typical = drawn_->sets.front();
+  }
+  return drawn_->typical->typical();
 }
 
 std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t seed) const {
@@ -69,16 +83,18 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
   const auto draw_one = [&](std::uint64_t own, int threads) {
     return std::make_shared<const CheckedInputs>(family, *workload_, own, family.regimes.front(), threads);
   };
-  if (rearranges && family.redraw == Redraw::units) {
-    drawn_->at(seed % drawn_->size()) = draw_one(derive_seed(seed, "new"), runtime_->threads);
+  const UnitPlaces* const places = drawn_->places ? &*drawn_->places : nullptr;
+  if (rearranges && places != nullptr) {
+    drawn_->sets.at(seed % size()) = draw_one(derive_seed(seed, "new"), runtime_->threads);
   }
+  const DrawnSets sets = snapshot();
   std::vector<CheckedPointer> inputs(count);
   const int of_each = threads_of_each(runtime_->threads, count);
   for_each_index(count, runtime_->threads, [&](std::size_t i) {
     const std::uint64_t own = derive_seed(seed, workload_->name, i);
-    inputs[i] = rearranges
-                    ? std::make_shared<const CheckedInputs>(family, rearranged(family, *drawn_, own), runtime_->threads)
-                    : draw_one(own, of_each);
+    inputs[i] = rearranges ? std::make_shared<const CheckedInputs>(family, rearranged(family, sets, places, own),
+                                                                   runtime_->threads)
+                           : draw_one(own, of_each);
   });
   return inputs;
 }

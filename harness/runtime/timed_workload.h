@@ -12,6 +12,7 @@
 
 #include "harness/core/records/records.h"
 #include "harness/runtime/input_store.h"
+#include "harness/runtime/rearranged_inputs.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
@@ -27,27 +28,31 @@ class InputPool {
  public:
   InputPool() = default;
   InputPool(const Runtime& runtime, const Workload& workload, std::uint64_t seed)
-      : runtime_(&runtime),
-        workload_(&workload),
-        seed_(seed),
-        drawn_(std::make_shared<std::vector<CheckedPointer>>()),
-        moves_(std::make_shared<std::optional<bool>>()) {}
+      : runtime_(&runtime), workload_(&workload), seed_(seed), drawn_(std::make_shared<Drawn>()) {}
 
   // Makes it hold at least so many, drawn side by side as far as memory allows.
   void draw(std::size_t count, bool with_expected = false) const;
-  std::size_t size() const { return drawn_ == nullptr ? 0 : drawn_->size(); }
+  std::size_t size() const { return drawn_ == nullptr ? 0 : drawn_->sets.size(); }
   // Returns so many inputs that nobody has seen, nor will see again: the seed is of one round.
   std::vector<CheckedPointer> of_round(std::size_t count, std::uint64_t seed) const;
-  const CheckedPointer& operator[](std::size_t index) const { return drawn_->at(index); }
+  // How large errors on typical inputs are: of one set, for all of them.
+  const TypicalErrors& typical() const;
+  const CheckedPointer& operator[](std::size_t index) const { return drawn_->sets.at(index); }
 
  private:
+  struct Drawn {
+    std::vector<CheckedPointer> sets;
+    std::optional<UnitPlaces> places;  // where units move
+    std::optional<bool> move;          // whether derived inputs do so with them
+    CheckedPointer typical;            // one of the sets, or of those that were
+  };
   bool may_rearrange() const;
+  DrawnSets snapshot() const;
 
   const Runtime* runtime_ = nullptr;
   const Workload* workload_ = nullptr;
   std::uint64_t seed_ = 0;
-  std::shared_ptr<std::vector<CheckedPointer>> drawn_;
-  std::shared_ptr<std::optional<bool>> moves_;  // derived inputs, with their units
+  std::shared_ptr<Drawn> drawn_;
 };
 
 inline constexpr int kSetsInRound = 2;

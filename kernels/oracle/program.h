@@ -3,6 +3,7 @@
 // Compiled once and linked to the generated source of each family, which defines `program`.
 #pragma once
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -477,6 +478,8 @@ inline void answer(Request& request) {
 
 int main() {
   using namespace apo::oracle;
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // a sample's memory serves the next one
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   Request request(request_file);
   try {
     answer(request);

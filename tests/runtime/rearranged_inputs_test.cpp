@@ -12,44 +12,47 @@
 namespace apo {
 namespace {
 
-std::vector<CheckedPointer> drawn(const Family& family, const Workload& workload) {
+DrawnSets drawn(const Family& family, const Workload& workload) {
   std::vector<CheckedPointer> sets;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     sets.push_back(std::make_shared<const CheckedInputs>(family, workload, seed, family.regimes.front(), 2));
   }
-  return sets;
+  return std::make_shared<const std::vector<CheckedPointer>>(std::move(sets));
 }
 
 TEST(RearrangedInputs, OfElementsHaveValuesThatWereDrawnInAnotherOrder) {
   const testing::CopyRuntime copy;
-  const std::vector<CheckedPointer> sets = drawn(copy.family(), *find_workload(copy.family(), "n1001"));
+  const Family& family = copy.family();
+  const DrawnSets sets = drawn(family, *find_workload(family, "n1001"));
+  const auto bytes = [&](std::uint64_t seed) { return whole_bytes(family, rearranged(family, sets, nullptr, seed)); };
   std::set<double> known;
-  for (const CheckedPointer& one : sets) {
+  for (const CheckedPointer& one : *sets) {
     const std::vector<double> values = decode(DType::f32, one->inputs.bytes.at("x"));
     known.insert(values.begin(), values.end());
   }
-  const InputSet first = rearranged(copy.family(), sets, 5);
-  const std::vector<double> values = decode(DType::f32, first.bytes.at("x"));
+  const TensorBytes first = bytes(5);
+  const std::vector<double> values = decode(DType::f32, first.at("x"));
   ASSERT_EQ(values.size(), 1001u);
   EXPECT_TRUE(std::ranges::all_of(values, [&](double value) { return known.contains(value); }));
-  EXPECT_EQ(first.bytes, rearranged(copy.family(), sets, 5).bytes);
-  EXPECT_NE(first.bytes, rearranged(copy.family(), sets, 6).bytes);
-  EXPECT_NE(first.bytes, sets[0]->inputs.bytes);
+  EXPECT_EQ(first, bytes(5));
+  EXPECT_NE(first, bytes(6));
+  EXPECT_NE(first, sets->front()->inputs.bytes);
 }
 
 TEST(RearrangedInputs, OfUnitsAreWholeUnitsWithTheirDerivedInputs) {
   const Family& family = *find_family("e88_backward");
   const Workload& workload = *find_workload(family, "b2_t17_h3_n8_v16");
-  const std::vector<CheckedPointer> sets = drawn(family, workload);
-  EXPECT_TRUE(derived_inputs_move(family, sets, 2));
-  const InputSet moved = rearranged(family, sets, 5);
-  EXPECT_NE(moved.bytes, rearranged(family, sets, 6).bytes);
-  const auto unit_of = [&](const InputSet& inputs, std::int64_t unit) {
+  const DrawnSets sets = drawn(family, workload);
+  const UnitPlaces places(family, workload.axes);
+  EXPECT_TRUE(derived_inputs_move(family, sets, places, 2));
+  const TensorBytes moved = whole_bytes(family, rearranged(family, sets, &places, 5));
+  EXPECT_NE(moved, whole_bytes(family, rearranged(family, sets, &places, 6)));
+  const auto unit_of = [&](const TensorBytes& inputs, std::int64_t unit) {
     std::vector<std::byte> bytes;
     for (const TensorSpec& tensor : family.tensors) {
       for (const ElementRun& run : family.unit_elements(workload.axes, tensor.name, unit)) {
         if (tensor.role != Role::output) {
-          const auto* const begin = inputs.bytes.at(tensor.name).data() + run.offset * dtype_bytes(tensor.dtype);
+          const auto* const begin = inputs.at(tensor.name).data() + run.offset * dtype_bytes(tensor.dtype);
           bytes.insert(bytes.end(), begin, begin + run.count * dtype_bytes(tensor.dtype));
         }
       }
@@ -57,9 +60,9 @@ TEST(RearrangedInputs, OfUnitsAreWholeUnitsWithTheirDerivedInputs) {
     return bytes;
   };
   std::set<std::vector<std::byte>> known;
-  for (const CheckedPointer& one : sets) {
+  for (const CheckedPointer& one : *sets) {
     for (std::int64_t unit = 0; unit < family.unit_count(workload.axes); ++unit) {
-      known.insert(unit_of(one->inputs, unit));
+      known.insert(unit_of(one->inputs.bytes, unit));
     }
   }
   for (std::int64_t unit = 0; unit < family.unit_count(workload.axes); ++unit) {
@@ -79,7 +82,7 @@ TEST(RearrangedInputs, OfARoundAreNewWhateverTheFamilyAllows) {
     std::set<TensorBytes> distinct;
     for (const std::uint64_t round : {1U, 2U}) {
       for (const CheckedPointer& one : pool.of_round(10, round)) {
-        distinct.insert(one->inputs.bytes);
+        distinct.insert(whole_bytes(family, one->inputs));
         EXPECT_EQ(one->expected().reference.size(), 1u);
       }
     }

@@ -150,14 +150,6 @@ std::int64_t output_elements(const Family& family, const Axes& axes) {
   return elements;
 }
 
-OutputViews views_of(const TensorBytes& outputs) {
-  OutputViews views;
-  for (const auto& [name, bytes] : outputs) {
-    views[name] = bytes;
-  }
-  return views;
-}
-
 // The furthest apart, ascending: 2^20 elements, but 32 units at least and 512 at most.
 std::vector<std::int64_t> units_to_decide(const Family& family, const Axes& axes,
                                           const std::vector<DoubtfulUnit>& doubtful) {
@@ -223,8 +215,8 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
     }
     CallFindings of_witness;
     const bool was_called = witness != nullptr && witness->of != kWholeReference;
-    if (auto wrong = was_called ? wrong_outputs(family, axes, *decided, views_of(witness->outputs), threads, of_witness)
-                                : std::nullopt) {
+    if (auto wrong =
+            was_called ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness) : std::nullopt) {
       inputs.set_witness(nullptr);
       findings.wrong_call_of = witness->of;
       return wrong;

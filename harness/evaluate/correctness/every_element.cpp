@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/closeness.h"
@@ -29,22 +30,35 @@ struct Output {
   std::vector<char> chunks;            // each: whether an element of it is in doubt
 };
 
+// The loops over elements have no branch and no call: the compiler makes vector code of them.
 template <DType kDType>
-std::uint64_t bits_at(std::span<const std::byte> bytes, std::size_t element) {
+auto bits_at(const std::byte* bytes, std::size_t element) {
   constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data() + element * kWidth, kWidth);
+  std::conditional_t<
+      kWidth == 1, std::uint8_t,
+      std::conditional_t<kWidth == 2, std::uint16_t, std::conditional_t<kWidth == 4, std::uint32_t, std::uint64_t>>>
+      bits = 0;
+  static_assert(sizeof bits == kWidth);
+  std::memcpy(&bits, bytes + element * kWidth, kWidth);
   return bits;
+}
+
+// Whether no value of the dtype has the bits of the filling.
+bool is_filling_no_value(const Output& output) {
+  const DType dtype = output.tensor->dtype;
+  return output.actual.poison == 0xFF && (is_float(dtype) || dtype == DType::boolean);
 }
 
 template <DType kDType>
 bool is_any_unwritten(const OutputView& actual, std::size_t begin, std::size_t end) {
-  const std::uint64_t poison = 0x0101010101010101ULL * actual.poison >> (64 - 8 * dtype_bytes(kDType));
-  bool any = false;
+  using Bits = decltype(bits_at<kDType>(nullptr, 0));
+  const auto poison = static_cast<Bits>(0x0101010101010101ULL * actual.poison);
+  const std::byte* const bytes = actual.bytes.data();
+  Bits found = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    any |= bits_at<kDType>(actual.bytes, i) == poison;
+    found = static_cast<Bits>(found | (bits_at<kDType>(bytes, i) == poison ? 1 : 0));
   }
-  return any;
+  return found != 0;
 }
 
 // Also infinities and NaN, where a contract has them.
@@ -57,8 +71,9 @@ bool is_same(double x, double w) {
 template <DType kDType>
 bool is_any_far(const Output& output, std::size_t begin, std::size_t end) {
   constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
-  const std::span<const std::byte> actual = output.actual.bytes;
-  if (std::memcmp(&actual[begin * kWidth], &output.witness[begin * kWidth], (end - begin) * kWidth) == 0) {
+  const std::byte* const actual = output.actual.bytes.data();
+  const std::byte* const witness = output.witness.data();
+  if (std::memcmp(actual + begin * kWidth, witness + begin * kWidth, (end - begin) * kWidth) == 0) {
     return false;
   }
   const Tolerance& tolerance = output.tolerance;
@@ -66,26 +81,28 @@ bool is_any_far(const Output& output, std::size_t begin, std::size_t end) {
   const double of_rounding = 2 * std::min(1.0, tolerance.rms_factor / std::sqrt(3.0));
   const double relative = std::max(of_scale * output.typical.relative, of_rounding * tolerance.output_rounding);
   const double smallest = std::max(of_scale * output.typical.smallest, of_rounding * tolerance.output_spacing / 2);
-  bool any = false;
+  std::uint64_t any = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const double x = from_bits(kDType, bits_at<kDType>(actual, i));
-    const double w = from_bits(kDType, bits_at<kDType>(output.witness, i));
-    any |= !is_same(x, w) && !(std::fabs(x - w) <= std::max(relative * std::fabs(w), smallest));  // also NaN beside w
+    const double w = from_bits(kDType, bits_at<kDType>(witness, i));
+    const bool is_near = std::fabs(x - w) <= std::max(relative * std::fabs(w), smallest);  // not NaN beside a number
+    any |= (is_near | (x == w) | ((x != x) & (w != w))) ? 0 : 1;
   }
-  return any;
+  return any != 0;
 }
 
 void find_chunks(Output& output, int threads) {
   const auto elements = output.actual.bytes.size() / static_cast<std::size_t>(dtype_bytes(output.tensor->dtype));
   output.chunks.assign((elements + kChunk - 1) / kChunk, 0);
   const std::size_t tasks = (output.chunks.size() + kChunksOfTask - 1) / kChunksOfTask;
+  const bool looks_for_filling = output.witness.empty() || is_filling_no_value(output);
   with_dtype(output.tensor->dtype, [&]<DType kDType>() {
     for_each_index(tasks, threads, [&](std::size_t task) {
       const std::size_t last = std::min(output.chunks.size(), (task + 1) * kChunksOfTask);
       for (std::size_t i = task * kChunksOfTask; i < last; ++i) {
         const std::size_t end = std::min(elements, (i + 1) * kChunk);
-        const bool doubt = output.witness.empty() ? is_any_unwritten<kDType>(output.actual, i * kChunk, end)
-                                                  : is_any_far<kDType>(output, i * kChunk, end);
+        const bool far = !output.witness.empty() && is_any_far<kDType>(output, i * kChunk, end);
+        const bool doubt = far || (looks_for_filling && is_any_unwritten<kDType>(output.actual, i * kChunk, end));
         output.chunks[i] = doubt ? 1 : 0;
       }
     });
@@ -143,7 +160,7 @@ double distance(const Output& output, const std::vector<ElementRun>& runs) {
 }
 
 std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, const TypicalErrors& typical,
-                                     const OutputViews& outputs, const TensorBytes* witness, int threads) {
+                                     const OutputViews& outputs, const OutputViews* witness, int threads) {
   std::vector<Output> doubtful;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role != Role::output) {
@@ -154,7 +171,7 @@ std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, con
     const auto known = typical.find(tensor.name);
     output.typical = known == typical.end() ? TypicalError() : known->second;
     if (witness != nullptr && !tensor.random) {  // what another call drew says nothing
-      output.witness = witness->at(tensor.name);
+      output.witness = witness->at(tensor.name).bytes;
     }
     find_chunks(output, threads);
     if (std::ranges::any_of(output.chunks, [](char doubt) { return doubt != 0; })) {
@@ -211,7 +228,7 @@ void doubt_unlike_units(const Family& family, const Axes& axes, const TensorSpec
 }  // namespace
 
 std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes, const TypicalErrors& typical,
-                                         const OutputViews& outputs, const TensorBytes* witness, int threads) {
+                                         const OutputViews& outputs, const OutputViews* witness, int threads) {
   const std::vector<Output> in_doubt = outputs_in_doubt(family, axes, typical, outputs, witness, threads);
   const bool is_random = witness != nullptr && family.alternatives;
   std::vector<DoubtfulUnit> found;
@@ -223,15 +240,18 @@ std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes,
     for (const Output& output : in_doubt) {
       const std::vector<ElementRun> runs = family.unit_elements(axes, output.tensor->name, unit);
       if (is_in_doubt(output, runs)) {
-        const double own = output.witness.empty() ? unwritten_doubt(output, runs) : distance(output, runs);
+        const bool alone = output.witness.empty();
+        const double far = alone ? 0 : distance(output, runs);
+        const double unwritten = alone || is_filling_no_value(output) ? unwritten_doubt(output, runs) : 0;
         double& doubt = doubts[static_cast<std::size_t>(unit)];
-        doubt = std::max(doubt, output.witness.empty() || own > 1 ? own : 0);
+        doubt = std::max({doubt, far > 1 ? far : 0, unwritten});
       }
     }
   });
   for (const TensorSpec& tensor : family.tensors) {
     if (is_random && tensor.role == Role::output && tensor.random) {
-      doubt_unlike_units(family, axes, tensor, outputs.at(tensor.name), witness->at(tensor.name), threads, doubts);
+      doubt_unlike_units(family, axes, tensor, outputs.at(tensor.name), witness->at(tensor.name).bytes, threads,
+                         doubts);
     }
   }
   for (std::size_t unit = 0; unit < doubts.size(); ++unit) {

@@ -25,9 +25,10 @@ struct DoubtfulUnit {
 // scale is max(typical.relative * magnitude, typical.smallest), the magnitude the larger of |w| and the RMS of its
 // group. What a family's noise makes larger than this is in doubt and right. Without a witness (null), and of random
 // outputs, an element is in doubt that holds its poison; of these also a unit that differs from the witness unlike the
-// others; of an integer, where that may be a right value, a unit has the more doubt the more of them it has. Compares
-// on up to `threads` threads.
+// others; of an integer, where that may be a right value, a unit has the more doubt the more of them it has. With a
+// witness, an element of a float or a bool is in doubt too where both calls left it unwritten. Compares on up to
+// `threads` threads.
 std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes, const TypicalErrors& typical,
-                                         const OutputViews& outputs, const TensorBytes* witness, int threads);
+                                         const OutputViews& outputs, const OutputViews* witness, int threads);
 
 }  // namespace apo

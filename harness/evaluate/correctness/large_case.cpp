@@ -13,13 +13,6 @@
 namespace apo {
 namespace {
 
-// The values of a whole tensor whose inputs repeat.
-std::vector<double> whole_values(const Family& family, const NamedView& input) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(input.view.bytes()));
-  input.view.copy_to(bytes.data(), 1);
-  return decode(find_tensor(family, input.name)->dtype, bytes);
-}
-
 // Whether each unit of the whole has the outputs of the one that it repeats, to the bit.
 bool units_repeat(const Family& family, const Axes& whole, const Axes& drawn, const TensorMap& of_whole,
                   const TensorMap& of_drawn) {
@@ -57,10 +50,10 @@ bool can_repeat(const Family& family, const Axes& axes, const std::string& axis,
   constexpr std::uint64_t kSeed = 1;
   const InputSet repeated = make_inputs(family, some, kSeed, family.regimes.front(), 1);
   TensorMap values;
-  for (const NamedView& input : input_views(family, repeated)) {
-    const TensorSpec& tensor = *find_tensor(family, input.name);
-    values[input.name] = whole_values(family, input);
-    if (std::ssize(values[input.name]) != element_count(tensor, some.axes)) {
+  for (const auto& [name, bytes] : whole_bytes(family, repeated)) {
+    const TensorSpec& tensor = *find_tensor(family, name);
+    values[name] = decode(tensor.dtype, bytes);
+    if (std::ssize(values[name]) != element_count(tensor, some.axes)) {
       return false;  // an extent that depends on the axis in another way
     }
   }

@@ -11,13 +11,6 @@
 namespace apo {
 namespace {
 
-// One of two blocks in a row, and the last one that is left.
-bool is_verified(std::uint64_t look_seed, int index, int blocks) {
-  const auto pair = static_cast<std::uint64_t>(index / 2);
-  const bool is_alone = index % 2 == 0 && index + 1 == blocks;
-  return index >= 0 && (is_alone || (index % 2 == 1) == Random(derive_seed(look_seed, "block", pair)).coin());
-}
-
 constexpr double kLongCallNs = 1e5;  // a shorter one shows no use of several CPUs beside waking them
 
 }  // namespace
@@ -114,9 +107,9 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
   for (int index = -1; index < plans_[which]->blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
-    Random random(derive_seed(look_seed, "window", static_cast<std::uint64_t>(index + 1)));
-    const int verify = is_verified(look_seed, index, plans_[which]->blocks) ? static_cast<int>(random.below(4)) : -1;
-    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify);
+    Random random(derive_seed(look_seed, "pair", static_cast<std::uint64_t>(index + 1)));
+    const int held_pair = index < 0 ? -1 : random.coin() ? 1 : 0;
+    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), held_pair);
     if (!block) {
       return block.failure();
     }

@@ -102,14 +102,11 @@ Result<Done> HostSession::prepare(std::uint64_t inputs_seed) {
 }
 
 void HostSession::begin_round(std::uint64_t inputs_seed) {
-  constexpr int kLookedAt = 2;  // the reference has to compute each of them first
+  constexpr std::uint64_t kRounds = 3;  // of which one looks at an input: the reference may take as long as a round
   inputs_seed_ = inputs_seed;
   inputs_ = timed_.pool.of_round(plan_.inputs(), inputs_seed);
-  looked_at_.clear();
   Random random(derive_seed(inputs_seed, "looked at"));
-  for (int i = 0; i < kLookedAt; ++i) {
-    looked_at_.push_back(random.below(inputs_.size()));
-  }
+  looked_at_ = random.below(kRounds) == 0 ? std::optional(random.below(inputs_.size())) : std::nullopt;
   for (Slot& slot : slots_) {
     slot.used = 0;
   }
@@ -257,27 +254,29 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
   const StageRange range("compare");
   for (int call = 0; call < plan_.calls; ++call) {
     const std::size_t index = inputs[static_cast<std::size_t>(call)];
-    const bool by_reference = std::ranges::find(looked_at_, index) != looked_at_.end();
-    if (!by_reference && look != Look::everything) {
+    const bool by_reference = look != Look::nothing && looked_at_ == index;
+    if (!by_reference && look != Look::other_arm) {
       continue;
     }
-    if (auto wrong = verify_call(slot, call, *inputs_[index], by_reference)) {
+    const CheckedInputs& on = *inputs_[index];
+    if (look == Look::other_arm) {
+      on.set_witness(std::make_shared<Witness>(whose(1 - slot), arm(1 - slot).outputs(call)));
+    }
+    auto wrong = verify_call(slot, call, on, by_reference);
+    if (look == Look::other_arm) {
+      on.set_witness(nullptr);  // it stands in memory that the next window fills
+    }
+    if (wrong) {
       return wrong;
     }
   }
   return std::nullopt;
 }
 
-// By the reference where it is looked at, and by the other arm's call on the same inputs, which another window of the
-// block has.
 std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
   CallFindings findings;
-  auto wrong = by_reference
-                   ? arm(slot).inspect(call, inputs, whose(slot), findings)
-                   : arm(slot).hold_all(call, inputs, whose(slot), inputs_[looked_at_.front()]->typical(), findings);
-  if (const auto witness = inputs.witness(); witness != nullptr && witness->confirmed) {
-    inputs.set_witness(nullptr);  // no later window of the round has these inputs
-  }
+  auto wrong = by_reference ? arm(slot).inspect(call, inputs, whose(slot), findings)
+                            : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
   const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
   if (!of) {
     return std::nullopt;
@@ -292,15 +291,15 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
   return plan_.one_cpu ? std::make_unique<OnCpu>(cpu_) : nullptr;
 }
 
-Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window) {
+Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int held_pair) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
   const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const bool everything = verify_window >= 0 && static_cast<int>(i) / 2 == verify_window / 2;
+    const bool is_held = i % 2 == 1 && static_cast<int>(i) / 2 == held_pair;
     const auto times = window(slots.at(i), !guard_is_on(Guard::timed_check) ? Look::nothing
-                                           : everything                     ? Look::everything
+                                           : is_held                        ? Look::other_arm
                                                                             : Look::drawn);
     if (!times) {
       return times.failure();

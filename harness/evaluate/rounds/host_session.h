@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,11 +61,15 @@ class HostSession {
   // Whether either arm does, in windows of one call.
   Result<bool> uses_several_cpus();
 
-  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the one with the
-  // number `verify_window` and of the other one on its inputs are compared; -1: of none. The inputs that are looked at
-  // are compared with the reference in every window.
-  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window);
-  enum class Look : std::uint8_t { nothing, drawn, everything };
+  // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the pair with the
+  // number `held_pair` are held against each other; -1: of none. An input that the round looks at is compared with the
+  // reference in every window.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int held_pair);
+  enum class Look : std::uint8_t {
+    nothing,
+    drawn,     // at what the round looks at, by the reference
+    other_arm  // also at all outputs: beside those of the other slot, whose last window had the same inputs
+  };
   // One window of a slot; its time is that of the calls, without the hand-over.
   Result<WindowTimes> window(int slot, Look look);
   // The last windows of a session: one of each slot with inputs of another regime in it, where the workload has one,
@@ -102,8 +107,8 @@ class HostSession {
   int cpu_ = 0;  // of both processes, where they have one
   std::array<Slot, 2> slots_;
   std::uint64_t inputs_seed_ = 0;
-  std::vector<CheckedPointer> inputs_;  // of the round
-  std::vector<std::size_t> looked_at_;  // of these
+  std::vector<CheckedPointer> inputs_;    // of the round
+  std::optional<std::size_t> looked_at_;  // one of these, in some rounds
   double start_wait_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };

@@ -26,15 +26,28 @@ WindowTensors::WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<
     spec.guard_bytes = 128;
     spec.pads = 16;
   }
-  calls_.push_back(std::make_unique<SharedTensors>(spec, memory_));
-  layout_ = calls_.front()->layout();
+  if (calls == 0) {
+    spec.buffers.clear();
+  }
+  layout_ = SharedTensors(spec, nullptr).layout();
   layout_.copies = calls;
   layout_.stride = layout_.bytes + (layout_.bytes / spec.alignment % 2 == 0 ? spec.alignment : 0);
-  calls_.clear();
-  memory_->reserve(layout_.file_bytes());
-  std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
+  // Other layouts of the process find their memory there: as much more as the largest gaps take.
+  const std::int64_t gaps = std::ssize(layout_.buffers) * spec.pads * spec.alignment;
+  const bool is_new = memory_->bytes() < layout_.file_bytes();
+  if (is_new) {
+    memory_->reserve(layout_.file_bytes() + gaps);
+    memory_->populate();
+  } else {
+    std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
+  }
   for (int i = 0; i < calls; ++i) {
     calls_.push_back(std::make_unique<SharedTensors>(spec, memory_, i * layout_.stride));
+    for (const BufferPlace& place : layout_.buffers) {
+      if (is_new && place.role == BufferRole::scratch) {  // zeros would look like what was cleared
+        std::fill_n(memory_->data() + i * layout_.stride + place.offset, place.bytes, kNothing);
+      }
+    }
   }
 }
 
@@ -80,6 +93,7 @@ ArmProcess::ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& 
     : runtime_(runtime),
       arm_(arm),
       axes_(axes),
+      threads_(std::min(runtime.threads, static_cast<int>(cpus.size()))),
       worker_(options_of(runtime, std::move(cpus), layout_seed)),
       memory_(std::make_shared<MemoryFile>()),
       build_(arm.build) {}
@@ -111,8 +125,7 @@ Result<Done> ArmProcess::attach(int calls, std::uint64_t layout_seed) {
 Result<WindowTimes> ArmProcess::window(std::span<const CheckedPointer> inputs, CachePolicy cache) {
   APO_CHECK(std::ssize(inputs) == tensors_->calls());
   for (int call = 0; call < tensors_->calls(); ++call) {
-    share_inputs(tensors_->call(call), 0, *runtime_.family, inputs[static_cast<std::size_t>(call)]->inputs,
-                 runtime_.threads);
+    share_inputs(tensors_->call(call), 0, *runtime_.family, inputs[static_cast<std::size_t>(call)]->inputs, threads_);
   }
   tensors_->poison_outputs();
   if (cache == CachePolicy::cold) {
@@ -123,12 +136,16 @@ Result<WindowTimes> ArmProcess::window(std::span<const CheckedPointer> inputs, C
 
 std::optional<Failure> ArmProcess::inspect(int call, const CheckedInputs& inputs, const std::string& whose,
                                            CallFindings& findings) {
-  return inspect_call(tensors_->call(call), *runtime_.family, inputs, whose, 0, runtime_.threads, &findings);
+  return inspect_call(tensors_->call(call), *runtime_.family, inputs, whose, 0, threads_, &findings);
 }
 
 std::optional<Failure> ArmProcess::hold_all(int call, const CheckedInputs& inputs, const std::string& whose,
                                             const TypicalErrors& typical, CallFindings& findings) {
-  return apo::hold_all(tensors_->call(call), *runtime_.family, inputs, whose, typical, runtime_.threads, findings);
+  return apo::hold_all(tensors_->call(call), *runtime_.family, inputs, whose, typical, threads_, findings);
+}
+
+OutputViews ArmProcess::outputs(int call) const {
+  return view_outputs(tensors_->call(call), *runtime_.family);
 }
 
 std::optional<Failure> ArmProcess::inspect_process() {

@@ -62,6 +62,8 @@ class ArmProcess {
   // The same without the reference: hold_all().
   std::optional<Failure> hold_all(int call, const CheckedInputs& inputs, const std::string& whose,
                                   const TypicalErrors& typical, CallFindings& findings);
+  // The outputs of one call of the last window, where they stand until the next one.
+  OutputViews outputs(int call) const;
   // Looks at all that the process may have touched: the memory between its buffers, and its code.
   std::optional<Failure> inspect_process();
 
@@ -71,6 +73,7 @@ class ArmProcess {
   const Runtime& runtime_;
   const TimedArm& arm_;
   const Axes& axes_;
+  int threads_;  // of the parent, which waits on the CPUs of this process
   Worker worker_;
   std::shared_ptr<MemoryFile> memory_;  // of this process alone: a file is a place for notes to the next
   std::unique_ptr<WindowTensors> tensors_;

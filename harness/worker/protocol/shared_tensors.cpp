@@ -117,9 +117,14 @@ std::vector<SharedTensorsLayout::Copy> SharedTensorsLayout::before_call(int set)
   return needed;
 }
 
+std::int64_t InputView::bytes() const {
+  return std::accumulate(runs.begin(), runs.end(), outer * count * block_bytes(),
+                         [](std::int64_t sum, std::span<const std::byte> run) { return sum + std::ssize(run); });
+}
+
 void InputView::copy_to(std::byte* target, int threads) const {
   constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
-  if (threads <= 1 || bytes() <= kPiece || block_bytes() < kPiece) {
+  if (threads <= 1 || bytes() <= kPiece) {
     for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
       std::memcpy(target + offset, block.data(), block.size());
       return true;
@@ -127,18 +132,25 @@ void InputView::copy_to(std::byte* target, int threads) const {
     return;
   }
   std::vector<std::pair<std::int64_t, std::span<const std::byte>>> pieces;
+  std::vector<std::size_t> ends;  // of the pieces that a thread copies in a row: one large one, or many small ones
+  std::int64_t begun = 0;
   for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
     for (std::int64_t at = 0; at < std::ssize(block); at += kPiece) {
       const std::int64_t bytes = std::min(kPiece, std::ssize(block) - at);
       pieces.emplace_back(offset + at, block.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(bytes)));
+      if (offset + at + bytes - begun >= kPiece) {
+        ends.push_back(pieces.size());
+        begun = offset + at + bytes;
+      }
     }
     return true;
   });
-  std::vector<std::int64_t> indices(pieces.size());
-  std::iota(indices.begin(), indices.end(), std::int64_t{0});
-  for_each_unit(indices, threads, [&](std::int64_t i) {
-    const auto& [offset, bytes] = pieces[static_cast<std::size_t>(i)];
-    std::memcpy(target + offset, bytes.data(), bytes.size());
+  ends.push_back(pieces.size());
+  for_each_index(ends.size(), threads, [&](std::size_t task) {
+    for (std::size_t i = task == 0 ? 0 : ends[task - 1]; i < ends[task]; ++i) {
+      const auto& [offset, bytes] = pieces[i];
+      std::memcpy(target + offset, bytes.data(), bytes.size());
+    }
   });
 }
 
@@ -159,6 +171,9 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
   layout_.kept.resize(static_cast<std::size_t>(spec.input_sets));
   layout_.fenced = spec.fenced;
   place(spec);
+  if (memory_ == nullptr) {
+    return;
+  }
   const bool used_before = memory_->bytes() >= offset + layout_.bytes;
   APO_CHECK(used_before || offset == 0);
   if (!used_before) {
@@ -273,7 +288,7 @@ void SharedTensors::poison_outputs(int set) {
     }
   }
   for (const SharedTensorsLayout::Copy& copy : layout_.before_call(set)) {
-    if (const InputView& before = entries_[copy.from].pristine; !before.tile.empty()) {
+    if (const InputView& before = entries_[copy.from].pristine; !before.is_empty()) {
       before.copy_to(bytes_of(copy.to).data(), 1);
     }
   }

@@ -95,9 +95,19 @@ TEST_F(EveryElement, OfTwoCallsTheWrongOneIsNamedWhicheverCameFirst) {
   EXPECT_EQ(inputs.witness(), nullptr) << "it is held against nothing any more";
 }
 
+TEST_F(EveryElement, ThatNeitherOfTwoCallsWroteIsFound) {
+  std::memset(&at(undrawn(), 5), 0xFF, sizeof(float));
+  const std::vector<float> both = y;
+  inputs.set_witness(std::make_shared<Witness>("other", OutputViews{{"y", std::as_bytes(std::span(both))}}));
+  const auto failure = call("one");
+  ASSERT_TRUE(failure);
+  expect_contains(failure->evidence, "was never written");
+}
+
 TEST_F(EveryElement, MayDifferByTheRoundingOfBothCalls) {
   EXPECT_FALSE(call("one"));
-  const TensorBytes witness = inputs.witness()->outputs;
+  const std::shared_ptr<Witness> first = inputs.witness();
+  const OutputViews& witness = first->outputs;
   const auto doubtful = [&](const TypicalErrors& typical) {
     return doubtful_units(family, workload.axes, typical, {{"y", std::as_bytes(std::span(y))}}, &witness, 1);
   };

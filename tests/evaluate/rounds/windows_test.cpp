@@ -116,7 +116,7 @@ TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
   std::set<TensorBytes> distinct;
   for (const std::uint64_t seed : {1U, 2U}) {
     for (const CheckedPointer& one : pool.of_round(windows.inputs(), seed)) {
-      distinct.insert(one->inputs.bytes);
+      distinct.insert(whole_bytes(copy.family(), one->inputs));
     }
   }
   EXPECT_EQ(distinct.size(), static_cast<std::size_t>(2 * windows.calls * 2 * (1 + windows.blocks)));

@@ -281,6 +281,27 @@ TEST(SharedTensors, ASharedInputThatRepeatsIsComparedBlockByBlock) {
   EXPECT_FALSE(shared_tensors.check_inputs(1));
 }
 
+TEST(SharedTensors, AnInputOfManyRunsIsTheSameOnSeveralThreads) {
+  std::vector<std::byte> source(std::size_t{3} << 20);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    source[i] = static_cast<std::byte>(i / 1000 + i);
+  }
+  constexpr std::size_t kRun = 1000;
+  ByteRuns runs;
+  std::vector<std::byte> expected;
+  for (std::size_t i = 0; i < source.size() / kRun; ++i) {
+    runs.push_back(std::span(source).subspan(i * 7919 * kRun % (source.size() - kRun), kRun));
+    expected.insert(expected.end(), runs.back().begin(), runs.back().end());
+  }
+  const InputView view{.tile = {}, .runs = runs};
+  EXPECT_EQ(view.bytes(), std::ssize(expected));
+  for (const int threads : {1, 3}) {
+    std::vector<std::byte> copy(expected.size());
+    view.copy_to(copy.data(), threads);
+    EXPECT_EQ(copy, expected) << threads;
+  }
+}
+
 TEST(SharedTensors, AnInputThatIsKeptElsewhereIsInTheLayoutAndNotInTheFileUntilItIsShared) {
   SharedTensors shared_tensors(spec(1));
   const std::vector<std::byte> bytes(1000, std::byte{9});
