@@ -46,7 +46,7 @@ KnownMistakes known_mistakes(Journal& journal, const Family& family, const Exper
     const bool is_own = proof == experiment;
     if (check_axes(family, where.axes).empty() &&
         std::ranges::find(family.regimes, where.regime) != family.regimes.end() &&
-        (is_own || element_count(family, where.axes) <= kMostElements)) {
+        element_count(family, where.axes) <= (is_own ? kMostElementsOfEveryRegime : kMostElements)) {
       known.cases.push_back({.workload = where.workload,
                              .axes = where.axes,
                              .regimes = {where.regime},
