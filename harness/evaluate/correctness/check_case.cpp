@@ -220,7 +220,7 @@ namespace {
 // Lays the tensors out as the seed draws, and makes all calls of the case.
 CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::string& whose, const CheckCase& one,
                             const std::vector<std::int64_t>& scratch, const std::vector<CheckedPointer>& inputs,
-                            std::uint64_t seed, GateSteps& steps) {
+                            std::uint64_t seed, GateSteps& steps, const std::shared_ptr<MemoryFile>& memory) {
   std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
   SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.held_axes(), static_cast<int>(one.regimes.size()),
                                                scratch, {}, seed, runtime.worker.target);
@@ -228,7 +228,7 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
     repeat_on_device(spec, *runtime.family, one.held_axes(), one.axes);
   }
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
-  SharedTensors shared_tensors(spec);
+  SharedTensors shared_tensors(spec, memory);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) {
       share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
@@ -256,7 +256,7 @@ bool is_poison_legal(const Family& family, const std::vector<CheckedPointer>& in
 
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
-                     GateSteps& steps, Loaded loaded) {
+                     GateSteps& steps, Loaded loaded, const std::shared_ptr<MemoryFile>& memory) {
   const std::vector<std::int64_t> scratch = runtime.scratch(configuration, one.axes);
   if (const auto failure = check_scratch(scratch)) {
     return failed(*failure, one.workload);
@@ -268,7 +268,7 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   step.reset();
   const std::string whose = configuration.label() + " " + build.code_hash;
   const auto call = [&](const char* tensors) {
-    return attach_and_call(worker, runtime, whose, one, scratch, inputs, derive_seed(seed, tensors), steps);
+    return attach_and_call(worker, runtime, whose, one, scratch, inputs, derive_seed(seed, tensors), steps, memory);
   };
   CheckResult result = call("tensors");
   if (result.outcome == Outcome::valid && is_poison_legal(*runtime.family, inputs)) {

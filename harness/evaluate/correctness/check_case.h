@@ -121,10 +121,12 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
 // Describes the start of a case's process. Its layout is drawn from the seed.
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);
 // Loads the build into a running worker, whatever it served before, and makes the calls. With Loaded::yes the code and
-// what it keeps stay, as in a program that calls it with several sizes.
+// what it keeps stay, as in a program that calls it with several sizes. The tensors lie in `memory`, which may have
+// served the same process before.
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
-                     GateSteps& steps, Loaded loaded = Loaded::no);
+                     GateSteps& steps, Loaded loaded = Loaded::no,
+                     const std::shared_ptr<MemoryFile>& memory = std::make_shared<MemoryFile>());
 // The same in a process of its own; a failure names the call that the confinement refused last.
 CheckResult check_alone(const WorkerOptions& options, const Runtime& runtime, const Configuration& configuration,
                         const Build& build, const CheckCase& one, const std::vector<CheckedPointer>& inputs,

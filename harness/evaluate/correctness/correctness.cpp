@@ -12,6 +12,7 @@
 #include <future>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -285,6 +286,7 @@ class CaseChecks {
     CheckWorkers::Lease lease;
     std::optional<Worker> own = {};
     std::string loaded = {};
+    std::shared_ptr<MemoryFile> memory = std::make_shared<MemoryFile>();  // of the process's tensors
   };
 
   void call_chain(const Chain& chain, bool builds_ahead) {
@@ -336,7 +338,8 @@ class CaseChecks {
     }
     Worker& worker = server.own ? *server.own : *server.lease;
     const Loaded known = server.loaded == build.object_path ? Loaded::yes : Loaded::no;
-    CheckResult result = check_in(worker, runtime_, configuration_, build, as, inputs, seed_of(index), steps_, known);
+    CheckResult result =
+        check_in(worker, runtime_, configuration_, build, as, inputs, seed_of(index), steps_, known, server.memory);
     bool right_alone = false;
     if (known == Loaded::yes && (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
       Worker alone(case_worker(runtime_.worker, seed_of(index)));
