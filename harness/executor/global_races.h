@@ -40,9 +40,6 @@ struct GlobalRace {
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes) : bytes_(bytes) {}
-  GlobalShadow(const GlobalShadow&) = delete;
-  GlobalShadow& operator=(const GlobalShadow&) = delete;
-  ~GlobalShadow();
 
   // Notes the access. Of several races the worst is returned: unless_same() ranks below the rest.
   std::optional<GlobalRace> access(const GlobalVisit& visit, std::size_t offset, std::size_t bytes);
@@ -51,64 +48,98 @@ class GlobalShadow {
   bool access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes);
 
  private:
-  // 16 bytes for the last write and 16 for readers: the first one, and the last one that differs from it. A later
-  // writer that is ordered after both of them, but not after a third, goes unnoticed.
+  // The plain accesses of a place: 16 bytes for the last write and 16 for readers: the first one, and the last one that
+  // differs from it. A later writer that is ordered after both of them, but not after a third, goes unnoticed.
   struct Cell {
     std::atomic<std::uint64_t> written, read, also_read;
     std::atomic<std::uint32_t> writer_code, reader_code;
   };
-  // Cells of one width. Memory is taken where it is touched.
+  // Its atomic and volatile writes: the last one, and the last one of another block than that.
+  struct Operated {
+    std::atomic<std::uint64_t> last, other;
+    std::atomic<std::uint32_t> last_code, other_code;
+  };
+  // One of either for each place; zeros until it is written. Memory is taken where it is touched.
+  template <class Entry>
+  class Places {
+   public:
+    Places() = default;
+    Places(const Places&) = delete;
+    Places& operator=(const Places&) = delete;
+    ~Places();
+    Entry* get() const { return entries_.load(std::memory_order_acquire); }
+    Entry* make(std::size_t count);
+
+   private:
+    std::atomic<Entry*> entries_{nullptr};
+    std::size_t bytes_ = 0;
+    std::mutex mutex_;
+  };
+  // Places of one width.
   struct Level {
-    std::atomic<Cell*> cells{nullptr};
+    Places<Cell> cells;
+    Places<Operated> operated;  // most memory has no atomic writes
   };
   static constexpr std::array<std::size_t, 3> kWidths = {4, 2, 1};
 
-  // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether it is atomic,
-  // whether somebody had looked before it, the thread and the block. A stamp that does not fit is before everything.
-  static constexpr unsigned kStampBits = 21;
-  static constexpr unsigned kThreadShift = kStampBits + 2;
+  // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether somebody had looked
+  // before it, the thread and the block. A stamp that does not fit is before everything.
+  static constexpr unsigned kStampBits = 22;
+  static constexpr unsigned kThreadShift = kStampBits + 1;
   static constexpr unsigned kBlockShift = kThreadShift + 10;
   static constexpr std::uint64_t kUnknownStamp = (std::uint64_t{1} << kStampBits) - 1;
   struct Note;
   static std::uint64_t packed(const GlobalVisit& visit, Stamp stamp, bool looked);
 
-  Cell* cells_of(std::size_t level);
-  std::size_t cells_bytes(std::size_t level) const { return (bytes_ / kWidths[level] + 1) * sizeof(Cell); }
+  bool own(const Cell& cell, const Operated* operated, const GlobalVisit& visit, std::uint64_t note) const;
+  void note_operation(Operated& place, const GlobalVisit& visit, std::uint64_t note) const;
+  std::size_t places(std::size_t level) const { return bytes_ / kWidths[level] + 1; }
 
   std::size_t bytes_;
   std::array<Level, kWidths.size()> levels_;
-  std::mutex mutex_;
 };
 
 inline std::uint64_t GlobalShadow::packed(const GlobalVisit& visit, Stamp stamp, bool looked) {
   const auto counted = std::min<std::uint64_t>(stamp - visit.order.begin(), kUnknownStamp);
   return std::uint64_t{visit.blocks.number()} << kBlockShift | std::uint64_t{visit.thread} << kThreadShift |
-         std::uint64_t{looked} << (kStampBits + 1) | std::uint64_t{is_atomic(visit.kind)} << kStampBits | counted;
+         std::uint64_t{looked} << kStampBits | counted;
+}
+
+// Whether nobody but the thread itself has touched the place in this launch.
+inline bool GlobalShadow::own(const Cell& cell, const Operated* operated, const GlobalVisit& visit,
+                              std::uint64_t note) const {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  const std::uint64_t first = std::uint64_t{visit.first} << kBlockShift;
+  const auto mine = [&](std::uint64_t before) { return before < first || (before ^ note) >> kThreadShift == 0; };
+  return mine(cell.written.load(kRelaxed)) && mine(cell.read.load(kRelaxed)) &&
+         (!writes(visit.kind) || mine(cell.also_read.load(kRelaxed))) &&
+         (operated == nullptr || operated->last.load(kRelaxed) < first);
 }
 
 inline bool GlobalShadow::access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  Cell* const cells = levels_[0].cells.load(std::memory_order_acquire);
-  const bool only_words = levels_[1].cells.load(kRelaxed) == nullptr && levels_[2].cells.load(kRelaxed) == nullptr;
-  if (cells == nullptr || !only_words || ((offset | bytes) & 3) != 0 || bytes == 0 || is_atomic(visit.kind)) {
+  Cell* const cells = levels_[0].cells.get();
+  const auto used = [](const Level& level) { return level.cells.get() != nullptr || level.operated.get() != nullptr; };
+  if (cells == nullptr || ((offset | bytes) & 3) != 0 || bytes == 0 || is_atomic(visit.kind) || used(levels_[1]) ||
+      used(levels_[2])) {
     return false;
   }
+  const Operated* const operated = levels_[0].operated.get();
   const std::uint64_t note = packed(visit, visit.order.stamp(visit.thread), false);
-  const std::uint64_t first = std::uint64_t{visit.first} << kBlockShift;
-  const auto own = [&](const std::atomic<std::uint64_t>& place) {
-    const std::uint64_t before = place.load(kRelaxed);
-    return before < first || (before ^ note) >> kThreadShift == 0;
-  };
   const bool writing = writes(visit.kind);
-  Cell* const end = cells + (offset + bytes) / 4;
-  for (Cell* cell = cells + offset / 4; cell != end; ++cell) {
-    if (!own(cell->written) || !own(cell->read) || (writing && !own(cell->also_read))) {
+  const std::size_t end = (offset + bytes) / 4;
+  for (std::size_t i = offset / 4; i != end; ++i) {
+    // Nobody can be ordered behind a write with this note: whoever reads or writes the place is found out, not this.
+    if (cells[i].written.load(kRelaxed) != note &&
+        !own(cells[i], operated == nullptr ? nullptr : operated + i, visit, note)) {
       return false;
     }
   }
-  for (Cell* cell = cells + offset / 4; cell != end; ++cell) {
-    (writing ? cell->written : cell->read).store(note, kRelaxed);
-    (writing ? cell->writer_code : cell->reader_code).store(visit.code, kRelaxed);
+  for (std::size_t i = offset / 4; i != end; ++i) {
+    if (cells[i].written.load(kRelaxed) != note) {
+      (writing ? cells[i].written : cells[i].read).store(note, kRelaxed);
+      (writing ? cells[i].writer_code : cells[i].reader_code).store(visit.code, kRelaxed);
+    }
   }
   return true;
 }

@@ -52,7 +52,7 @@ class GlobalMemory {
   BlockNumber first_block() const { return first_block_; }
   LaunchOrder& launch_order() { return launch_order_; }
   const Stretch& variables() const { return variables_; }
-  // Of the buffer that `hint` stands for, null for an input; of the object's variables.
+  // Of the buffer that `hint` stands for, null where races are not watched; of the object's variables.
   GlobalShadow* shadow(std::size_t hint) { return shadows_[hint].get(); }
   GlobalShadow& shadow_of_variables() { return *shadow_of_variables_; }
   const Buffer& buffer(std::size_t hint) const { return buffers_[hint]; }
@@ -63,7 +63,7 @@ class GlobalMemory {
 
   std::vector<Buffer> buffers_;                            // by address
   std::vector<std::unique_ptr<unsigned char[]>> written_;  // of each buffer, a byte a byte; null when all of it is
-  std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs
+  std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs and very large ones
   std::uintptr_t begin_;
   std::uintptr_t end_;
   Stretch variables_;
