@@ -124,6 +124,7 @@ class Block {
   }
   void settle_access();
   void doubt(std::uintptr_t address, std::size_t bytes, const void* code);
+  GlobalVisit visit(apo_cpu::Access kind, const void* code);
   void check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                     apo_cpu::Access kind, const void* code);
   std::string sentence(const GlobalRace& race, std::uintptr_t address) const;

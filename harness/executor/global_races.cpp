@@ -80,6 +80,10 @@ Entry* GlobalShadow::Places<Entry>::make(std::size_t count) {
   return get();
 }
 
+GlobalShadow::GlobalShadow(std::size_t bytes) : bytes_(bytes) {}
+
+GlobalShadow::~GlobalShadow() = default;
+
 void GlobalShadow::note_operation(Operated& place, const GlobalVisit& visit, std::uint64_t note) const {
   const std::uint64_t last = place.last.load(kRelaxed);
   if (Note(last).block != visit.blocks.number()) {
@@ -105,13 +109,15 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
       worst = note.race(visit, did == Did::read, code == nullptr ? 0 : code->load(kRelaxed));
     }
   };
-  const auto check_plain = [&](const Cell& cell) {
-    const Note read(cell.read.load(kRelaxed));
-    check(Note(cell.written.load(kRelaxed)), Did::write, &cell.writer_code);
-    looked = looked || read.in_launch(visit);
+  const auto check_written = [&](const Written& place) {
+    check(Note(place.note.load(kRelaxed)), Did::write, &place.code);
+  };
+  const auto check_read = [&](const Read& place) {
+    const Note first(place.first.load(kRelaxed));
+    looked = looked || first.in_launch(visit);
     if (writing && !operation) {
-      check(read, Did::read, &cell.reader_code);
-      check(Note(cell.also_read.load(kRelaxed)), Did::read, nullptr);
+      check(first, Did::read, &place.first_code);
+      check(Note(place.last.load(kRelaxed)), Did::read, nullptr);
     }
   };
   const auto check_operated = [&](Operated& place) {
@@ -119,13 +125,15 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
     const Note other(place.other.load(kRelaxed));
     const bool known = last.in_launch(visit) && last.looked;
     looked = looked || known;
+    const auto of_block = [&](const Note& note) { return note.block == visit.blocks.number(); };
     if (atomic) {
-      if (reads(visit.kind) && last.block == visit.blocks.number() && last.thread != visit.thread) {
-        visit.order.acquire(visit.thread, last.thread, visit.order.begin() + static_cast<Stamp>(last.stamp));
+      if (const Note& own = of_block(other) ? other : last;
+          reads(visit.kind) && of_block(own) && own.thread != visit.thread) {
+        visit.order.acquire(visit.thread, own.thread, visit.order.begin() + static_cast<Stamp>(own.stamp));
       }
     } else if (writing) {
-      // Whoever operates on a word and then stores to it knows that it was the last one: tickets are reset like this.
-      check(last, Did::operate, &place.last_code);
+      // A block that operates on a word and then stores to it knows that it was the last one: tickets are reset so.
+      check(of_block(other) ? other : last, Did::operate, &place.last_code);
       place.last.store(0, kRelaxed);
       place.other.store(0, kRelaxed);
     } else if (!known) {
@@ -142,27 +150,36 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
     }
   };
   for_each(&Level::operated, check_operated);  // first, since it may order this thread behind others
-  for_each(&Level::cells, check_plain);
+  for_each(&Level::written, check_written);
+  for_each(&Level::read, check_read);
   if (atomic && !writing) {
     return worst;  // atomic readers are not remembered: only a plain write could clash with them
   }
   const Stamp stamp = atomic ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
   const std::uint64_t note = packed(visit, stamp, operation && looked);
   const std::size_t level = ((offset | bytes) & 3) == 0 ? 0 : ((offset | bytes) & 1) == 0 ? 1 : 2;
-  Cell* const cells = atomic ? nullptr : levels_[level].cells.make(places(level));
-  Operated* const operated = atomic ? levels_[level].operated.make(places(level)) : nullptr;
-  for (std::size_t i = offset / kWidths[level]; i <= (offset + bytes - 1) / kWidths[level]; ++i) {
-    if (atomic) {
-      note_operation(operated[i], visit, note);
-    } else if (writing) {
-      cells[i].written.store(note, kRelaxed);
-      cells[i].writer_code.store(visit.code, kRelaxed);
-    } else if (Note(cells[i].read.load(kRelaxed)).plainly_precedes(visit)) {
-      cells[i].read.store(note, kRelaxed);
-      cells[i].reader_code.store(visit.code, kRelaxed);
-    } else {
-      cells[i].also_read.store(note, kRelaxed);
-    }
+  const std::size_t begin = offset / kWidths[level];
+  const std::size_t end = (offset + bytes - 1) / kWidths[level] + 1;
+  const std::size_t all = bytes_ / kWidths[level] + 1;
+  if (atomic) {
+    Operated* const operated = levels_[level].operated.make(all);
+    std::for_each(operated + begin, operated + end, [&](Operated& place) { note_operation(place, visit, note); });
+  } else if (writing) {
+    Written* const written = levels_[level].written.make(all);
+    std::for_each(written + begin, written + end, [&](Written& place) {
+      place.note.store(note, kRelaxed);
+      place.code.store(visit.code, kRelaxed);
+    });
+  } else {
+    Read* const read = levels_[level].read.make(all);
+    std::for_each(read + begin, read + end, [&](Read& place) {
+      if (Note(place.first.load(kRelaxed)).plainly_precedes(visit)) {
+        place.first.store(note, kRelaxed);
+        place.first_code.store(visit.code, kRelaxed);
+      } else {
+        place.last.store(note, kRelaxed);
+      }
+    });
   }
   return worst;
 }
