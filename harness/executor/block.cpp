@@ -203,7 +203,6 @@ Finding Block::finding(const char* kind, unsigned number, const std::string& wha
 // it has changed something.
 void Block::settle_access() {
   unsettled_ = false;
-  storing_.address.store(0, std::memory_order_release);
   if (read_ != 0) {
     blocks_.read(order_, running_, std::exchange(read_, 0));
   }
@@ -237,7 +236,7 @@ std::string Block::sentence(const GlobalRace& race, std::uintptr_t address) cons
       race.others_code == 0
           ? ""
           : " at " + source_line(reinterpret_cast<const void*>(launch_.object.begin + race.others_code));
-  const Buffer& buffer = memory_.buffer(buffer_hint_);
+  const Buffer& buffer = memory_.buffer(buffer_);
   const std::string what = memory_.variables().holds(address)
                                ? "a variable of the file"
                                : fmt::format("byte {} of {}", address - buffer.begin, buffer.name);
@@ -262,22 +261,21 @@ void Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t b
   }
 }
 
+GlobalVisit Block::visit(Access kind, const void* code) {
+  return {.order = order_,
+          .blocks = blocks_,
+          .first = memory_.first_block(),
+          .thread = running_,
+          .kind = kind,
+          .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - launch_.object.begin)};
+}
+
 void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                          Access kind, const void* code) {
   if (memory_.first_block() == 0) {
     return;
   }
-  const GlobalVisit visit{
-      .order = order_,
-      .blocks = blocks_,
-      .first = memory_.first_block(),
-      .thread = running_,
-      .kind = kind,
-      .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - launch_.object.begin)};
-  if (writes(kind) && !is_atomic(kind) && launch_.storing.size() > 1) {
-    storing_.address.store(address, std::memory_order_release);
-    unsettled_ = true;
-  }
+  const GlobalVisit visit = this->visit(kind, code);
   if (shadow.access_own(visit, address - begin, bytes)) {
     return;
   }
@@ -331,10 +329,21 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     if (!call_.loads_seen) {
       return;
     }
-    auto mistake = memory_.access(address, bytes, kind, buffer_hint_);
+    std::size_t& usual = buffers_[reinterpret_cast<std::uintptr_t>(code) / 4 % buffers_.size()];
+    buffer_ = usual;
+    if (!is_atomic(kind)) {
+      if (writes(kind)) {
+        storing_.address.store(address, std::memory_order_release);
+      }
+      if (memory_.written_with(GlobalShadow::note_of(visit(kind, code)), address, bytes, buffer_)) {
+        return;
+      }
+    }
+    auto mistake = memory_.access(address, bytes, kind, buffer_);
+    usual = buffer_;
     if (!mistake) {
-      if (GlobalShadow* shadow = memory_.shadow(buffer_hint_); shadow != nullptr) {
-        check_global(*shadow, memory_.buffer(buffer_hint_).begin, address, bytes, kind, code);
+      if (GlobalShadow* shadow = memory_.shadow(buffer_); shadow != nullptr) {
+        check_global(*shadow, memory_.buffer(buffer_).begin, address, bytes, kind, code);
       }
       return;
     }

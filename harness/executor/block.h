@@ -31,8 +31,9 @@ struct KernelCall {
   bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
-// The address of a store that a CPU may have under way, and the block that it runs.
-struct Storing {
+// The address of a store that a CPU may have under way, and the block that it runs. CPUs write them all the time: each
+// has a cache line of its own.
+struct alignas(64) Storing {
   std::atomic<BlockNumber> block{0};
   std::atomic<std::uintptr_t> address{0};
 };
@@ -116,12 +117,14 @@ class Block {
 
   // Ends the access before: the running thread has done it by now.
   void settle() {
+    storing_.address.store(0, std::memory_order_release);
     if (unsettled_) {
       settle_access();
     }
   }
   void settle_access();
   void doubt(std::uintptr_t address, std::size_t bytes, const void* code);
+  GlobalVisit visit(apo_cpu::Access kind, const void* code);
   void check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                     apo_cpu::Access kind, const void* code);
   std::string sentence(const GlobalRace& race, std::uintptr_t address) const;
@@ -159,7 +162,8 @@ class Block {
   unsigned running_ = 0;
   unsigned live_ = 0;
   std::uint64_t random_ = 0;
-  std::size_t buffer_hint_ = 0;
+  std::size_t buffer_ = 0;                 // of the last access of a tensor
+  std::array<std::size_t, 64> buffers_{};  // that each place of the code accessed last
   std::uint64_t steps_ = 0;
   bool finishing_ = false;
   bool unsettled_ = false;

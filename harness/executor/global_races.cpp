@@ -12,8 +12,7 @@ using apo_cpu::Access;
 
 namespace {
 
-// A larger stretch is not watched: its shadow is ten times as large, and whoever runs so much waits for minutes.
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr auto kRelaxed = std::memory_order_relaxed;
 
 }  // namespace
 
@@ -21,18 +20,17 @@ struct GlobalShadow::Note {
   BlockNumber block = 0;
   unsigned thread = 0;
   bool looked = false;
-  bool atomic = false;
   std::uint64_t stamp = 0;
 
   explicit Note(std::uint64_t word)
       : block(static_cast<BlockNumber>(word >> kBlockShift)),
         thread(static_cast<unsigned>(word >> kThreadShift & 1023)),
-        looked((word >> (kStampBits + 1) & 1) != 0),
-        atomic((word >> kStampBits & 1) != 0),
+        looked((word >> kStampBits & 1) != 0),
         stamp(word & kUnknownStamp) {}
 
   bool in_launch(const GlobalVisit& visit) const { return block >= visit.first; }
-  bool precedes(const GlobalVisit& visit) const;
+  // `operated`: it is an atomic or volatile write.
+  bool precedes(const GlobalVisit& visit, bool operated = false) const;
   // Without a search of what other blocks released: false where only that would tell.
   bool plainly_precedes(const GlobalVisit& visit) const {
     return !in_launch(visit) || (block == visit.blocks.number() && precedes(visit));
@@ -40,13 +38,14 @@ struct GlobalShadow::Note {
   GlobalRace race(const GlobalVisit& visit, bool other_read, std::uint32_t code) const;
 };
 
-bool GlobalShadow::Note::precedes(const GlobalVisit& visit) const {
+bool GlobalShadow::Note::precedes(const GlobalVisit& visit, bool operated) const {
   if (!in_launch(visit) || stamp == kUnknownStamp) {
     return true;
   }
   const auto counted = static_cast<Stamp>(stamp);
-  return block == visit.blocks.number() ? visit.order.before(visit.thread, thread, visit.order.begin() + counted)
-                                        : visit.blocks.before(visit.order, visit.thread, block, thread, counted);
+  return block == visit.blocks.number()
+             ? visit.order.before(visit.thread, thread, visit.order.begin() + counted)
+             : visit.blocks.before(visit.order, visit.thread, {block, thread, counted, operated});
 }
 
 GlobalRace GlobalShadow::Note::race(const GlobalVisit& visit, bool other_read, std::uint32_t code) const {
@@ -57,33 +56,46 @@ GlobalRace GlobalShadow::Note::race(const GlobalVisit& visit, bool other_read, s
           .others_code = code};
 }
 
-GlobalShadow::~GlobalShadow() {
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    if (Cell* cells = levels_[level].cells.load(); cells != nullptr) {
-      munmap(cells, cells_bytes(level));
-    }
+template <class Entry>
+GlobalShadow::Places<Entry>::~Places() {
+  if (Entry* entries = get(); entries != nullptr) {
+    munmap(entries, bytes_);
   }
 }
 
-GlobalShadow::Cell* GlobalShadow::cells_of(std::size_t level) {
-  std::atomic<Cell*>& cells = levels_[level].cells;
-  if (cells.load() == nullptr) {
+template <class Entry>
+Entry* GlobalShadow::Places<Entry>::make(std::size_t count) {
+  if (get() == nullptr) {
     const std::lock_guard lock(mutex_);
-    if (cells.load() == nullptr) {
-      void* memory =
-          mmap(nullptr, cells_bytes(level), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (get() == nullptr) {
+      bytes_ = count * sizeof(Entry);
+      void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) {
         throw std::bad_alloc();
       }
-      cells.store(static_cast<Cell*>(memory));
+      madvise(memory, bytes_, MADV_HUGEPAGE);  // fails where the system has none, which costs time only
+      entries_.store(static_cast<Entry*>(memory));
     }
   }
-  return cells.load();
+  return get();
+}
+
+GlobalShadow::GlobalShadow(std::size_t bytes) : bytes_(bytes) {}
+
+GlobalShadow::~GlobalShadow() = default;
+
+void GlobalShadow::note_operation(Operated& place, const GlobalVisit& visit, std::uint64_t note) const {
+  const std::uint64_t last = place.last.load(kRelaxed);
+  if (Note(last).block != visit.blocks.number()) {
+    place.other.store(last, kRelaxed);
+    place.other_code.store(place.last_code.load(kRelaxed), kRelaxed);
+  }
+  place.last.store(note, kRelaxed);
+  place.last_code.store(visit.code, kRelaxed);
 }
 
 std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::size_t offset, std::size_t bytes) {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  if (bytes_ > kMostBytes || bytes == 0) {
+  if (bytes == 0) {
     return std::nullopt;
   }
   const bool writing = writes(visit.kind);
@@ -91,54 +103,83 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
   const bool operation = visit.kind == Access::atomic;
   bool looked = false;
   std::optional<GlobalRace> worst;
-  const auto report = [&](const GlobalRace& found) {
-    if (!worst || worst->unless_same()) {
-      worst = found;
+  enum class Did : std::uint8_t { write, read, operate };
+  const auto check = [&](const Note& note, Did did, const std::atomic<std::uint32_t>* code) {
+    if (!note.precedes(visit, did == Did::operate) && (!worst || worst->unless_same())) {
+      worst = note.race(visit, did == Did::read, code == nullptr ? 0 : code->load(kRelaxed));
     }
   };
-  const std::size_t own = ((offset | bytes) & 3) == 0 ? 0 : ((offset | bytes) & 1) == 0 ? 1 : 2;
-  cells_of(own);
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    Cell* const cells = levels_[level].cells.load(std::memory_order_acquire);
-    for (std::size_t i = offset / kWidths[level]; cells != nullptr && i <= (offset + bytes - 1) / kWidths[level]; ++i) {
-      const Cell& cell = cells[i];
-      const Note written(cell.written.load(kRelaxed));
-      const Note read(cell.read.load(kRelaxed));
-      if (written.atomic && atomic) {
-        if (reads(visit.kind) && written.block == visit.blocks.number() && written.thread != visit.thread) {
-          visit.order.acquire(visit.thread, written.thread, visit.order.begin() + static_cast<Stamp>(written.stamp));
-        }
-      } else if (!(written.looked && !writing) && !written.precedes(visit)) {
-        report(written.race(visit, false, cell.writer_code.load(kRelaxed)));
+  const auto check_written = [&](const Written& place) {
+    check(Note(place.note.load(kRelaxed)), Did::write, &place.code);
+  };
+  const auto check_read = [&](const Read& place) {
+    const Note first(place.first.load(kRelaxed));
+    looked = looked || first.in_launch(visit);
+    if (writing && !operation) {
+      check(first, Did::read, &place.first_code);
+      check(Note(place.last.load(kRelaxed)), Did::read, nullptr);
+    }
+  };
+  const auto check_operated = [&](Operated& place) {
+    const Note last(place.last.load(kRelaxed));
+    const Note other(place.other.load(kRelaxed));
+    const bool known = last.in_launch(visit) && last.looked;
+    looked = looked || known;
+    const auto of_block = [&](const Note& note) { return note.block == visit.blocks.number(); };
+    if (atomic) {
+      if (const Note& own = of_block(other) ? other : last;
+          reads(visit.kind) && of_block(own) && own.thread != visit.thread) {
+        visit.order.acquire(visit.thread, own.thread, visit.order.begin() + static_cast<Stamp>(own.stamp));
       }
-      if (operation) {
-        looked = looked || read.in_launch(visit) || (written.looked && written.in_launch(visit));
-      } else if (writing) {
-        if (!read.precedes(visit)) {
-          report(read.race(visit, true, cell.reader_code.load(kRelaxed)));
-        } else if (const Note also(cell.also_read.load(kRelaxed)); !also.precedes(visit)) {
-          report(also.race(visit, true, 0));
-        }
+    } else if (writing) {
+      // A block that operates on a word and then stores to it knows that it was the last one: tickets are reset so.
+      check(of_block(other) ? other : last, Did::operate, &place.last_code);
+      place.last.store(0, kRelaxed);
+      place.other.store(0, kRelaxed);
+    } else if (!known) {
+      check(last, Did::operate, &place.last_code);
+      check(other, Did::operate, &place.other_code);
+    }
+  };
+  const auto for_each = [&](auto Level::*of_level, const auto& look) {
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      if (auto* const all = (levels_[level].*of_level).get(); all != nullptr) {
+        const std::size_t last = (offset + bytes - 1) / kWidths[level];
+        std::for_each(all + offset / kWidths[level], all + last + 1, look);
       }
     }
-  }
+  };
+  for_each(&Level::operated, check_operated);  // first, since it may order this thread behind others
+  for_each(&Level::written, check_written);
+  for_each(&Level::read, check_read);
   if (atomic && !writing) {
     return worst;  // atomic readers are not remembered: only a plain write could clash with them
   }
   const Stamp stamp = atomic ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
-  const std::uint64_t note = packed(visit, stamp, looked);
-  Cell* const cells = levels_[own].cells.load(kRelaxed);
-  for (std::size_t i = offset / kWidths[own]; i <= (offset + bytes - 1) / kWidths[own]; ++i) {
-    Cell& cell = cells[i];
-    if (writing) {
-      cell.written.store(note, kRelaxed);
-      cell.writer_code.store(visit.code, kRelaxed);
-    } else if (Note(cell.read.load(kRelaxed)).plainly_precedes(visit)) {
-      cell.read.store(note, kRelaxed);
-      cell.reader_code.store(visit.code, kRelaxed);
-    } else {
-      cell.also_read.store(note, kRelaxed);
-    }
+  const std::uint64_t note = packed(visit, stamp, operation && looked);
+  const std::size_t level = ((offset | bytes) & 3) == 0 ? 0 : ((offset | bytes) & 1) == 0 ? 1 : 2;
+  const std::size_t begin = offset / kWidths[level];
+  const std::size_t end = (offset + bytes - 1) / kWidths[level] + 1;
+  const std::size_t all = bytes_ / kWidths[level] + 1;
+  if (atomic) {
+    Operated* const operated = levels_[level].operated.make(all);
+    std::for_each(operated + begin, operated + end, [&](Operated& place) { note_operation(place, visit, note); });
+  } else if (writing) {
+    Written* const written = levels_[level].written.make(all);
+    std::for_each(written + begin, written + end, [&](Written& place) {
+      place.note.store(note, kRelaxed);
+      place.code.store(visit.code, kRelaxed);
+    });
+  } else {
+    Read* const read = levels_[level].read.make(all);
+    std::for_each(read + begin, read + end, [&](Read& place) {
+      if (Note(place.first.load(kRelaxed)).plainly_precedes(visit)) {
+        place.first.store(note, kRelaxed);
+        place.first_code.store(visit.code, kRelaxed);
+      } else {
+        place.last.store(note, kRelaxed);
+      }
+    });
   }
   return worst;
 }

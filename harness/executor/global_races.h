@@ -39,76 +39,124 @@ struct GlobalRace {
 // May be used by several threads at once: a place is noted in one atomic word.
 class GlobalShadow {
  public:
-  explicit GlobalShadow(std::size_t bytes) : bytes_(bytes) {}
+  explicit GlobalShadow(std::size_t bytes);
   GlobalShadow(const GlobalShadow&) = delete;
   GlobalShadow& operator=(const GlobalShadow&) = delete;
   ~GlobalShadow();
 
   // Notes the access. Of several races the worst is returned: unless_same() ranks below the rest.
   std::optional<GlobalRace> access(const GlobalVisit& visit, std::size_t offset, std::size_t bytes);
-  // The same for a plain access of words that no other thread has touched in this launch, which is most of them.
-  // Returns false, and notes nothing, if that cannot be told at a glance.
+  // What is noted of a plain access.
+  static std::uint64_t note_of(const GlobalVisit& visit) {
+    return packed(visit, visit.order.stamp(visit.thread), false);
+  }
+  // Whether the words hold this note of a write. Nobody can be ordered behind that write yet: whoever touches the place
+  // is found out, so that a further plain access of the same thread needs no look.
+  bool written_with(std::uint64_t note, std::size_t offset, std::size_t bytes) const;
+  // The same as access() for a plain access of words that no other thread has touched in this launch, which is most of
+  // them. Returns false, and notes nothing, if that cannot be told at a glance.
   bool access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes);
 
  private:
-  // 16 bytes for the last write and 16 for readers: the first one, and the last one that differs from it. A later
-  // writer that is ordered after both of them, but not after a third, goes unnoticed.
-  struct Cell {
-    std::atomic<std::uint64_t> written, read, also_read;
-    std::atomic<std::uint32_t> writer_code, reader_code;
+  // The last plain write of a place.
+  struct Written {
+    std::atomic<std::uint64_t> note;
+    std::atomic<std::uint32_t> code;
   };
-  // Cells of one width. Memory is taken where it is touched.
+  // Its plain reads: the first one, and the last one that differs from it. A later writer that is ordered after both of
+  // them, but not after a third, goes unnoticed.
+  struct Read {
+    std::atomic<std::uint64_t> first, last;
+    std::atomic<std::uint32_t> first_code;
+  };
+  // Its atomic and volatile writes: the last one, and the last one of another block than that.
+  struct Operated {
+    std::atomic<std::uint64_t> last, other;
+    std::atomic<std::uint32_t> last_code, other_code;
+  };
+  // One of these for each place; zeros until it is noted. Memory is taken where it is touched: most outputs are only
+  // written, and most memory is never operated on.
+  template <class Entry>
+  class Places {
+   public:
+    Places() = default;
+    Places(const Places&) = delete;
+    Places& operator=(const Places&) = delete;
+    ~Places();
+    Entry* get() const { return entries_.load(std::memory_order_acquire); }
+    Entry* make(std::size_t count);
+
+   private:
+    std::atomic<Entry*> entries_{nullptr};
+    std::size_t bytes_ = 0;
+    std::mutex mutex_;
+  };
+  // Places of one width.
   struct Level {
-    std::atomic<Cell*> cells{nullptr};
+    Places<Written> written;
+    Places<Read> read;
+    Places<Operated> operated;
+    bool used() const { return written.get() != nullptr || read.get() != nullptr || operated.get() != nullptr; }
   };
   static constexpr std::array<std::size_t, 3> kWidths = {4, 2, 1};
 
-  // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether it is atomic,
-  // whether somebody had looked before it, the thread and the block. A stamp that does not fit is before everything.
-  static constexpr unsigned kStampBits = 21;
-  static constexpr unsigned kThreadShift = kStampBits + 2;
+  // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether somebody had looked
+  // before it, the thread and the block. A stamp that does not fit is before everything.
+  static constexpr unsigned kStampBits = 22;
+  static constexpr unsigned kThreadShift = kStampBits + 1;
   static constexpr unsigned kBlockShift = kThreadShift + 10;
   static constexpr std::uint64_t kUnknownStamp = (std::uint64_t{1} << kStampBits) - 1;
   struct Note;
   static std::uint64_t packed(const GlobalVisit& visit, Stamp stamp, bool looked);
-
-  Cell* cells_of(std::size_t level);
-  std::size_t cells_bytes(std::size_t level) const { return (bytes_ / kWidths[level] + 1) * sizeof(Cell); }
+  void note_operation(Operated& place, const GlobalVisit& visit, std::uint64_t note) const;
 
   std::size_t bytes_;
   std::array<Level, kWidths.size()> levels_;
-  std::mutex mutex_;
 };
 
 inline std::uint64_t GlobalShadow::packed(const GlobalVisit& visit, Stamp stamp, bool looked) {
   const auto counted = std::min<std::uint64_t>(stamp - visit.order.begin(), kUnknownStamp);
   return std::uint64_t{visit.blocks.number()} << kBlockShift | std::uint64_t{visit.thread} << kThreadShift |
-         std::uint64_t{looked} << (kStampBits + 1) | std::uint64_t{is_atomic(visit.kind)} << kStampBits | counted;
+         std::uint64_t{looked} << kStampBits | counted;
+}
+
+inline bool GlobalShadow::written_with(std::uint64_t note, std::size_t offset, std::size_t bytes) const {
+  const Written* const written = levels_[0].written.get();
+  if (written == nullptr || ((offset | bytes) & 3) != 0) {
+    return false;
+  }
+  return std::all_of(written + offset / 4, written + (offset + bytes) / 4,
+                     [note](const Written& place) { return place.note.load(std::memory_order_relaxed) == note; });
 }
 
 inline bool GlobalShadow::access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  Cell* const cells = levels_[0].cells.load(std::memory_order_acquire);
-  const bool only_words = levels_[1].cells.load(kRelaxed) == nullptr && levels_[2].cells.load(kRelaxed) == nullptr;
-  if (cells == nullptr || !only_words || ((offset | bytes) & 3) != 0 || bytes == 0 || is_atomic(visit.kind)) {
+  const bool writing = writes(visit.kind);
+  Level& words = levels_[0];
+  Written* const written = words.written.get();
+  Read* const read = words.read.get();
+  const Operated* const operated = words.operated.get();
+  if (((offset | bytes) & 3) != 0 || is_atomic(visit.kind) || levels_[1].used() || levels_[2].used() ||
+      (writing ? written == nullptr : read == nullptr)) {
     return false;
   }
-  const std::uint64_t note = packed(visit, visit.order.stamp(visit.thread), false);
+  const std::uint64_t note = note_of(visit);
   const std::uint64_t first = std::uint64_t{visit.first} << kBlockShift;
   const auto own = [&](const std::atomic<std::uint64_t>& place) {
     const std::uint64_t before = place.load(kRelaxed);
     return before < first || (before ^ note) >> kThreadShift == 0;
   };
-  const bool writing = writes(visit.kind);
-  Cell* const end = cells + (offset + bytes) / 4;
-  for (Cell* cell = cells + offset / 4; cell != end; ++cell) {
-    if (!own(cell->written) || !own(cell->read) || (writing && !own(cell->also_read))) {
+  const std::size_t end = (offset + bytes) / 4;
+  for (std::size_t i = offset / 4; i != end; ++i) {
+    if ((written != nullptr && !own(written[i].note)) || (read != nullptr && !own(read[i].first)) ||
+        (read != nullptr && writing && !own(read[i].last)) ||
+        (operated != nullptr && operated[i].last.load(kRelaxed) >= first)) {
       return false;
     }
   }
-  for (Cell* cell = cells + offset / 4; cell != end; ++cell) {
-    (writing ? cell->written : cell->read).store(note, kRelaxed);
-    (writing ? cell->writer_code : cell->reader_code).store(visit.code, kRelaxed);
+  for (std::size_t i = offset / 4; i != end; ++i) {
+    (writing ? written[i].note : read[i].first).store(note, kRelaxed);
+    (writing ? written[i].code : read[i].first_code).store(visit.code, kRelaxed);
   }
   return true;
 }

@@ -31,16 +31,17 @@ void LaunchOrder::begin_launch() {
   used_.store(false);
 }
 
-void LaunchOrder::release(std::uintptr_t address, BlockNumber block, const std::shared_ptr<const Release>& release) {
+void LaunchOrder::release(std::uintptr_t address, const Earlier& write, const std::shared_ptr<const Release>& release) {
   const std::lock_guard lock(mutex_);
   used_.store(true);
   Place& place = places_[address];
-  std::vector<Place::Entry>& own = place.of_block[block];
+  std::vector<Place::Entry>& own = place.of_block[write.block];
   if (!own.empty() && own.back().release == release) {
+    own.back().stamp = write.stamp;
     return;
   }
   const std::size_t at = place.count++;
-  own.push_back({.at = at, .release = release});
+  own.push_back({.at = at, .stamp = write.stamp, .thread = write.thread, .release = release});
   for (const Seen& seen : release->seen) {
     std::size_t& most = place.linked[seen.place];
     if (seen.place != &place && seen.count > most) {
@@ -59,7 +60,7 @@ LaunchOrder::Seen LaunchOrder::acquire(std::uintptr_t address) const {
   return found == places_.end() ? Seen{} : Seen{.place = &found->second, .count = found->second.count};
 }
 
-bool LaunchOrder::knows(std::vector<Seen> seen, BlockNumber block, unsigned thread, Stamp stamp) const {
+bool LaunchOrder::knows(std::vector<Seen> seen, const Earlier& access) const {
   const std::lock_guard lock(mutex_);
   std::unordered_map<const Place*, std::size_t> looked_at;
   while (!seen.empty()) {
@@ -70,9 +71,10 @@ bool LaunchOrder::knows(std::vector<Seen> seen, BlockNumber block, unsigned thre
       continue;
     }
     before = one.count;
-    if (const auto own = one.place->of_block.find(block); own != one.place->of_block.end()) {
+    if (const auto own = one.place->of_block.find(access.block); own != one.place->of_block.end()) {
       for (const Place::Entry& entry : own->second) {
-        if (entry.at < one.count && entry.release->covers(thread, stamp)) {
+        const bool itself = access.operated && entry.thread == access.thread && entry.stamp == access.stamp;
+        if (entry.at < one.count && (itself || entry.release->covers(access.thread, access.stamp))) {
           return true;
         }
       }
@@ -164,7 +166,8 @@ void BlockOrder::wrote(const Order& order, unsigned thread, std::uintptr_t addre
     last_thread_ = thread;
     last_lessons_ = order.lessons();
   }
-  launch_->release(address, number_, last_);
+  const Stamp stamp = order.stamp(thread) - order.begin();
+  launch_->release(address, {.block = number_, .thread = thread, .stamp = stamp}, last_);
 }
 
 void BlockOrder::read(const Order& order, unsigned thread, std::uintptr_t address) {
@@ -182,10 +185,9 @@ void BlockOrder::read(const Order& order, unsigned thread, std::uintptr_t addres
   share_fences(order);
 }
 
-bool BlockOrder::before(const Order& order, unsigned thread, BlockNumber other, unsigned others_thread,
-                        Stamp stamp) const {
+bool BlockOrder::before(const Order& order, unsigned thread, const Earlier& access) const {
   std::vector<LaunchOrder::Seen> seen = seen_by(order, thread);
-  return !seen.empty() && launch_->knows(std::move(seen), other, others_thread, stamp);
+  return !seen.empty() && launch_->knows(std::move(seen), access);
 }
 
 }  // namespace apo::executor

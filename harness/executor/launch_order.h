@@ -20,6 +20,14 @@ namespace apo::executor {
 
 using BlockNumber = std::uint32_t;  // counts the blocks of all launches of a call, from 1
 
+// An access of another block. Its stamp is counted from the block's begin.
+struct Earlier {
+  BlockNumber block = 0;
+  unsigned thread = 0;
+  Stamp stamp = 0;
+  bool operated = false;  // an atomic or volatile write, which may be a release itself
+};
+
 // What the blocks of a launch have released, by address. Used by all of them at once.
 class LaunchOrder {
  public:
@@ -40,6 +48,8 @@ class LaunchOrder {
   struct Place {
     struct Entry {
       std::size_t at = 0;
+      Stamp stamp = 0;  // of the last write that released this
+      unsigned thread = 0;
       std::shared_ptr<const Release> release;
     };
     struct Link {
@@ -53,10 +63,10 @@ class LaunchOrder {
   };
 
   void begin_launch();
-  void release(std::uintptr_t address, BlockNumber block, const std::shared_ptr<const Release>& release);
+  void release(std::uintptr_t address, const Earlier& write, const std::shared_ptr<const Release>& release);
   Seen acquire(std::uintptr_t address) const;
-  // Returns whether whoever has seen this knows an access of `block`.
-  bool knows(std::vector<Seen> seen, BlockNumber block, unsigned thread, Stamp stamp) const;
+  // Returns whether whoever has seen this knows an access.
+  bool knows(std::vector<Seen> seen, const Earlier& access) const;
 
  private:
   std::atomic<bool> used_{false};  // most kernels release nothing
@@ -74,7 +84,7 @@ class BlockOrder {
   void wrote(const Order& order, unsigned thread, std::uintptr_t address);
   void read(const Order& order, unsigned thread, std::uintptr_t address);
   // Returns whether an access of another block precedes the current step of `thread`.
-  bool before(const Order& order, unsigned thread, BlockNumber other, unsigned others_thread, Stamp stamp) const;
+  bool before(const Order& order, unsigned thread, const Earlier& access) const;
 
  private:
   struct Fence {

@@ -17,6 +17,30 @@ namespace {
 
 constexpr std::uintptr_t kWord = 4;
 
+// Races in a larger buffer are not watched: its shadow is nine times as large, and whoever runs so much waits for
+// minutes.
+constexpr std::size_t kMostWatched = std::size_t{256} << 20;
+
+// Notes of bytes, 1 for each that was written. Most accesses are of a word, for which a call would take longer.
+constexpr std::uint32_t kWordWritten = 0x01010101;
+
+bool all_written(const unsigned char* notes, std::size_t bytes) {
+  std::uint32_t word = 0;
+  if (bytes != sizeof(word)) {
+    return std::memchr(notes, 0, bytes) == nullptr;
+  }
+  std::memcpy(&word, notes, sizeof(word));
+  return word == kWordWritten;
+}
+
+void note_written(unsigned char* notes, std::size_t bytes) {
+  if (bytes == sizeof(kWordWritten)) {
+    std::memcpy(notes, &kWordWritten, sizeof(kWordWritten));
+  } else {
+    std::memset(notes, 1, bytes);
+  }
+}
+
 }  // namespace
 
 GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end)
@@ -24,7 +48,8 @@ GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_b
   std::ranges::sort(buffers_, {}, &Buffer::begin);
   for (const Buffer& buffer : buffers_) {
     written_.push_back(buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));
-    shadows_.push_back(buffer.writable ? std::make_unique<GlobalShadow>(buffer.bytes) : nullptr);
+    const bool watched = buffer.writable && buffer.bytes <= kMostWatched;
+    shadows_.push_back(watched ? std::make_unique<GlobalShadow>(buffer.bytes) : nullptr);
   }
 }
 
@@ -74,13 +99,13 @@ std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::s
   if (written == nullptr) {
     return std::nullopt;
   }
-  if (reads(kind) && std::memchr(written + offset, 0, bytes) != nullptr) {
+  if (reads(kind) && !all_written(written + offset, bytes)) {
     return GlobalMistake{"uninitialised read",
                          fmt::format("it reads {} bytes at byte {} of {}, which nobody has written in this call", bytes,
                                      offset, buffer.name)};
   }
   if (writes(kind)) {
-    std::memset(written + offset, 1, bytes);
+    note_written(written + offset, bytes);
   }
   return std::nullopt;
 }

@@ -46,13 +46,21 @@ class GlobalMemory {
   std::optional<GlobalMistake> access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind,
                                       std::size_t& hint);
 
+  // Whether the thread of this note has written this place with it, so that a further plain access is right.
+  bool written_with(std::uint64_t note, std::uintptr_t address, std::size_t bytes, std::size_t hint) const {
+    const Buffer& buffer = buffers_[hint];
+    const std::uintptr_t offset = address - buffer.begin;
+    return shadows_[hint] != nullptr && offset < buffer.bytes && bytes <= buffer.bytes - offset &&
+           shadows_[hint]->written_with(note, offset, bytes);
+  }
+
   // Puts everything before it into another launch, of `blocks` blocks. `variables` are the object's own.
   void begin_launch(std::uint64_t blocks, const Stretch& variables);
   // The first block's number in this launch; 0 when there are too many for their races to be watched.
   BlockNumber first_block() const { return first_block_; }
   LaunchOrder& launch_order() { return launch_order_; }
   const Stretch& variables() const { return variables_; }
-  // Of the buffer that `hint` stands for, null for an input; of the object's variables.
+  // Of the buffer that `hint` stands for, null where races are not watched; of the object's variables.
   GlobalShadow* shadow(std::size_t hint) { return shadows_[hint].get(); }
   GlobalShadow& shadow_of_variables() { return *shadow_of_variables_; }
   const Buffer& buffer(std::size_t hint) const { return buffers_[hint]; }
@@ -63,7 +71,7 @@ class GlobalMemory {
 
   std::vector<Buffer> buffers_;                            // by address
   std::vector<std::unique_ptr<unsigned char[]>> written_;  // of each buffer, a byte a byte; null when all of it is
-  std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs
+  std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs and very large ones
   std::uintptr_t begin_;
   std::uintptr_t end_;
   Stretch variables_;

@@ -1,7 +1,7 @@
 // apo:variant    copy/honest_variables_of_ticket
 // apo:target     cuda sm_80
 // apo:technique  test
-// apo:idea       The last block, found by a counter that is a variable of the file, copies what all have left.
+// apo:idea       The last block, found by a counter that is a variable of the file, copies what all have left and resets it.
 // apo:scratch    kept 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid
@@ -24,5 +24,8 @@ extern "C" __global__ void kernel(const copy_args a) {
   __syncthreads();
   for (long long at = threadIdx.x; last && at < a.n; at += 128) {
     a.y[at] = kept[at];
+  }
+  if (last && threadIdx.x == 0) {
+    blocks_done = 0;  // for the next call
   }
 }
