@@ -107,9 +107,9 @@ class WhatRunsLeave(ZooTest):
         wait_until(lambda: daemon not in running_processes(), "the daemon is gone")
 
     def test_is_ended_by_the_deadline_and_named(self):
-        judged = self.judged_as(FAST, self.FOREVER + self.BEGUN + FAST, "--timeout", "10s")
+        judged = self.judged_as(FAST, self.FOREVER + self.BEGUN + FAST, "--timeout", "5s")
         self.assertEqual((judged["outcome"], judged["judgement"]["reason"]), ("timed_out", "gate_failed"))
-        self.said(judged["judgement"]["sentence"], "it ended, and 1 process that it started still ran after 10")
+        self.said(judged["judgement"]["sentence"], "it ended, and 1 process that it started still ran after 5")
         self.gone()
 
     def test_is_ended_when_we_are(self):
