@@ -261,21 +261,13 @@ void Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t b
   }
 }
 
-GlobalVisit Block::visit(Access kind, const void* code) {
-  return {.order = order_,
-          .blocks = blocks_,
-          .first = memory_.first_block(),
-          .thread = running_,
-          .kind = kind,
-          .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - launch_.object.begin)};
-}
-
 void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                          Access kind, const void* code) {
   if (memory_.first_block() == 0) {
     return;
   }
   const GlobalVisit visit = this->visit(kind, code);
+  begin_store(address, kind);
   if (shadow.access_own(visit, address - begin, bytes)) {
     return;
   }
@@ -331,13 +323,10 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     }
     std::size_t& usual = buffers_[reinterpret_cast<std::uintptr_t>(code) / 4 % buffers_.size()];
     buffer_ = usual;
-    if (!is_atomic(kind)) {
-      if (writes(kind)) {
-        storing_.address.store(address, std::memory_order_release);
-      }
-      if (memory_.written_with(GlobalShadow::note_of(visit(kind, code)), address, bytes, buffer_)) {
-        return;
-      }
+    if (!is_atomic(kind) && memory_.shadow(buffer_) != nullptr &&
+        memory_.written_with(GlobalShadow::note_of(visit(kind, code)), address, bytes, buffer_)) {
+      begin_store(address, kind);
+      return;
     }
     auto mistake = memory_.access(address, bytes, kind, buffer_);
     usual = buffer_;

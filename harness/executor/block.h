@@ -124,7 +124,19 @@ class Block {
   }
   void settle_access();
   void doubt(std::uintptr_t address, std::size_t bytes, const void* code);
-  GlobalVisit visit(apo_cpu::Access kind, const void* code);
+  GlobalVisit visit(apo_cpu::Access kind, const void* code) {
+    return {.order = order_,
+            .blocks = blocks_,
+            .first = memory_.first_block(),
+            .thread = running_,
+            .kind = kind,
+            .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - launch_.object.begin)};
+  }
+  void begin_store(std::uintptr_t address, apo_cpu::Access kind) {
+    if (kind == apo_cpu::Access::write) {
+      storing_.address.store(address, std::memory_order_release);
+    }
+  }
   void check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                     apo_cpu::Access kind, const void* code);
   std::string sentence(const GlobalRace& race, std::uintptr_t address) const;

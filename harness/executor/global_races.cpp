@@ -133,7 +133,8 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
       }
     } else if (writing) {
       // A block that operates on a word and then stores to it knows that it was the last one: tickets are reset so.
-      check(of_block(other) ? other : last, Did::operate, &place.last_code);
+      const bool earlier = of_block(other);
+      check(earlier ? other : last, Did::operate, earlier ? &place.other_code : &place.last_code);
       place.last.store(0, kRelaxed);
       place.other.store(0, kRelaxed);
     } else if (!known) {
@@ -144,8 +145,7 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
   const auto for_each = [&](auto Level::*of_level, const auto& look) {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       if (auto* const all = (levels_[level].*of_level).get(); all != nullptr) {
-        const std::size_t last = (offset + bytes - 1) / kWidths[level];
-        std::for_each(all + offset / kWidths[level], all + last + 1, look);
+        std::for_each(all + place(offset, level), all + place(offset + bytes - 1, level) + 1, look);
       }
     }
   };
@@ -157,10 +157,10 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
   }
   const Stamp stamp = atomic ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
   const std::uint64_t note = packed(visit, stamp, operation && looked);
-  const std::size_t level = ((offset | bytes) & 3) == 0 ? 0 : ((offset | bytes) & 1) == 0 ? 1 : 2;
-  const std::size_t begin = offset / kWidths[level];
-  const std::size_t end = (offset + bytes - 1) / kWidths[level] + 1;
-  const std::size_t all = bytes_ / kWidths[level] + 1;
+  const std::size_t level = level_of(offset, bytes);
+  const std::size_t begin = place(offset, level);
+  const std::size_t end = place(offset + bytes, level);
+  const std::size_t all = place(bytes_, level) + 1;
   if (atomic) {
     Operated* const operated = levels_[level].operated.make(all);
     std::for_each(operated + begin, operated + end, [&](Operated& place) { note_operation(place, visit, note); });

@@ -50,10 +50,10 @@ class GlobalShadow {
   static std::uint64_t note_of(const GlobalVisit& visit) {
     return packed(visit, visit.order.stamp(visit.thread), false);
   }
-  // Whether the words hold this note of a write. Nobody can be ordered behind that write yet: whoever touches the place
-  // is found out, so that a further plain access of the same thread needs no look.
+  // Whether these places hold this note of a write. Nobody can be ordered behind that write yet: whoever touches the
+  // place is found out, so that a further plain access of the same thread needs no look.
   bool written_with(std::uint64_t note, std::size_t offset, std::size_t bytes) const;
-  // The same as access() for a plain access of words that no other thread has touched in this launch, which is most of
+  // The same as access() for a plain access of places that no other thread has touched in this launch, which is most of
   // them. Returns false, and notes nothing, if that cannot be told at a glance.
   bool access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes);
 
@@ -98,7 +98,11 @@ class GlobalShadow {
     Places<Operated> operated;
     bool used() const { return written.get() != nullptr || read.get() != nullptr || operated.get() != nullptr; }
   };
-  static constexpr std::array<std::size_t, 3> kWidths = {4, 2, 1};
+  // The level of words, of their halves or of bytes, and the place of an offset there.
+  static std::size_t level_of(std::size_t offset, std::size_t bytes) {
+    return ((offset | bytes) & 3) == 0 ? 0 : ((offset | bytes) & 1) == 0 ? 1 : 2;
+  }
+  static std::size_t place(std::size_t offset, std::size_t level) { return offset >> (2 - level); }
 
   // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether somebody had looked
   // before it, the thread and the block. A stamp that does not fit is before everything.
@@ -111,7 +115,7 @@ class GlobalShadow {
   void note_operation(Operated& place, const GlobalVisit& visit, std::uint64_t note) const;
 
   std::size_t bytes_;
-  std::array<Level, kWidths.size()> levels_;
+  std::array<Level, 3> levels_;
 };
 
 inline std::uint64_t GlobalShadow::packed(const GlobalVisit& visit, Stamp stamp, bool looked) {
@@ -121,23 +125,22 @@ inline std::uint64_t GlobalShadow::packed(const GlobalVisit& visit, Stamp stamp,
 }
 
 inline bool GlobalShadow::written_with(std::uint64_t note, std::size_t offset, std::size_t bytes) const {
-  const Written* const written = levels_[0].written.get();
-  if (written == nullptr || ((offset | bytes) & 3) != 0) {
-    return false;
-  }
-  return std::all_of(written + offset / 4, written + (offset + bytes) / 4,
+  const std::size_t level = level_of(offset, bytes);
+  const Written* const written = levels_[level].written.get();
+  return written != nullptr &&
+         std::all_of(written + place(offset, level), written + place(offset + bytes, level),
                      [note](const Written& place) { return place.note.load(std::memory_order_relaxed) == note; });
 }
 
 inline bool GlobalShadow::access_own(const GlobalVisit& visit, std::size_t offset, std::size_t bytes) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   const bool writing = writes(visit.kind);
-  Level& words = levels_[0];
-  Written* const written = words.written.get();
-  Read* const read = words.read.get();
-  const Operated* const operated = words.operated.get();
-  if (((offset | bytes) & 3) != 0 || is_atomic(visit.kind) || levels_[1].used() || levels_[2].used() ||
-      (writing ? written == nullptr : read == nullptr)) {
+  const std::size_t level = level_of(offset, bytes);
+  Written* const written = levels_[level].written.get();
+  Read* const read = levels_[level].read.get();
+  const Operated* const operated = levels_[level].operated.get();
+  if (is_atomic(visit.kind) || (writing ? written == nullptr : read == nullptr) || levels_[(level + 1) % 3].used() ||
+      levels_[(level + 2) % 3].used()) {
     return false;
   }
   const std::uint64_t note = note_of(visit);
@@ -146,15 +149,16 @@ inline bool GlobalShadow::access_own(const GlobalVisit& visit, std::size_t offse
     const std::uint64_t before = place.load(kRelaxed);
     return before < first || (before ^ note) >> kThreadShift == 0;
   };
-  const std::size_t end = (offset + bytes) / 4;
-  for (std::size_t i = offset / 4; i != end; ++i) {
+  const std::size_t begin = place(offset, level);
+  const std::size_t end = place(offset + bytes, level);
+  for (std::size_t i = begin; i != end; ++i) {
     if ((written != nullptr && !own(written[i].note)) || (read != nullptr && !own(read[i].first)) ||
         (read != nullptr && writing && !own(read[i].last)) ||
         (operated != nullptr && operated[i].last.load(kRelaxed) >= first)) {
       return false;
     }
   }
-  for (std::size_t i = offset / 4; i != end; ++i) {
+  for (std::size_t i = begin; i != end; ++i) {
     (writing ? written[i].note : read[i].first).store(note, kRelaxed);
     (writing ? written[i].code : read[i].first_code).store(visit.code, kRelaxed);
   }

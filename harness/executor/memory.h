@@ -46,12 +46,12 @@ class GlobalMemory {
   std::optional<GlobalMistake> access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind,
                                       std::size_t& hint);
 
-  // Whether the thread of this note has written this place with it, so that a further plain access is right.
+  // Whether the thread of this note has written this place with it, so that a further plain access of it is right.
+  // `hint` stands for a buffer with a shadow.
   bool written_with(std::uint64_t note, std::uintptr_t address, std::size_t bytes, std::size_t hint) const {
     const Buffer& buffer = buffers_[hint];
     const std::uintptr_t offset = address - buffer.begin;
-    return shadows_[hint] != nullptr && offset < buffer.bytes && bytes <= buffer.bytes - offset &&
-           shadows_[hint]->written_with(note, offset, bytes);
+    return offset < buffer.bytes && bytes <= buffer.bytes - offset && shadows_[hint]->written_with(note, offset, bytes);
   }
 
   // Puts everything before it into another launch, of `blocks` blocks. `variables` are the object's own.
