@@ -264,9 +264,8 @@ void check_formats_hold(const Family& family, const TensorMap& reference, const 
     });
     if (beyond != values.end()) {
       throw NothingToCompare(
-          fmt::format("the reference of family {} gives {} in element {} of {}, more than {} holds ({}, regime {})",
-                      family.name, *beyond, beyond - values.begin(), name, to_string(tensor.dtype),
-                      describe_axes(inputs.axes), inputs.regime),
+          fmt::format("the reference of family {} gives {} in {}, more than {} holds ({}, regime {})", family.name,
+                      *beyond, name, to_string(tensor.dtype), describe_axes(inputs.axes), inputs.regime),
           "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
     }
   }
@@ -315,10 +314,11 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
     reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
     noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
   }
-  check_formats_hold(family, reference, inputs);
-  return {.units = units,
-          .reference = gather_units(family, inputs, drawn, reference, threads),
-          .noise = gather_units(family, inputs, drawn, noise, threads)};
+  Expected expected{.units = units,
+                    .reference = gather_units(family, inputs, drawn, reference, threads),
+                    .noise = gather_units(family, inputs, drawn, noise, threads)};
+  check_formats_hold(family, expected.reference, inputs);
+  return expected;
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {
