@@ -40,7 +40,7 @@ struct Sizes {
 // One (b,h) sequence of one implementation.
 class Head {
  public:
-  Head(const Sizes& sizes, const TensorMap& inputs, const Alternative& how, std::size_t b, std::size_t h)
+  Head(const Sizes& sizes, const TensorMap& inputs, const LegalChange& how, std::size_t b, std::size_t h)
       : z_(sizes), in_(inputs), how_(how), b_(b), h_(h), S_(z_.N * z_.V) {}
 
   void forward(TensorMap& out) {
@@ -268,7 +268,7 @@ class Head {
 
   Sizes z_;
   const TensorMap& in_;
-  const Alternative& how_;
+  const LegalChange& how_;
   std::size_t b_, h_;
   std::vector<float> S_;
   std::vector<std::vector<float>> history_;
@@ -289,7 +289,7 @@ TensorMap e88_inputs(const Family& family, const Axes& axes, std::string_view re
   return inputs;
 }
 
-TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const Alternative& how) {
+TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const LegalChange& how) {
   const Sizes sizes(axes);
   TensorMap out;
   for (const TensorSpec& tensor : family.tensors) {

@@ -22,7 +22,7 @@ enum class Tanh : std::uint8_t {
   rippled,   // relative error 2^-11 sin(40 x): an interpolation table's
 };
 
-struct Alternative {
+struct LegalChange {
   std::string name;
   // Freedoms that the contract leaves.
   bool reversed_sums = false;
@@ -47,6 +47,6 @@ struct Alternative {
 };
 
 // The outputs of e88_forward or e88_backward.
-TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const Alternative& how);
+TensorMap run_alternative(const Family& family, const Axes& axes, const TensorMap& inputs, const LegalChange& how);
 
 }  // namespace apo

@@ -54,8 +54,8 @@ double worst(const Answered& problem, const TensorMap& actual) {
   return result;
 }
 
-const std::vector<Alternative>& legal_ones() {
-  static const std::vector<Alternative> all = {
+const std::vector<LegalChange>& legal_ones() {
+  static const std::vector<LegalChange> all = {
       {.name = "fp32 without a cache, sums reversed", .reversed_sums = true, .recomputes_y = true},
       {.name = "fp32 from s0 alone", .recomputes_y = true, .fresh_trajectory = true},
       {.name = "bf16 cache, sums reversed", .reversed_sums = true, .rounds_cache = true},
@@ -71,7 +71,7 @@ void expect_legal_ones_pass(const Axes& axes, std::uint64_t seeds) {
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         const Answered problem(name, axes, regime, seed);
         EXPECT_LE(worst(problem, problem.family.honest(axes, problem.inputs, {}, 1)), 1.0) << name << " " << regime;
-        for (const Alternative& how : legal_ones()) {
+        for (const LegalChange& how : legal_ones()) {
           EXPECT_LE(worst(problem, run_alternative(problem.family, problem.axes, problem.inputs, how)), 1.0)
               << name << " " << regime << ": " << how.name;
         }
@@ -150,7 +150,7 @@ TensorMap one_nan(const Answered& problem) {
   return outputs;
 }
 
-Defect defect(const Alternative& how, double margin = 5, std::string except = "") {
+Defect defect(const LegalChange& how, double margin = 5, std::string except = "") {
   return {how.name,
           [how](const Answered& problem) { return run_alternative(problem.family, problem.axes, problem.inputs, how); },
           margin, std::move(except)};

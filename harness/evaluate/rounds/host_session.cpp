@@ -102,7 +102,7 @@ Result<Done> HostSession::prepare(std::uint64_t inputs_seed) {
 }
 
 void HostSession::begin_round(std::uint64_t inputs_seed) {
-  constexpr std::uint64_t kRounds = 3;  // of which one looks at an input: the reference may take as long as a round
+  constexpr std::uint64_t kRounds = 4;  // of which one looks at an input: the reference may take as long as a round
   inputs_seed_ = inputs_seed;
   inputs_ = timed_.pool.of_round(plan_.inputs(), inputs_seed);
   Random random(derive_seed(inputs_seed, "looked at"));
