@@ -121,7 +121,7 @@ void CallDraws::add(std::int64_t unit, std::size_t draw, const std::vector<doubl
   sums.expected_first += probabilities.front();
   std::vector<Position>& of_unit = units[unit];
   of_unit.resize(std::max(of_unit.size(), draw + 1));
-  of_unit[draw] = {.value = position.value, .variance = position.variance};
+  of_unit[draw] = {.value = position.value, .by_sign = position.value * sign_of(value), .variance = position.variance};
 }
 
 // ---------------------------------------------------------------- draws that depend on each other
@@ -170,14 +170,15 @@ std::vector<double> products_at_distances(const std::vector<double>& x) {
 }
 
 // The distance at which draws are more alike, or unlike, than independent ones, "" where there is none.
-std::string alike_at_a_distance(const std::map<std::int64_t, std::vector<Position>>& units) {
+std::string alike_at_a_distance(const std::map<std::int64_t, std::vector<Position>>& units,
+                                double Position::*position) {
   constexpr std::size_t kMost = std::size_t{1} << 16;  // draws
   std::vector<double> values;
   std::vector<double> variances;
   double largest = 0;
   for (const auto& [unit, draws] : units) {
     for (std::size_t i = 0; i < draws.size() && values.size() < kMost; ++i) {
-      values.push_back(draws[i].value);
+      values.push_back(draws[i].*position);
       variances.push_back(draws[i].variance);
       largest = std::max(largest, std::fabs(draws[i].value));
     }
@@ -202,7 +203,11 @@ std::string CallDraws::problem() const {
     return inconsistent;
   }
   const std::string of_sums = sums.problem();
-  return of_sums.empty() ? alike_at_a_distance(units) : of_sums;
+  if (!of_sums.empty()) {
+    return of_sums;
+  }
+  const std::string alike = alike_at_a_distance(units, &Position::value);
+  return alike.empty() ? alike_at_a_distance(units, &Position::by_sign) : alike;
 }
 
 bool DrawsBySeed::add(const std::vector<std::byte>& seed, const DrawSums& draws) {
@@ -254,15 +259,20 @@ std::string RepeatedCalls::add(const InputSet& inputs, const CallDraws& call) {
     return "";
   }
   for (const auto& [unit, draws] : call.units) {
-    std::vector<double>& sums = units_[unit];
+    std::vector<Position>& sums = units_[unit];
     sums.resize(std::max(sums.size(), draws.size()));
+    const auto add = [&](DrawSum& alike, double& sum, double value, double variance) {
+      alike.add(sum * value, sum * sum * variance, kLargestPosition * std::fabs(sum));
+      sum += value;
+    };
     for (std::size_t i = 0; i < draws.size(); ++i) {
-      alike_.add(sums[i] * draws[i].value, sums[i] * sums[i] * draws[i].variance,
-                 kLargestPosition * std::fabs(sums[i]));
-      sums[i] += draws[i].value;
+      add(alike_, sums[i].value, draws[i].value, draws[i].variance);
+      add(alike_by_sign_, sums[i].by_sign, draws[i].by_sign, draws[i].variance);
     }
   }
-  return alike_.surprise() > kMostSurprise ? "calls draw alike that have to draw anew" : "";
+  return std::max(alike_.surprise(), alike_by_sign_.surprise()) > kMostSurprise
+             ? "calls draw alike that have to draw anew"
+             : "";
 }
 
 }  // namespace apo

@@ -51,9 +51,11 @@ struct DrawSums {
   std::string problem() const;
 };
 
-// The position of one draw with its variance; both 0 where nothing tells what was drawn.
+// The position of one draw with its variance; all 0 where nothing tells what was drawn. `by_sign`: times the sign of
+// the value, as numbers are alike that are added to magnitudes.
 struct Position {
   double value = 0;
+  double by_sign = 0;
   double variance = 0;
 };
 
@@ -93,8 +95,9 @@ class RepeatedCalls {
  private:
   const Family& family_;
   DrawsBySeed draws_;
-  std::map<std::int64_t, std::vector<double>> units_;  // the sum of the positions of each draw
+  std::map<std::int64_t, std::vector<Position>> units_;  // the sum of the positions of each draw
   DrawSum alike_;
+  DrawSum alike_by_sign_;
 };
 
 }  // namespace apo

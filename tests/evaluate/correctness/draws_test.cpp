@@ -83,7 +83,10 @@ TEST(Draws, EachKindOfWrongOnesIsFound) {
       {constant(0.5), [&](std::size_t i, double p, auto, auto) { return number_at(i / 2) < p; }, "1 apart are alike"},
       {constant(0.9), [&](std::size_t i, double p, auto, auto) { return number_at(i % 333) < p; }, "are alike"},
       {constant(0.5), [&](std::size_t i, double p, auto, auto) { return (number_at(i / 2) < p) == (i % 2 == 0); },
-       "1 apart are opposite"}};
+       "1 apart are opposite"},
+      {constant(0.5),
+       [&](std::size_t i, double p, double value, auto) { return (number_at(i / 2) < p) == (value > 0); },
+       "1 apart are alike"}};
   for (const Wrong& wrong : all) {
     expect_contains(call_of(wrong.probability, wrong.takes, 5).problem(), wrong.said);
   }

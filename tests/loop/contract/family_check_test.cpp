@@ -219,8 +219,10 @@ TEST(FamilyCheck, RandomOutputsRefuseMistakesOfWhatIsDrawn) {
   const FamilyCheck result = check(dropped("mask[i] = drawn(keep, 1, 0); y[i] = Real(mask[i]) * x[i] / keep;"));
   for (const MutantRow& row : result.mutants) {
     const Mutant& mutant = mutant_named(row.mutant);
-    EXPECT_EQ(row.state, mutant.mild || mutant.may_be_drawn ? row.state : MutantState::refused)
-        << row.mutant << " in " << row.tensor;
+    const bool makes_sense = row.mutant != "one-nan" || row.tensor != "mask";
+    if (makes_sense && !mutant.mild && !mutant.may_be_drawn) {
+      EXPECT_EQ(row.state, MutantState::refused) << row.mutant << " in " << row.tensor;
+    }
   }
 }
 
