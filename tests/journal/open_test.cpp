@@ -280,6 +280,9 @@ TEST(Upgrade, LaysOutTheFileAsANewOneAndKeepsEveryRow) {
       // A speed and a start-up; the commands were not timed.
       {"comparison_figure", together(together("application_speed", "application_speed"), "application_quality")}};
   for (const std::string& table : tables) {
+    if (table == "wrong_case") {
+      continue;  // version 19 has nothing like it
+    }
     const std::string before = elsewhere.contains(table) ? elsewhere.at(table) : table;
     const std::vector<std::string> count = rows_of(scratch.path, "SELECT count(*) FROM " + table);
     EXPECT_EQ(count, rows_of(old.path, "SELECT count(*) FROM " + before)) << table;

@@ -68,6 +68,7 @@ std::int64_t fill(Journal& journal) {
   experiment.id = begin_experiment(journal, experiment);
   journal.implementation().job = 0;
   finish_job(journal, job, {.state = JobState::failed});
+  experiment.gates.front().wrong_case = WrongCase{.workload = "w"};
   finish_experiment(journal, experiment, a_lesson(experiment));
   const std::int64_t worker = add_worker(journal, {.campaign = campaign, .number = 1});
   const std::int64_t placement = begin_placement(journal, {.worker = worker, .iteration = iteration});
