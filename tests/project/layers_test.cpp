@@ -198,9 +198,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8041},
     {"harness/core", 9089},
-    {"harness/evaluate", 12312},
+    {"harness/evaluate", 12325},
     {"harness/exchange", 2587},
-    {"harness/executor", 4187},
+    {"harness/executor", 4192},
     {"harness/families", 2828},
     {"harness/fleet", 2192},
     {"harness/implement", 6656},
@@ -209,12 +209,12 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/mcp", 1685},
     {"harness/profile", 4014},
     {"harness/research", 4117},
-    {"harness/runtime", 1885},
+    {"harness/runtime", 1884},
     {"harness/worker", 10623},
     {"journal", 5642},
     {"kernels", 4792},
     {"reports", 4460},
-    {"tests", 62561},
+    {"tests", 62571},
 };
 
 std::size_t lines_of(const fs::path& path) {
