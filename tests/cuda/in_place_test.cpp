@@ -14,6 +14,7 @@
 
 #include "harness/worker/cupti/metric_names.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -148,7 +149,7 @@ TEST(RepeatsOnGpu, AreMadeAndAnyOutputThatDoesNotRepeatIsFound) {
     const auto sample = gpu->worker().call(0);
     ASSERT_EQ(static_cast<bool>(sample), wrong < 0) << wrong;
     if (!sample) {
-      testing::expect_contains(sample.failure().evidence, "outputs do not repeat where the inputs do");
+      expect_contains(sample.failure().evidence, "outputs do not repeat where the inputs do");
       continue;
     }
     EXPECT_EQ(std::memcmp(gpu->tensors().read_output("y").data(), x.data(), 4 * kShared), 0);

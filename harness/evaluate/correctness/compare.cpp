@@ -126,9 +126,10 @@ namespace {
 
 // Of a call's outputs, or of the witness's.
 std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                                     const OutputViews& outputs, int threads, CallFindings& findings) {
-  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads);
-  if (findings.draws.units.empty()) {
+                                     const OutputViews& outputs, int threads, CallFindings& findings,
+                                     Units units = Units::drawn) {
+  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads, units);
+  if (units == Units::drawn) {
     findings.draws = std::move(comparison.draws);
   }
   for (const TensorComparison& tensor : comparison.tensors) {
@@ -210,13 +211,19 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
   if (!doubtful.empty() && guard_is_on(Guard::reference)) {
     const std::vector<std::int64_t> units = units_to_decide(family, axes, doubtful);
     const std::shared_ptr<const Expected> decided = inputs.expected_of(units);
-    if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings)) {
+    if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings, Units::in_doubt)) {
       return wrong;
     }
     CallFindings of_witness;
     const bool was_called = witness != nullptr && witness->of != kWholeReference;
+<<<<<<< HEAD
     if (auto wrong =
             was_called ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness) : std::nullopt) {
+=======
+    if (auto wrong = was_called ? wrong_outputs(family, axes, *decided, views_of(witness->outputs), threads, of_witness,
+                                                Units::in_doubt)
+                                : std::nullopt) {
+>>>>>>> 4a5b0594c7ce4f16e692c8de682dfaebdba64320
       inputs.set_witness(nullptr);
       findings.wrong_call_of = witness->of;
       return wrong;
@@ -515,14 +522,16 @@ Comparison compare_values(const Family& family, const Axes& axes, const Expected
 }  // namespace
 
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
-                           int threads) {
+                           int threads, Units units) {
   if (expected.random.each.empty()) {
     return compare_values(family, axes, expected, outputs, threads);
   }
   DrawnOutputs drawn = drawn_outputs(family, axes, expected, outputs);
   Comparison comparison = compare_values(family, axes, drawn.expected, outputs, threads);
   comparison.draws = std::move(drawn.draws);
-  const std::string problem = comparison.correct ? comparison.draws.problem() : "";
+  const std::string problem = !comparison.correct     ? ""
+                              : units == Units::drawn ? comparison.draws.problem()
+                                                      : comparison.draws.problem_of_a_unit(family.unit_count(axes));
   if (!problem.empty()) {
     comparison.correct = false;
     comparison.evidence = problem;

@@ -82,8 +82,9 @@ struct Comparison {
 // Compares all elements of expected.units, and no others, by the rule beside struct Tolerance in kernels/family.h. An
 // element of a random output is held against the alternative that it is nearest to, and the draws against their
 // probabilities.
+enum class Units : std::uint8_t { drawn, in_doubt };  // the latter are chosen for what the outputs hold
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
-                           int threads = 1);
+                           int threads = 1, Units units = Units::drawn);
 
 // Takes the larger of each.
 void merge(OutputErrors& errors, const OutputErrors& others);

@@ -11,8 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "harness/core/text.h"
-#include "harness/evaluate/correctness/compare.h"
 #include "kernels/closeness.h"
 
 namespace apo {
@@ -160,9 +158,8 @@ class DrawReader {
       return true;
     }
     if (known.taken != now.taken && drawn_.draws.inconsistent.empty()) {
-      drawn_.draws.inconsistent =
-          fmt::format("{} and {} show two alternatives of one draw", element_name(*now.tensor, axes_, now.place),
-                      element_name(*known.tensor, axes_, known.place));
+      drawn_.draws.inconsistent = fmt::format("element {} of {} and element {} of {} show two alternatives of one draw",
+                                              now.place, now.tensor->name, known.place, known.tensor->name);
     }
     return false;
   }

@@ -13,6 +13,11 @@
 #include "harness/core/text.h"
 
 namespace apo {
+namespace {
+
+constexpr double kLargestPosition = 0.5;
+
+}  // namespace
 
 // ---------------------------------------------------------------- sums
 
@@ -210,6 +215,21 @@ std::string CallDraws::problem() const {
   return alike.empty() ? alike_at_a_distance(units, &Position::by_sign) : alike;
 }
 
+std::string CallDraws::problem_of_a_unit(std::int64_t all_units) const {
+  const double most = kMostSurprise + std::log(static_cast<double>(std::max<std::int64_t>(1, all_units)));
+  for (const auto& [unit, draws] : units) {
+    DrawSum sum;
+    for (const Position& draw : draws) {
+      sum.add(draw.value, draw.variance, kLargestPosition);
+    }
+    if (sum.surprise() > most) {
+      return fmt::format("unit {} has too many draws that took the {} alternatives of drawn()", unit,
+                         sum.value < 0 ? "first" : "last");
+    }
+  }
+  return inconsistent;
+}
+
 bool DrawsBySeed::add(const std::vector<std::byte>& seed, const DrawSums& draws) {
   const auto [known, is_new] = draws_.try_emplace(seed, draws);
   if (!is_new && seed.empty()) {
@@ -254,7 +274,6 @@ std::vector<std::byte> seed_of(const Family& family, const InputSet& inputs) {
 }  // namespace
 
 std::string RepeatedCalls::add(const InputSet& inputs, const CallDraws& call) {
-  constexpr double kLargestPosition = 0.5;
   if (!draws_.add(seed_of(family_, inputs), call.sums)) {
     return "";
   }

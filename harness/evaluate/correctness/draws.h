@@ -69,6 +69,9 @@ struct CallDraws {
            double value, double value_before);
   // What is wrong with this call, "" where nothing is: its sums, or draws at some distance that are alike.
   std::string problem() const;
+  // The same of each unit by itself, of which these are some of `units`, chosen for what they hold: that is no fair
+  // sample of draws, but no unit may be beyond what one of all is.
+  std::string problem_of_a_unit(std::int64_t all_units) const;
 };
 
 // What calls drew, by their seed: another call with the same one adds nothing. Without a seed each call does.
