@@ -216,14 +216,9 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
     }
     CallFindings of_witness;
     const bool was_called = witness != nullptr && witness->of != kWholeReference;
-<<<<<<< HEAD
-    if (auto wrong =
-            was_called ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness) : std::nullopt) {
-=======
-    if (auto wrong = was_called ? wrong_outputs(family, axes, *decided, views_of(witness->outputs), threads, of_witness,
-                                                Units::in_doubt)
-                                : std::nullopt) {
->>>>>>> 4a5b0594c7ce4f16e692c8de682dfaebdba64320
+    if (auto wrong = was_called
+                         ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness, Units::in_doubt)
+                         : std::nullopt) {
       inputs.set_witness(nullptr);
       findings.wrong_call_of = witness->of;
       return wrong;

@@ -251,14 +251,9 @@ std::vector<DoubtfulUnit> doubtful_units(const Family& family, const Axes& axes,
   constexpr std::int64_t kFewest = 256;  // elements of a unit, that show whether it is unlike the others
   const bool has_large_units = element_count(family, axes) / std::ssize(doubts) >= kFewest;
   for (const TensorSpec& tensor : family.tensors) {
-<<<<<<< HEAD
-    if (is_random && tensor.role == Role::output && tensor.random) {
+    if (is_random && has_large_units && tensor.role == Role::output && tensor.random) {
       doubt_unlike_units(family, axes, tensor, outputs.at(tensor.name), witness->at(tensor.name).bytes, threads,
                          doubts);
-=======
-    if (is_random && has_large_units && tensor.role == Role::output && tensor.random) {
-      doubt_unlike_units(family, axes, tensor, outputs.at(tensor.name), witness->at(tensor.name), threads, doubts);
->>>>>>> 4a5b0594c7ce4f16e692c8de682dfaebdba64320
     }
   }
   for (std::size_t unit = 0; unit < doubts.size(); ++unit) {
