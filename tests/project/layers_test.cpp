@@ -198,7 +198,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8041},
     {"harness/core", 9089},
-    {"harness/evaluate", 12325},
+    {"harness/evaluate", 12351},
     {"harness/exchange", 2587},
     {"harness/executor", 4192},
     {"harness/families", 2828},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5642},
     {"kernels", 4792},
     {"reports", 4460},
-    {"tests", 62571},
+    {"tests", 62572},
 };
 
 std::size_t lines_of(const fs::path& path) {
