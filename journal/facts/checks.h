@@ -1,7 +1,9 @@
-// journal/facts/checks.h - writes and reads what keeps the judge honest: certifications and sentinels.
+// journal/facts/checks.h - writes and reads what keeps the judge honest: certifications and sentinels, and which code
+// was proven wrong, and at which call.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,5 +49,17 @@ std::vector<Experiment> standing_accepts(Journal& journal, std::int64_t campaign
 std::int64_t add_sentinel(Journal& journal, const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
 std::vector<SentinelRow> sentinels_of(Journal& journal, std::int64_t campaign);  // 0: those outside campaigns
 std::vector<Round> sentinel_rounds(Journal& journal, std::int64_t sentinel);
+
+// The oldest experiment that proved the candidate's code wrong, on any machine: this text with these settings, or where
+// timed calls were wrong, this machine code on the same single workload, under the same contract.
+std::optional<std::int64_t> oldest_proof_of_wrong(Journal& journal, const Experiment& candidate);
+// Where the gates of an experiment found outputs wrong.
+struct KnownCase {
+  std::int64_t experiment = 0;
+  WrongCase where;
+};
+// The case of this experiment, if it has one, then that of the newest other one of the family.
+std::vector<KnownCase> wrong_cases(Journal& journal, const std::string& family,
+                                   const std::optional<std::int64_t>& experiment);
 
 }  // namespace apo

@@ -241,6 +241,22 @@ Real sum(std::int64_t count, Term term) {
   }
 }
 
+// The mean of these terms: a sum in an open order, divided at the end, or updated with each term (Welford), which errs
+// more where terms are sorted.
+template <class Real, class Term>
+Real mean(std::int64_t count, Term term) {
+  if constexpr (kIsPerturbed<Real>) {
+    if (centred_random() < 0) {
+      Real running = 0;
+      for (std::int64_t i = 0; i < count; ++i) {
+        running += (term(i) - running) / Real(i + 1);
+      }
+      return running;
+    }
+  }
+  return sum<Real>(count, term) / Real(count);
+}
+
 // a < b where both are rounded values, of which a near tie may be decided either way (argmax, top-k).
 template <class Real>
 bool decided(Real a, Real b) {

@@ -197,7 +197,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8041},
-    {"harness/core", 9089},
+    {"harness/core", 9099},
     {"harness/evaluate", 12351},
     {"harness/exchange", 2587},
     {"harness/executor", 4192},
@@ -211,10 +211,10 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/research", 4117},
     {"harness/runtime", 1884},
     {"harness/worker", 10623},
-    {"journal", 5642},
-    {"kernels", 4792},
+    {"journal", 5620},
+    {"kernels", 4808},
     {"reports", 4460},
-    {"tests", 62572},
+    {"tests", 62571},
 };
 
 std::size_t lines_of(const fs::path& path) {

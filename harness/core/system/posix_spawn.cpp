@@ -1,7 +1,15 @@
 // harness/core/system/posix_spawn.cpp - one call a line.
 #include "harness/core/system/posix_spawn.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -60,6 +68,39 @@ int PosixSpawn::try_start(const std::string& program, std::vector<std::string> a
   return error != 0 ? error
                     : posix_spawn(&pid, program.c_str(), &actions_, &attributes_, c_strings(argv).data(),
                                   c_strings(environment).data());
+}
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
+  }
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+int reap(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+// A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
+ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t wrote = write(fd, bytes.data(), bytes.size());
+  const int failure = errno;
+  if (wrote < 0 && failure == EPIPE) {
+    constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
+    sigtimedwait(&pipe_signal, nullptr, &kNow);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = failure;
+  return wrote;
 }
 
 }  // namespace apo

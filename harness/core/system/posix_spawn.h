@@ -1,5 +1,5 @@
-// harness/core/system/posix_spawn.h - posix_spawn with its file actions and attributes, in a process group, and strings
-// as exec and its relatives take them.
+// harness/core/system/posix_spawn.h - posix_spawn with its file actions and attributes, in a process group, strings as
+// exec and its relatives take them, pipes, and the end of a child.
 #pragma once
 
 #include <spawn.h>
@@ -7,9 +7,23 @@
 
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/core/system/files.h"
+
 namespace apo {
+
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+Pipe make_pipe();  // neither end stays open in a program that is started
+// Waits for the end of a child, and returns the status of waitpid().
+int reap(pid_t process);
+
+// Writes as much as fits and returns how much, or -1. A reader that is gone does not end us by SIGPIPE.
+ssize_t write_without_sigpipe(int fd, std::string_view bytes);
 
 // Into the strings, with the null that ends the list.
 inline std::vector<char*> c_strings(std::vector<std::string>& strings) {

@@ -52,21 +52,6 @@ void drain(FileDescriptor& pipe, std::string& text, int most_reads) {
 
 }  // namespace
 
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
-  }
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
-int reap(pid_t process) {
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -295,24 +280,6 @@ std::vector<std::string> take_lines(std::string& text) {
 
 void keep_end(std::string& text, std::size_t most) {
   text.erase(0, text.size() - std::min(text.size(), most));
-}
-
-// A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
-ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
-  sigset_t pipe_signal;
-  sigset_t before;
-  sigemptyset(&pipe_signal);
-  sigaddset(&pipe_signal, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-  const ssize_t wrote = write(fd, bytes.data(), bytes.size());
-  const int failure = errno;
-  if (wrote < 0 && failure == EPIPE) {
-    constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
-    sigtimedwait(&pipe_signal, nullptr, &kNow);
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = failure;
-  return wrote;
 }
 
 }  // namespace apo

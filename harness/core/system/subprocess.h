@@ -35,14 +35,6 @@ struct ProcessResult {
 // The exit code and the signal of what waitpid() says.
 ProcessResult ended_with(int wait_status);
 
-struct Pipe {
-  FileDescriptor read;
-  FileDescriptor write;
-};
-Pipe make_pipe();  // neither end stays open in a program that is started
-// Waits for the end of a child, and returns the status of waitpid().
-int reap(pid_t process);
-
 struct SpawnOptions {
   std::string working_folder;            // empty = ours
   std::vector<std::string> environment;  // "NAME=value", added to ours
@@ -141,8 +133,5 @@ class Subprocess {
 std::vector<std::string> take_lines(std::string& text);
 // Keeps the last bytes of a text that grows.
 void keep_end(std::string& text, std::size_t most);
-
-// Writes as much as fits and returns how much, or -1. A reader that is gone does not end us by SIGPIPE.
-ssize_t write_without_sigpipe(int fd, std::string_view bytes);
 
 }  // namespace apo

@@ -21,7 +21,6 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/orphans.h"
-#include "harness/core/system/subprocess.h"
 
 namespace apo {
 namespace {

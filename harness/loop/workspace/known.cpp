@@ -18,7 +18,7 @@
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/research/diagnosis/diagnosis.h"
 #include "journal/facts/applications.h"
-#include "journal/facts/mistakes.h"
+#include "journal/facts/checks.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/selftests.h"
 #include "journal/journal.h"

@@ -8,7 +8,6 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/incumbents.h"
 #include "journal/facts/jobs.h"
-#include "journal/facts/mistakes.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/replays.h"
 #include "journal/facts/research/briefs.h"

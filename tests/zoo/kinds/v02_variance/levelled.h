@@ -12,10 +12,10 @@
 template <class Real>
 void reference(int64_t rows, int64_t cols, Real eps, const Real* x, Real* y) {
   for (int64_t r = 0; r < rows; ++r, x += cols, y += cols) {
-    const Real mean = sum<Real>(cols, [&](int64_t c) { return x[c]; }) / Real(cols);
-    const Real squares = sum<Real>(cols, [&](int64_t c) { return (x[c] - mean) * (x[c] - mean); });
+    const Real middle = mean<Real>(cols, [&](int64_t c) { return x[c]; });
+    const Real squares = sum<Real>(cols, [&](int64_t c) { return (x[c] - middle) * (x[c] - middle); });
     const Real scale = rsqrt(squares / Real(cols) + eps);
     for (int64_t c = 0; c < cols; ++c)
-      y[c] = (x[c] - mean) * scale;
+      y[c] = (x[c] - middle) * scale;
   }
 }
