@@ -325,6 +325,7 @@ using apo::oracle::decided;
 using apo::oracle::drawn;
 using apo::oracle::either;
 using apo::oracle::max;
+using apo::oracle::mean;
 using apo::oracle::min;
 using apo::oracle::rounded;
 using apo::oracle::rsqrt;
