@@ -26,6 +26,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"

@@ -12,6 +12,8 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -4,240 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
-#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/drawn_outputs.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
 
 namespace apo {
-namespace {
-
-// "B", "T" of "[B,T]". Empty where the text does not name each axis of the shape once: then none can be matched.
-std::vector<std::string> named_axes(const TensorSpec& tensor, std::size_t rank) {
-  std::string text = tensor.shape_text;
-  std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == ' '; });
-  std::vector<std::string> names = text.empty() ? std::vector<std::string>() : split(text, ',');
-  const bool distinct = std::set(names.begin(), names.end()).size() == names.size();
-  return names.size() == rank && distinct ? names : std::vector<std::string>();
-}
-
-// From the bytes, which every input set keeps.
-double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t element) {
-  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
-  const std::span<const std::byte> bytes(inputs.bytes.at(tensor.name));
-  return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
-}
-
-// Returns `input` at the same indices; nullopt if it has an axis that the element lacks.
-std::optional<InputValue> input_at(const TensorSpec& input, const WrongElement& wrong, const InputSet& inputs) {
-  const std::vector<std::int64_t> whole = input.shape(inputs.axes);
-  const std::vector<std::int64_t> drawn = input.shape(inputs.drawn_axes);
-  const std::vector<std::string> names = named_axes(input, whole.size());
-  if (names.size() != whole.size()) {
-    return std::nullopt;
-  }
-  InputValue there{.tensor = input.name};
-  std::int64_t element = 0;
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    const auto axis = std::ranges::find(wrong.axes, names[i]);
-    const std::int64_t at =
-        axis == wrong.axes.end() ? whole[i] : wrong.index[static_cast<std::size_t>(axis - wrong.axes.begin())];
-    if (at >= whole[i]) {
-      return std::nullopt;
-    }
-    there.index.push_back(at);
-    element = element * drawn[i] + at % drawn[i];  // entries that were not drawn repeat those that were
-  }
-  there.value = value_at(input, inputs, element);
-  return there;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> indices_of(const TensorSpec& tensor, const Axes& axes, std::int64_t element) {
-  std::vector<std::int64_t> indices = tensor.shape(axes);
-  for (std::size_t i = indices.size(); i-- > 0;) {
-    const std::int64_t extent = indices[i];
-    indices[i] = element % extent;
-    element /= extent;
-  }
-  return indices;
-}
-
-namespace {
-
-bool is_number(const std::string& axis) {
-  return std::ranges::all_of(axis, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-}  // namespace
-
-WrongElement wrong_element(const TensorSpec& tensor, const Axes& axes, std::int64_t element) {
-  WrongElement wrong{.tensor = tensor.name, .index = indices_of(tensor, axes, element)};
-  wrong.axes = named_axes(tensor, wrong.index.size());
-  for (std::size_t i = wrong.axes.size(); i < wrong.index.size(); ++i) {
-    wrong.axes.push_back(fmt::format("axis {}", i));
-  }
-  return wrong;
-}
-
-void add_inputs(WrongElement& wrong, const Family& family, const InputSet& inputs) {
-  wrong.seed = inputs.seed;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role != Role::output) {
-      if (auto there = input_at(tensor, wrong, inputs)) {
-        wrong.inputs.push_back(std::move(*there));
-      }
-    }
-  }
-}
-
-std::string sentence(const WrongElement& wrong) {
-  std::vector<std::string> place;
-  for (std::size_t i = 0; i < wrong.index.size(); ++i) {
-    if (!is_number(wrong.axes[i])) {  // an extent without a name, mostly 1
-      place.push_back(fmt::format("{}={}", wrong.axes[i], wrong.index[i]));
-    }
-  }
-  std::vector<std::string> values;
-  for (const InputValue& input : wrong.inputs) {
-    values.push_back(fmt::format("{} = {}", input.tensor, format_g(input.value, 6)));
-  }
-  return fmt::format("{}its bound is {}{}{}", place.empty() ? "" : "at " + join(place, " ") + " ",
-                     format_g(wrong.bound, 3), values.empty() ? "" : "; inputs there: " + join(values, ", "),
-                     wrong.seed == 0 ? "" : fmt::format("; drawn from seed {}", wrong.seed));
-}
-
-namespace {
-
-// Of a call's outputs, or of the witness's.
-std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                                     const OutputViews& outputs, int threads, CallFindings& findings,
-                                     Units units = Units::drawn) {
-  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads, units);
-  if (units == Units::drawn) {
-    findings.draws = std::move(comparison.draws);
-  }
-  for (const TensorComparison& tensor : comparison.tensors) {
-    merge(findings.errors, tensor.errors);
-    findings.elements += tensor.compared;
-    findings.wrong = findings.wrong ? findings.wrong : tensor.wrong;
-  }
-  if (!comparison.correct && guard_is_on(Guard::reference)) {
-    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
-  }
-  return std::nullopt;
-}
-
-std::int64_t output_elements(const Family& family, const Axes& axes) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    elements += tensor.role == Role::output ? element_count(tensor, axes) : 0;
-  }
-  return elements;
-}
-
-// The furthest apart, ascending: 2^20 elements, but 32 units at least and 512 at most.
-std::vector<std::int64_t> units_to_decide(const Family& family, const Axes& axes,
-                                          const std::vector<DoubtfulUnit>& doubtful) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 20;
-  constexpr std::int64_t kFewest = 32;
-  constexpr std::int64_t kMost = 512;
-  const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / family.unit_count(axes));
-  const std::int64_t most = std::clamp(kElements / of_unit, kFewest, kMost);
-  std::vector<std::int64_t> units;
-  for (std::int64_t i = 0; i < std::min(std::ssize(doubtful), most); ++i) {
-    units.push_back(doubtful[static_cast<std::size_t>(i)].unit);
-  }
-  std::ranges::sort(units);
-  return units;
-}
-
-}  // namespace
-
-std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family,
-                                    const CheckedInputs& inputs, const std::string& whose, std::optional<int> set,
-                                    int threads, CallFindings* findings) {
-  if (const auto damage = guard_is_on(Guard::guard_zones) ? shared_tensors.check_guards() : std::nullopt) {
-    return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
-  }
-  if (const auto change = set && guard_is_on(Guard::inputs) ? shared_tensors.check_inputs(set) : std::nullopt) {
-    return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
-  }
-  CallFindings own;
-  CallFindings& found = findings != nullptr ? *findings : own;
-  const Expected& expected = inputs.expected();
-  if (auto wrong =
-          wrong_outputs(family, inputs.inputs.axes, expected, view_outputs(shared_tensors, family), threads, found)) {
-    return wrong;
-  }
-  return expected.units.empty() ? std::nullopt
-                                : hold_all(shared_tensors, family, inputs, whose, inputs.typical(), threads, found);
-}
-
-std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std::string& other_slots) {
-  if (findings.wrong_call_of.empty()) {
-    return slot;
-  }
-  return findings.wrong_call_of == other_slots ? std::optional(1 - slot) : std::nullopt;
-}
-
-std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Family& family, const CheckedInputs& inputs,
-                                const std::string& whose, const TypicalErrors& typical, int threads,
-                                CallFindings& findings) {
-  constexpr std::int64_t kPartOfMemory = 16;  // that the tensors of a call may have, for its outputs to be kept
-  const Axes& axes = inputs.inputs.axes;
-  const std::shared_ptr<Witness> witness = inputs.witness();
-  const OutputViews outputs = view_outputs(shared_tensors, family);
-  std::vector<DoubtfulUnit> doubtful;
-  if (witness != nullptr || guard_is_on(Guard::poison)) {
-    doubtful =
-        doubtful_units(family, axes, typical, outputs, witness != nullptr ? &witness->outputs : nullptr, threads);
-  }
-  if (!doubtful.empty() && guard_is_on(Guard::reference)) {
-    const std::vector<std::int64_t> units = units_to_decide(family, axes, doubtful);
-    const std::shared_ptr<const Expected> decided = inputs.expected_of(units);
-    if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings, Units::in_doubt)) {
-      return wrong;
-    }
-    CallFindings of_witness;
-    const bool was_called = witness != nullptr && witness->of != kWholeReference;
-    if (auto wrong = was_called
-                         ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness, Units::in_doubt)
-                         : std::nullopt) {
-      inputs.set_witness(nullptr);
-      findings.wrong_call_of = witness->of;
-      return wrong;
-    }
-    findings.undecided += std::ssize(doubtful) - std::ssize(units);
-  }
-  if (witness == nullptr) {
-    if (tensor_bytes(family, axes) <= physical_memory_bytes() / kPartOfMemory) {
-      inputs.set_witness(std::make_shared<Witness>(whose, read_outputs(shared_tensors, family)));
-    }
-    return std::nullopt;
-  }
-  findings.elements = output_elements(family, axes);
-  if (witness->of != whose) {
-    witness->confirmed = true;
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // The elements of one unit, in the order of unit_elements.
@@ -464,14 +248,6 @@ void merge(OutputErrors& errors, const OutputErrors& others) {
   errors.max_relative = std::max(errors.max_relative, others.max_relative);
   errors.has_nan |= others.has_nan;
   errors.has_inf |= others.has_inf;
-}
-
-std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
-  std::vector<std::string> indices;
-  for (const std::int64_t one : indices_of(tensor, axes, index)) {
-    indices.push_back(std::to_string(one));
-  }
-  return tensor.name + "[" + join(indices, ",") + "]";
 }
 
 namespace {

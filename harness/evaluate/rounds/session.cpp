@@ -14,7 +14,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "harness/worker/parent/evidence.h"
 #include "kernels/random.h"

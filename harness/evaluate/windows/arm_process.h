@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/runtime/timed_workload.h"
 #include "harness/worker/parent/worker.h"
 #include "harness/worker/protocol/shared_tensors.h"

@@ -11,7 +11,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/families/family_file.h"
 #include "harness/implement/variant/metadata_block.h"
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/runtime/runtime.h"
 #include "tests/shipped_families.h"
 #include "tests/text.h"

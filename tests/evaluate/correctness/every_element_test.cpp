@@ -8,7 +8,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/runtime/runtime.h"
 #include "tests/shipped_families.h"
 #include "tests/text.h"

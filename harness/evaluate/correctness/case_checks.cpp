@@ -1,0 +1,401 @@
+// harness/evaluate/correctness/case_checks.cpp - chains of cases that share a process; builds and references run ahead.
+#include "harness/evaluate/correctness/case_checks.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <future>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/guards.h"
+#include "harness/evaluate/correctness/compare.h"
+#include "harness/runtime/input_store.h"
+#include "kernels/parallel.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+// Builds a configuration for later cases while earlier ones are checked. A compiler takes one core. The case that asks
+// for such a build finds it, or waits for it.
+class BuildsAhead {
+ public:
+  // Builds for these axes in this order, on as many threads as the runtime has. The runtime and the configuration have
+  // to outlive this.
+  BuildsAhead(const Runtime& runtime, const Configuration& configuration, std::vector<Axes> axes)
+      : runtime_(runtime), configuration_(configuration), axes_(std::move(axes)) {
+    for (int i = 0; i < runtime.threads; ++i) {
+      threads_.emplace_back([this] { build_all(); });
+    }
+  }
+  // Waits for the builds under way, and begins no other.
+  ~BuildsAhead() {
+    next_ = axes_.size();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+  BuildsAhead(const BuildsAhead&) = delete;
+  BuildsAhead& operator=(const BuildsAhead&) = delete;
+
+ private:
+  void build_all() {
+    constexpr int kYielding = 10;
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kYielding);  // what measures goes first; may be refused
+    for (std::size_t i = next_++; i < axes_.size(); i = next_++) {
+      try {
+        static_cast<void>(runtime_.build(configuration_, axes_[i], false));
+      } catch (const std::exception&) {
+        return;  // the case that needs this build meets the same error, and reports it
+      }
+    }
+  }
+
+  const Runtime& runtime_;
+  const Configuration& configuration_;
+  const std::vector<Axes> axes_;
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+// Computes inputs and references of cases ahead, in their order, while others are built and called. They stay in the
+// runtime's store, where the case that needs them finds them.
+class ReferencesAhead {
+ public:
+  // The runtime has to outlive this.
+  ReferencesAhead(const Runtime& runtime, std::vector<std::pair<CheckCase, std::uint64_t>> cases)
+      : runtime_(runtime), cases_(std::move(cases)) {
+    for (int i = 0; i < runtime.threads; ++i) {
+      threads_.emplace_back([this] { compute_all(); });
+    }
+  }
+  // Waits for those under way, and begins no other.
+  ~ReferencesAhead() {
+    next_ = cases_.size();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+  ReferencesAhead(const ReferencesAhead&) = delete;
+  ReferencesAhead& operator=(const ReferencesAhead&) = delete;
+
+ private:
+  void compute_all() {
+    for (std::size_t i = next_++; i < cases_.size(); i = next_++) {
+      try {
+        for (const CheckedPointer& inputs : case_inputs(runtime_, cases_[i].first, cases_[i].second)) {
+          static_cast<void>(inputs->expected());
+        }
+      } catch (const std::exception&) {
+        return;  // the case that needs these meets the same error, and reports it
+      }
+    }
+  }
+
+  const Runtime& runtime_;
+  const std::vector<std::pair<CheckCase, std::uint64_t>> cases_;
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+// The cases that one process serves, in this order, by their numbers in the plan.
+using Chain = std::vector<std::int64_t>;
+
+bool is_small_case(const Family& family, const CheckCase& one) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  return element_count(family, one.axes) <= kMost;
+}
+
+// Small cases of one build share a process, or two: a program calls one kernel with many sizes. In the first one listed
+// workloads come first, the smallest at the begin; the second takes half of the others and begins with the largest. So
+// what is kept of the first sizes is once too small and once too large. A large case has a process of its own, and so
+// has one at which code was wrong before, which comes first.
+std::vector<Chain> chains_of(const Family& family, const std::vector<CheckCase>& plan,
+                             const std::vector<std::int64_t>& supported) {
+  const auto of = [&](std::int64_t index) -> const CheckCase& { return plan[static_cast<std::size_t>(index)]; };
+  const auto elements = [&](std::int64_t index) { return element_count(family, of(index).axes); };
+  std::map<std::vector<std::int64_t>, std::array<Chain, 2>> by_build;
+  std::vector<Chain> chains;
+  for (const std::int64_t index : supported) {
+    if (!of(index).known_from.empty() || !is_small_case(family, of(index))) {
+      chains.push_back({index});
+      continue;
+    }
+    std::vector<std::int64_t> known_to_build;
+    for (const AxisSpec& axis : family.axes) {
+      if (axis.specialised) {
+        known_to_build.push_back(of(index).axes.at(axis.name));
+      }
+    }
+    auto& [first, second] = by_build[known_to_build];
+    const bool listed = find_workload(family, of(index).workload) != nullptr;
+    (listed || first.size() < second.size() ? first : second).push_back(index);
+  }
+  for (auto& [build, both] : by_build) {
+    auto& [first, second] = both;
+    if (!first.empty()) {
+      std::rotate(first.begin(), std::ranges::min_element(first, {}, elements), first.end());
+    }
+    if (!second.empty()) {
+      std::rotate(second.begin(), std::ranges::max_element(second, {}, elements), second.end());
+    }
+    std::ranges::copy_if(both, std::back_inserter(chains), [](const Chain& chain) { return !chain.empty(); });
+  }
+  return chains;
+}
+
+// The cases of one plan, chain by chain. On target cuda and on the executor several chains run at once; those on a GPU
+// take turns in a few workers, as far as the variant has no host code: a process on a GPU takes longer to start than a
+// case to run, and the driver starts one at a time. On a host, whose calls use all cores, chains take turns; once the
+// first case has passed, the builds of the others run ahead.
+class CaseChecks {
+ public:
+  CaseChecks(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
+             std::uint64_t seed, const CheckProgress& progress, GateSteps& steps)
+      : runtime_(runtime),
+        configuration_(configuration),
+        plan_(plan),
+        seed_(seed),
+        progress_(progress),
+        steps_(steps),
+        results_(plan.size()) {}
+
+  // Returns the result of every supported case, of those that were begun before one failed.
+  std::vector<std::optional<CheckResult>> run() {
+    constexpr int kExecutorsAtOnce = 6;
+    constexpr std::int64_t kGpuWorkers = 2;
+    for (std::int64_t i = 0; i < std::ssize(plan_); ++i) {
+      if (runtime_.unsupported(configuration_, one(i).axes).empty()) {
+        supported_.push_back(i);
+      }
+    }
+    chains_ = chains_of(*runtime_.family, plan_, supported_);
+    const bool cuda = runtime_.worker.target == Target::cuda;
+    workers_.emplace(runtime_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(chains_))) : 0, seed_,
+                     *runtime_.worker_pool);
+    const int at_once = cuda                       ? runtime_.threads
+                        : runtime_.worker.executor ? std::min(kExecutorsAtOnce, runtime_.threads)
+                                                   : 1;
+    compute_ahead();
+    for_each_index(chains_.size(), at_once, [&](std::size_t chain) { run_chain(chains_[chain], at_once == 1); });
+    references_.reset();
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  const CheckCase& one(std::int64_t index) const { return plan_[static_cast<std::size_t>(index)]; }
+  std::uint64_t seed_of(std::int64_t index) const {
+    return derive_seed(seed_, "check", static_cast<std::uint64_t>(index));
+  }
+
+  // The first of each chain, then the second, and so on.
+  void compute_ahead() {
+    std::vector<std::pair<CheckCase, std::uint64_t>> cases;
+    for (std::size_t place = 0; place < supported_.size(); ++place) {
+      for (const Chain& chain : chains_) {
+        if (place < chain.size() && is_small_case(*runtime_.family, one(chain[place]))) {
+          cases.emplace_back(one(chain[place]), seed_of(chain[place]));
+        }
+      }
+    }
+    references_.emplace(runtime_, std::move(cases));
+  }
+
+  // Returns false after a failure.
+  bool begin(std::int64_t index) {
+    if (runtime_.worker.stop.stop_requested()) {
+      throw Cancelled();
+    }
+    const std::lock_guard lock(mutex_);
+    if (failed_ || error_) {
+      return false;
+    }
+    if (progress_) {
+      progress_(done_++, static_cast<int>(plan_.size()), one(index).workload);
+    }
+    return true;
+  }
+
+  void keep(std::int64_t index, CheckResult result) {
+    const std::lock_guard lock(mutex_);
+    failed_ = failed_ || result.outcome != Outcome::valid;
+    std::optional<CheckResult>& kept = results_[static_cast<std::size_t>(index)];
+    if (kept && result.outcome == Outcome::valid) {
+      result.calls += kept->calls;
+      result.elements += kept->elements;
+      merge(result.errors, kept->errors);
+      result.draws.add(kept->draws);
+    }
+    kept = std::move(result);
+  }
+
+  void build_ahead() {
+    std::vector<Axes> axes;
+    for (const std::int64_t index : supported_) {
+      axes.push_back(one(index).axes);
+    }
+    builds_.emplace(runtime_, configuration_, std::move(axes));
+  }
+
+  void run_chain(const Chain& chain, bool builds_ahead) {
+    try {
+      call_chain(chain, builds_ahead);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = error_ ? error_ : std::current_exception();
+    }
+  }
+
+  // The build of a case; nullopt, with the result kept, where there is none.
+  std::optional<Build> build_for(std::int64_t index) {
+    const GateSteps::Step step(steps_, "build for " + one(index).workload);
+    Build build = runtime_.build(configuration_, one(index).axes, false);
+    if (build.outcome == Outcome::valid) {
+      return build;
+    }
+    keep(index, {.outcome = build.outcome, .evidence = one(index).workload + ": " + build.evidence});
+    return std::nullopt;
+  }
+
+  std::vector<CheckedPointer> inputs_of(std::int64_t index) {
+    const GateSteps::Step step(steps_, "inputs of " + one(index).workload);
+    return case_inputs(runtime_, one(index), seed_of(index));
+  }
+
+  // A process that serves a chain, and the object that it has loaded.
+  struct Server {
+    CheckWorkers::Lease lease;
+    std::optional<Worker> own = {};
+    std::string loaded = {};
+    std::shared_ptr<MemoryFile> memory = std::make_shared<MemoryFile>();  // of the process's tensors
+  };
+
+  void call_chain(const Chain& chain, bool builds_ahead) {
+    const std::int64_t first = chain.front();
+    if (!begin(first)) {
+      return;
+    }
+    auto preparing = std::async(std::launch::async, [&] { return inputs_of(first); });
+    const std::optional<Build> build = build_for(first);
+    if (!build) {
+      return;
+    }
+    const bool device_code_only = !build->plan.library;
+    std::optional<GateSteps::Step> step(std::in_place, steps_, "worker for " + one(first).workload);
+    Server server{.lease = workers_->take(device_code_only)};
+    if (server.lease) {
+      (*server.lease).await_start();
+    } else {
+      server.own.emplace(case_worker(runtime_.worker, seed_of(first)));
+    }
+    step.reset();
+    const std::vector<CheckedPointer> inputs = preparing.get();
+    bool right = call(server, first, one(first), *build, inputs);
+    if (right && builds_ahead && !builds_) {
+      build_ahead();
+    }
+    for (std::size_t i = 1; i < chain.size() && right; ++i) {
+      if (!begin(chain[i])) {
+        return;
+      }
+      const std::optional<Build> its = build_for(chain[i]);
+      right = its && call(server, chain[i], one(chain[i]), *its, inputs_of(chain[i]));
+    }
+    if (right && chain.size() > 1) {  // and with the first sizes again
+      CheckCase again = one(first);
+      again.regimes.resize(1);
+      right = call(server, first, again, *build, {inputs.front()});
+    }
+    if (right && device_code_only) {
+      server.lease.keep();
+    }
+  }
+
+  // Makes the calls of a case, keeps the result, and returns whether they were right.
+  bool call(Server& server, std::int64_t index, const CheckCase& as, const Build& build,
+            const std::vector<CheckedPointer>& inputs) {
+    if (as.repeats_on_device) {
+      return call_repeating(server, index, as, build, inputs);
+    }
+    Worker& worker = server.own ? *server.own : *server.lease;
+    const Loaded known = server.loaded == build.object_path ? Loaded::yes : Loaded::no;
+    CheckResult result =
+        check_in(worker, runtime_, configuration_, build, as, inputs, seed_of(index), steps_, known, server.memory);
+    bool right_alone = false;
+    if (known == Loaded::yes && (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
+      Worker alone(case_worker(runtime_.worker, seed_of(index)));
+      right_alone = check_in(alone, runtime_, configuration_, build, as, inputs, seed_of(index), steps_).outcome ==
+                    Outcome::valid;
+    }
+    if (right_alone) {
+      result.evidence +=
+          "; in a process of its own it is right: something is kept from earlier calls, with other sizes";
+    } else {
+      name_refused_call(result, runtime_.worker, runtime_, configuration_, build, as, inputs, seed_of(index));
+    }
+    server.loaded = build.object_path;
+    const bool right = result.outcome == Outcome::valid;
+    keep(index, std::move(result));
+    return right;
+  }
+
+  // A GPU looks fast whether all repeats. Where it does not, or there is another failure, a process of its own has all
+  // inputs and outputs in the memory of the host, and decides.
+  bool call_repeating(Server& server, std::int64_t index, const CheckCase& as, const Build& build,
+                      const std::vector<CheckedPointer>& inputs) {
+    Worker& worker = server.own ? *server.own : *server.lease;
+    CheckResult result = check_in(worker, runtime_, configuration_, build, as, inputs, seed_of(index), steps_);
+    if (result.outcome != Outcome::valid) {
+      CheckCase whole = as;
+      whole.repeats_on_device = false;
+      result = check_alone(runtime_.worker, runtime_, configuration_, build, whole,
+                           case_inputs(runtime_, whole, seed_of(index)), seed_of(index), steps_);
+    }
+    server.loaded = build.object_path;
+    const bool right = result.outcome == Outcome::valid;
+    keep(index, std::move(result));
+    return right;
+  }
+
+  const Runtime& runtime_;
+  const Configuration& configuration_;
+  const std::vector<CheckCase>& plan_;
+  std::uint64_t seed_;
+  const CheckProgress& progress_;
+  GateSteps& steps_;
+  std::vector<std::int64_t> supported_;
+  std::vector<Chain> chains_;
+  std::optional<CheckWorkers> workers_;
+  std::mutex mutex_;  // of all below
+  std::vector<std::optional<CheckResult>> results_;
+  int done_ = 0;
+  bool failed_ = false;
+  std::exception_ptr error_;
+  std::optional<BuildsAhead> builds_;
+  std::optional<ReferencesAhead> references_;
+};
+
+}  // namespace
+
+std::vector<std::optional<CheckResult>> run_cases(const Runtime& runtime, const Configuration& configuration,
+                                                  const std::vector<CheckCase>& plan, std::uint64_t seed,
+                                                  const CheckProgress& progress, GateSteps& steps) {
+  return CaseChecks(runtime, configuration, plan, seed, progress, steps).run();
+}
+
+}  // namespace apo

@@ -1,0 +1,19 @@
+// harness/evaluate/correctness/case_checks.h - runs the cases of a plan, several at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/evaluate/correctness/check_case.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/runtime/runtime.h"
+
+namespace apo {
+
+// Returns the result of every case that the configuration supports, of those that were begun before one failed.
+std::vector<std::optional<CheckResult>> run_cases(const Runtime& runtime, const Configuration& configuration,
+                                                  const std::vector<CheckCase>& plan, std::uint64_t seed,
+                                                  const CheckProgress& progress, GateSteps& steps);
+
+}  // namespace apo
