@@ -198,7 +198,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8042},
     {"harness/core", 9099},
-    {"harness/evaluate", 12445},
+    {"harness/evaluate", 12454},
     {"harness/exchange", 2587},
     {"harness/executor", 4192},
     {"harness/families", 2828},

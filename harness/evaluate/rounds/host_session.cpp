@@ -78,8 +78,13 @@ bool uses_several_cpus(std::span<const WindowTimes> windows) {
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
-                         CachePolicy cache, const WindowPlan& plan)
-    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan) {
+                         CachePolicy cache, const WindowPlan& plan, std::uint64_t rounds_of_a_look)
+    : runtime_(runtime),
+      timed_(workload),
+      draw_(draw),
+      cache_(cache),
+      plan_(plan),
+      rounds_of_a_look_(rounds_of_a_look) {
   const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
   cpu_ = cpus.front();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -102,11 +107,10 @@ Result<Done> HostSession::prepare(std::uint64_t inputs_seed) {
 }
 
 void HostSession::begin_round(std::uint64_t inputs_seed) {
-  constexpr std::uint64_t kRounds = 4;  // of which one looks at an input: the reference may take as long as a round
   inputs_seed_ = inputs_seed;
   inputs_ = timed_.pool.of_round(plan_.inputs(), inputs_seed);
   Random random(derive_seed(inputs_seed, "looked at"));
-  looked_at_ = random.below(kRounds) == 0 ? std::optional(random.below(inputs_.size())) : std::nullopt;
+  looked_at_ = random.below(rounds_of_a_look_) == 0 ? std::optional(random.below(inputs_.size())) : std::nullopt;
   for (Slot& slot : slots_) {
     slot.used = 0;
   }

@@ -42,13 +42,16 @@ bool uses_several_cpus(std::span<const WindowTimes> windows);
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};
 
+// Of so many rounds one looks at an input, drawn by lot: the reference may take as long as a round.
+inline constexpr std::uint64_t kRoundsOfALook = 4;
+
 // Slots are numbered as in SessionDraw; all Failures name one. The windows of a round have inputs that no process has
 // seen before, each once in either slot.
 class HostSession {
  public:
   // `runtime` and `workload` have to outlive it.
   HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
-              const WindowPlan& plan);
+              const WindowPlan& plan, std::uint64_t rounds_of_a_look = kRoundsOfALook);
 
   // Loads both arms, measures empty windows and lays out the tensors. `inputs_seed` is as in begin_round().
   Result<Done> prepare(std::uint64_t inputs_seed);
@@ -107,7 +110,8 @@ class HostSession {
   int cpu_ = 0;  // of both processes, where they have one
   std::array<Slot, 2> slots_;
   std::uint64_t inputs_seed_ = 0;
-  std::vector<CheckedPointer> inputs_;    // of the round
+  std::vector<CheckedPointer> inputs_;  // of the round
+  std::uint64_t rounds_of_a_look_;
   std::optional<std::size_t> looked_at_;  // one of these, in some rounds
   double start_wait_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call

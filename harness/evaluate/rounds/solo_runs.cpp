@@ -194,7 +194,8 @@ Result<SoloRunBlockResult> SoloRunRunner::run_on_host(int block, std::size_t whi
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   const std::uint64_t seed = round_seed(plan_.coins.campaign_seed, plan_.coins.comparison, kStage, block);
   const std::uint64_t order_seed = draw_round(seed, static_cast<int>(workloads_.size())).order_seed;
-  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows.at(which));
+  // Nothing else is looked at in these runs.
+  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows.at(which), 1);
   SoloRunBlockResult result;
   if (auto ready = session.prepare(derive_seed(seed, "inputs", which)); !ready) {
     return by_arm(ready.failure(), draw.candidate_in_slot0);
