@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "harness/evaluate/correctness/check_case.h"
-#include "harness/evaluate/correctness/correctness.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {

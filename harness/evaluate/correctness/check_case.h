@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -85,6 +86,8 @@ struct CheckCase {
   std::string known_from = {};
   std::uint64_t known_seed = 0;
 };
+
+using CheckProgress = std::function<void(int done, int all, const std::string& what)>;
 
 struct CheckResult {
   Outcome outcome = Outcome::valid;

@@ -40,8 +40,6 @@ std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configurat
 inline constexpr std::int64_t kMostElementsOfEveryRegime = std::int64_t{1} << 28;
 std::vector<CheckCase> every_regime_plan(const Family& family, const std::vector<std::string>& campaign_workloads);
 
-using CheckProgress = std::function<void(int done, int all, const std::string& what)>;
-
 // Runs all cases that the configuration supports, until one fails. Throws Cancelled after a stop of the runtime's
 // workers.
 GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
