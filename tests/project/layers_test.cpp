@@ -198,7 +198,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8042},
     {"harness/core", 9099},
-    {"harness/evaluate", 12454},
+    {"harness/evaluate", 12418},
     {"harness/exchange", 2587},
     {"harness/executor", 4192},
     {"harness/families", 2828},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5620},
     {"kernels", 4809},
     {"reports", 4460},
-    {"tests", 62571},
+    {"tests", 62585},
 };
 
 std::size_t lines_of(const fs::path& path) {

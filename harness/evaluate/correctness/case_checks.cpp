@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
@@ -28,84 +29,39 @@
 namespace apo {
 namespace {
 
-// Builds a configuration for later cases while earlier ones are checked. A compiler takes one core. The case that asks
-// for such a build finds it, or waits for it.
-class BuildsAhead {
+// Does work for later cases while earlier ones are checked, in order, on several threads. A case that asks for what was
+// not made yet makes it, or waits for it; it meets the same error as the thread that stops at one here, and reports it.
+class Ahead {
  public:
-  // Builds for these axes in this order, on as many threads as the runtime has. The runtime and the configuration have
-  // to outlive this.
-  BuildsAhead(const Runtime& runtime, const Configuration& configuration, std::vector<Axes> axes)
-      : runtime_(runtime), configuration_(configuration), axes_(std::move(axes)) {
-    for (int i = 0; i < runtime.threads; ++i) {
-      threads_.emplace_back([this] { build_all(); });
+  // Calls work(0) to work(count - 1).
+  Ahead(int threads, std::size_t count, std::function<void(std::size_t)> work) : count_(count), work_(std::move(work)) {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] { run(); });
     }
   }
-  // Waits for the builds under way, and begins no other.
-  ~BuildsAhead() {
-    next_ = axes_.size();
+  // Waits for what is under way, and begins nothing else.
+  ~Ahead() {
+    next_ = count_;
     for (std::thread& thread : threads_) {
       thread.join();
     }
   }
-  BuildsAhead(const BuildsAhead&) = delete;
-  BuildsAhead& operator=(const BuildsAhead&) = delete;
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
 
  private:
-  void build_all() {
-    constexpr int kYielding = 10;
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kYielding);  // what measures goes first; may be refused
-    for (std::size_t i = next_++; i < axes_.size(); i = next_++) {
+  void run() {
+    for (std::size_t i = next_++; i < count_; i = next_++) {
       try {
-        static_cast<void>(runtime_.build(configuration_, axes_[i], false));
+        work_(i);
       } catch (const std::exception&) {
-        return;  // the case that needs this build meets the same error, and reports it
+        return;
       }
     }
   }
 
-  const Runtime& runtime_;
-  const Configuration& configuration_;
-  const std::vector<Axes> axes_;
-  std::atomic<std::size_t> next_ = 0;
-  std::vector<std::thread> threads_;
-};
-
-// Computes inputs and references of cases ahead, in their order, while others are built and called. They stay in the
-// runtime's store, where the case that needs them finds them.
-class ReferencesAhead {
- public:
-  // The runtime has to outlive this.
-  ReferencesAhead(const Runtime& runtime, std::vector<std::pair<CheckCase, std::uint64_t>> cases)
-      : runtime_(runtime), cases_(std::move(cases)) {
-    for (int i = 0; i < runtime.threads; ++i) {
-      threads_.emplace_back([this] { compute_all(); });
-    }
-  }
-  // Waits for those under way, and begins no other.
-  ~ReferencesAhead() {
-    next_ = cases_.size();
-    for (std::thread& thread : threads_) {
-      thread.join();
-    }
-  }
-  ReferencesAhead(const ReferencesAhead&) = delete;
-  ReferencesAhead& operator=(const ReferencesAhead&) = delete;
-
- private:
-  void compute_all() {
-    for (std::size_t i = next_++; i < cases_.size(); i = next_++) {
-      try {
-        for (const CheckedPointer& inputs : case_inputs(runtime_, cases_[i].first, cases_[i].second)) {
-          static_cast<void>(inputs->expected());
-        }
-      } catch (const std::exception&) {
-        return;  // the case that needs these meets the same error, and reports it
-      }
-    }
-  }
-
-  const Runtime& runtime_;
-  const std::vector<std::pair<CheckCase, std::uint64_t>> cases_;
+  const std::size_t count_;
+  const std::function<void(std::size_t)> work_;
   std::atomic<std::size_t> next_ = 0;
   std::vector<std::thread> threads_;
 };
@@ -203,17 +159,24 @@ class CaseChecks {
     return derive_seed(seed_, "check", static_cast<std::uint64_t>(index));
   }
 
-  // The first of each chain, then the second, and so on.
+  // Inputs and references, which stay in the runtime's store. The first of each chain, then the second, and so on.
   void compute_ahead() {
-    std::vector<std::pair<CheckCase, std::uint64_t>> cases;
+    std::vector<std::int64_t> cases;
     for (std::size_t place = 0; place < supported_.size(); ++place) {
       for (const Chain& chain : chains_) {
         if (place < chain.size() && is_small_case(*runtime_.family, one(chain[place]))) {
-          cases.emplace_back(one(chain[place]), seed_of(chain[place]));
+          cases.push_back(chain[place]);
         }
       }
     }
-    references_.emplace(runtime_, std::move(cases));
+    const std::size_t count = cases.size();
+    references_.emplace(runtime_.threads, count, [this, cases = std::move(cases)](std::size_t i) {
+      for (const CheckedPointer& inputs : case_inputs(runtime_, one(cases[i]), seed_of(cases[i]))) {
+        if (inputs != nullptr) {  // else its regime is left out
+          static_cast<void>(inputs->expected());
+        }
+      }
+    });
   }
 
   // Returns false after a failure.
@@ -244,12 +207,13 @@ class CaseChecks {
     kept = std::move(result);
   }
 
+  // A compiler takes one core.
   void build_ahead() {
-    std::vector<Axes> axes;
-    for (const std::int64_t index : supported_) {
-      axes.push_back(one(index).axes);
-    }
-    builds_.emplace(runtime_, configuration_, std::move(axes));
+    builds_.emplace(runtime_.threads, supported_.size(), [this](std::size_t i) {
+      constexpr int kYielding = 10;
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kYielding);  // what measures goes first; may be refused
+      static_cast<void>(runtime_.build(configuration_, one(supported_[i]).axes, false));
+    });
   }
 
   void run_chain(const Chain& chain, bool builds_ahead) {
@@ -386,8 +350,8 @@ class CaseChecks {
   int done_ = 0;
   bool failed_ = false;
   std::exception_ptr error_;
-  std::optional<BuildsAhead> builds_;
-  std::optional<ReferencesAhead> references_;
+  std::optional<Ahead> builds_;
+  std::optional<Ahead> references_;
 };
 
 }  // namespace

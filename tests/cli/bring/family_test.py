@@ -151,6 +151,20 @@ APO_EXPORT int apo_launch(const apo_call* call) {
             self.said(half.out, f"y_{dtype}[", "] was never written")
 
 
+    def test_a_regime_in_which_a_derived_input_is_not_finite_is_left_out(self):
+        self.place.write(
+            "grown.h", "// apo:family grown\n// apo:axis n 1..4096\n// apo:input x f32[n] normal\n"
+            "// apo:derive s f32[1]\n// apo:output y f32[n]\n// apo:workload n64 small n=64\n"
+            "template <class Real>\nvoid derive(int64_t n, const Real* x, Real* s) { s[0] = exp(x[0] * x[0]); }\n"
+            "template <class Real>\nvoid reference(int64_t n, const Real* x, const Real* s, Real* y) {\n" + LOOP +
+            "y[i] = x[i] * s[0];\n}\n")
+        self.place.write(".apo/variants/grown/plain.cpp", "#include <stdint.h>\n"
+                         "void grown(const float* x, const float* s, float* y, int64_t n) {\n" + LOOP +
+                         "y[i] = x[i] * s[0];\n}\n")
+        out = self.apo("verify", "grown/plain", "--families", "grown.h", "--no-sanitizers").out
+        self.said(out, "correctness: valid", "left out where the reference is not finite", "offset")
+
+
 class NewForAgents(CommandTest):
     def states(self, *words):
         return {file["path"]: file["state"] for file in self.json("new", "--agents", *words)["files"]}
