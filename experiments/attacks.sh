@@ -111,7 +111,8 @@ judge() {
   esac
   code=$?
   claim=
-  if [ "$code" != 0 ] && [ "$code" != 3 ]; then
+  # A comparison that ends without a decision has exit code 2, and says why on stdout.
+  if [ "$code" != 0 ] && [ "$code" != 3 ] && ! grep -q '^verdict: ' "$out/stdout"; then
     outcome="exit code $code"
     evidence=$(grep -v 'guards switched off' "$out/stderr" | head -1)
   elif [[ $how == compare* ]]; then

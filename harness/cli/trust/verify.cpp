@@ -30,8 +30,10 @@
 #include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "harness/loop/trial/candidate_judge.h"
 #include "harness/loop/workspace/chosen_workload.h"
+#include "harness/loop/workspace/known.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/random.h"
@@ -235,6 +237,15 @@ void check_any_supported(const Family& family, const Runtime& runtime, const Con
   }
 }
 
+// Nothing where there is no journal yet.
+KnownMistakes known_here(const Workspace& workspace, const Family& family, const Configuration& configuration) {
+  std::optional<Journal> journal = existing_journal(workspace.paths());
+  const std::string& hash = workspace.catalogue().get(configuration.variant).source_hash;
+  return journal ? known_mistakes(*journal, family,
+                                  {.family = family.name, .candidate = configuration, .candidate_source_hash = hash})
+                 : KnownMistakes();
+}
+
 // `device_s`: what it took to find the target.
 int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& workspace, const Family& family,
                const Configuration& configuration, double device_s) {
@@ -245,7 +256,9 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
   }
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
+  const KnownMistakes known = known_here(workspace, family, configuration);
   auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  plan.insert(plan.begin(), known.cases.begin(), known.cases.end());
   if (auto large = runtime.worker.target == Target::cuda ? large_case(runtime, configuration, seed) : std::nullopt) {
     plan.push_back(std::move(*large));
   }
@@ -260,6 +273,9 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
       })};
   if (gates.back().outcome == Outcome::valid && sanitizers) {
     gates.push_back(sanitizers->run());
+  }
+  if (gates.back().outcome == Outcome::valid && !known.proof.empty()) {
+    gates.push_back(history_gate(known.proof));
   }
   const double seconds = device_s + seconds_since(start);
   for (const GateResult& gate : gates) {

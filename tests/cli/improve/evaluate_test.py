@@ -71,6 +71,8 @@ class Evaluate(CommandTest):
         self.assertEqual(again["wrong"], first["wrong"])
         self.said(again["gates"][-1]["evidence"],
                   f"; checked first, as experiment {first['experiment']['id']} was wrong there")
+        verified = self.json("verify", "--file", "rare.cpp", "--family", "copy", code=3)
+        self.assertEqual(verified["gates"][-1]["wrong"], first["wrong"])
 
     def test_the_incumbents_code_under_another_name_is_not_wrong(self):
         answer = self.answer("twin.cpp", variant("twin"), 0)
