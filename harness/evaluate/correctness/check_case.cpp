@@ -154,7 +154,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
 
 // Compares the code that the driver loaded for the calls, if the worker watches that.
 std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, const Build& build, CheckResult& result) {
-  if (build.plan.launches.empty() || !guard_is_on(Guard::code)) {
+  if (build.plan.launches.empty() || build.plan.recorded || !guard_is_on(Guard::code)) {
     return std::nullopt;
   }
   result.code_not_compared = worker.watch_missing();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
@@ -49,6 +50,12 @@ class Device {
   virtual std::string watch_modules() { return "only a GPU loads modules"; }
   // Returns the images that the driver has loaded for the slot since the last load(); needs watch_modules().
   virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
+  // Starts to write down what calls put on the GPU, before anything is loaded. Returns the reason why that is
+  // impossible, or "".
+  virtual std::string watch_calls() { return "only a GPU has calls that are recorded"; }
+  // Calls the library in the slot, until two calls in a row, on different inputs, launch the same. Returns the last
+  // one.
+  virtual Result<RecordedCall> record(int /*slot*/) { return Failure{Outcome::refused, "only a GPU has such calls"}; }
   virtual Result<InstructionReport> count_instructions(const InstructionRequest&) {
     return InstructionReport{.missing = "only a GPU's instructions are counted"};
   }

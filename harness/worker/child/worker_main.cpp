@@ -143,7 +143,12 @@ class Session {
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached) {
     return left_in_file(device().sample_stalls(sample), attached);
   }
-  Reply answer(const WatchRequest&, const FileDescriptor&) { return {.watch_missing = device().watch_modules()}; }
+  Reply answer(const WatchRequest& watch, const FileDescriptor&) {
+    return {.watch_missing = watch.calls ? device().watch_calls() : device().watch_modules()};
+  }
+  Reply answer(const RecordRequest& record, const FileDescriptor& attached) {
+    return left_in_file(device().record(record.slot), attached);
+  }
   Reply answer(const ImagesRequest& images, const FileDescriptor& attached) {
     return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
   }

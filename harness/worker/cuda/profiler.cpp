@@ -61,8 +61,8 @@ cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
 cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = slots_.at(slot);
   std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, 0);
-  for (std::size_t i = first; i < std::min(end, loaded.kernels.size()); ++i) {
-    cuda::Result error = slots_.launch(loaded.kernels[i], words);
+  for (std::size_t i = first; i < std::min(end, loaded.operations.size()); ++i) {
+    cuda::Result error = slots_.launch(loaded.operations[i], words);
     error = error == cuda::kSuccess && one_by_one ? slots_.driver().synchronize(slots_.stream()) : error;
     if (error != cuda::kSuccess) {
       return error;

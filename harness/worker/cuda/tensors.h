@@ -101,6 +101,8 @@ class CudaTensors {
   // Builds the argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte
   // word.
   std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
+  // Where the tensors of a call on the first copy lie, scratch included, in the same order.
+  std::vector<CudaRange> of_call(int slot, int set) const;
   // The size of the buffer that begins there; 0 when none does.
   std::int64_t bytes_at(std::uint64_t address) const;
   // Queues NaN for the memory that a launch of the slot may write in the first `images` copies.
@@ -161,7 +163,7 @@ class CudaSlots {
   // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
   // Launches with the tensor that the kernel names persisting in the L2, as far as the device has room for it.
-  cuda::Result launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const;
+  cuda::Result launch(const CudaOperation& operation, std::vector<std::uint64_t>& words) const;
 
   std::uint32_t generation = 0;  // of the samples so far: what the gate waits for
   std::size_t last_image = 0;    // that the last launch worked on

@@ -107,8 +107,8 @@ cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t imag
 
 cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued) {
   cuda::Result error = cuda::kSuccess;
-  for (const CudaKernel& kernel : loaded.kernels) {
-    error = error != 0 ? error : slots_.launch(kernel, words);
+  for (const CudaOperation& operation : loaded.operations) {
+    error = error != 0 ? error : slots_.launch(operation, words);
     if (++queued == kQueued) {
       open_gate();
     }

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/code/code_watch.h"
 #include "harness/worker/protocol/profile_results.h"
@@ -50,6 +51,7 @@ struct WorkerOptions {
   std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
   // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
+  bool record_calls = false;  // on target cuda, prepares for record()
   bool name_refused = false;  // target host: find out which call the confinement refused last: refused_call()
   std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
@@ -120,6 +122,10 @@ class Worker {
   // Returns the images that the driver has loaded for the slot and its kernels, each once. Needs
   // WorkerOptions::watch_modules.
   Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
+  // Calls the library variant in the slot on the attached tensors until two calls in a row, on different input sets
+  // where there are several, launch the same, and returns what the last one put on the GPU. Needs
+  // WorkerOptions::record_calls.
+  Result<RecordedCall> record(int slot, Deadline deadline = {});
   bool watches_modules() const { return options_.watch_modules; }
   // The reason why there are no images; empty when there are.
   const std::string& watch_missing() const { return watch_missing_; }

@@ -208,7 +208,7 @@ constexpr std::chrono::milliseconds kProfileDeadline{180'000};
 template <class Report>
 Result<Report> Worker::exchange_for_file(Exchange exchange, std::optional<Report> (*decode)(std::string_view),
                                          const char* what) {
-  constexpr off_t kMostBytes = off_t{64} << 20;
+  constexpr off_t kMostBytes = off_t{8} << 30;
   const FileDescriptor file(memfd_create("apo-profile", MFD_CLOEXEC));
   if (!file) {
     throw EnvironmentError(std::string("cannot create shared memory for a profile: ") + std::strerror(errno));
@@ -240,6 +240,14 @@ Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadlin
 Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadline) {
   return exchange_for_file(prepare(ImagesRequest{.slot = slot}, "handing over its images", deadline), decode_images,
                            "images");
+}
+
+Result<RecordedCall> Worker::record(int slot, Deadline deadline) {
+  if (!watch_missing_.empty()) {
+    return Failure{.outcome = Outcome::refused, .evidence = "cannot be recorded: " + watch_missing_, .slot = slot};
+  }
+  return exchange_for_file(prepare(RecordRequest{.slot = slot}, "a recorded call", deadline.value_or(kProfileDeadline)),
+                           decode_recorded_call, "recorded calls");
 }
 
 Result<InstructionReport> Worker::count_instructions(const InstructionRequest& request, Deadline deadline) {

@@ -155,10 +155,18 @@ struct SampleRequest {
   bool operator==(const SampleRequest&) const = default;
 };
 APO_FIELDS(SampleRequest, slot, repetitions, cache, period_log2)
-// Target cuda: watches which modules the driver loads from here on.
+// Target cuda: watches which modules the driver loads from here on, or what calls put on the GPU.
 struct WatchRequest {
+  bool calls = false;
   bool operator==(const WatchRequest&) const = default;
 };
+APO_FIELDS(WatchRequest, calls)
+// Asks what a call of the library in the slot puts on the GPU. It carries a memory file, which takes the RecordedCall.
+struct RecordRequest {
+  int slot = 0;
+  bool operator==(const RecordRequest&) const = default;
+};
+APO_FIELDS(RecordRequest, slot)
 // Asks for the images loaded for a slot. It carries a memory file, which takes them.
 struct ImagesRequest {
   int slot = 0;
@@ -178,7 +186,7 @@ APO_FIELDS(InstructionRequest, slot, kernel)
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, KeepRequest, RunRequest, ContinueRequest, CopyRequest,
-               CountRequest, SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
+               CountRequest, SampleRequest, WatchRequest, RecordRequest, ImagesRequest, InstructionRequest>
       body;
   bool operator==(const Request&) const = default;
 };
@@ -197,7 +205,7 @@ struct Reply {
   std::optional<DeviceState> state;   // run, target cuda with NVML
   std::vector<std::int64_t> copy_ns;  // copy: each sample
   std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
-  std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
+  std::string watch_missing;          // watch: why nothing can be watched; empty when it is
   bool operator==(const Reply&) const = default;
 };
 APO_FIELDS(Reply, nonce, failure, samples, paused, base, kept, inputs_unchanged, confinement, device, state, copy_ns,

@@ -1,0 +1,98 @@
+// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU.
+#include "harness/runtime/recorded_build.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/core/hash.h"
+#include "harness/core/recording/recorded_call.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/secret.h"
+#include "harness/runtime/tensor_data.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInputSets = 2;  // calls on different inputs launch the same, or cannot be recorded
+constexpr std::chrono::seconds kPatience{60};
+
+// Of one library for some sizes; another one lies elsewhere.
+fs::path file_of(const Build& library, const Axes& axes) {
+  return fs::path(library.object_path).parent_path() / ("recorded-" + sha256(describe_axes(axes)).substr(0, 16));
+}
+
+Result<RecordedCall> record(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
+                            const Build& library) {
+  const Family& family = *runtime.family;
+  const std::uint64_t seed = secret_seed();
+  SharedTensors tensors(shared_tensors_spec(family, axes, kInputSets, runtime.scratch(configuration, axes), {}, seed,
+                                            runtime.worker.target));
+  std::vector<InputSet> sets;
+  sets.reserve(kInputSets);
+  for (int set = 0; set < kInputSets; ++set) {
+    sets.push_back(make_inputs(family, axes, derive_seed(seed, "recorded", static_cast<std::uint64_t>(set)),
+                               family.regimes.front(), runtime.threads));
+    share_inputs(tensors, set, family, sets.back(), runtime.threads);
+  }
+  tensors.poison_outputs();
+  WorkerOptions options = runtime.worker;
+  options.record_calls = true;
+  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
+  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
+  Worker worker(options);
+  if (const auto loaded = load_build(worker, 0, library); !loaded) {
+    return loaded.failure();
+  }
+  if (const auto attached = worker.attach(tensors); !attached) {
+    return attached.failure();
+  }
+  return worker.record(0);
+}
+
+LaunchPlan plan_of(const RecordedCall& call) {
+  LaunchPlan plan{.launches = {}, .recorded = true};
+  for (const RecordedOperation& operation : call.operations) {
+    if (operation.kernel) {
+      plan.launches.push_back({.kernel = operation.kernel->name,
+                               .grid = operation.kernel->grid,
+                               .block = operation.kernel->block,
+                               .cluster = operation.kernel->cluster,
+                               .shared_bytes = operation.kernel->shared_bytes,
+                               .cooperative = operation.kernel->cooperative});
+    }
+  }
+  plan.keeps_state =
+      std::ranges::any_of(call.modules, [](const RecordedModule& module) { return !module.variables.empty(); }) ||
+      std::ranges::any_of(call.memory, &RecordedMemory::changes);
+  return plan;
+}
+
+}  // namespace
+
+Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
+                     const Build& library) {
+  Build build = library;
+  const fs::path file = file_of(library, axes);
+  std::optional<RecordedCall> call = is_absent(file) ? std::nullopt : decode_recorded_call(read_file(file));
+  if (!call) {
+    const auto recorded = record(runtime, configuration, axes, library);
+    if (!recorded) {
+      build.outcome = recorded.failure().outcome;
+      build.evidence = recorded.failure().evidence;
+      return build;
+    }
+    call = *recorded;
+    write_file_atomically(file, encode(*call));
+  }
+  build.object_path = file.string();
+  build.object_hash = sha256(read_file(file));
+  build.plan = plan_of(*call);
+  return build;
+}
+
+}  // namespace apo
