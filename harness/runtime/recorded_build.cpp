@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int kInputSets = 2;  // calls on different inputs launch the same, or cannot be recorded
 constexpr std::chrono::seconds kPatience{60};
+constexpr std::int64_t kMostDrawn = std::int64_t{256} << 20;  // bytes of tensors; larger ones are zeros
 
 // Of one library for some sizes; another one lies elsewhere.
 fs::path file_of(const Build& library, const Axes& axes) {
@@ -30,11 +31,12 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
                             const Build& library) {
   const Family& family = *runtime.family;
   const std::uint64_t seed = secret_seed();
-  SharedTensors tensors(shared_tensors_spec(family, axes, kInputSets, runtime.scratch(configuration, axes), {}, seed,
-                                            runtime.worker.target));
+  const bool is_drawn = tensor_bytes(family, axes) <= kMostDrawn;
+  SharedTensors tensors(shared_tensors_spec(family, axes, is_drawn ? kInputSets : 1,
+                                            runtime.scratch(configuration, axes), {}, seed, runtime.worker.target));
   std::vector<InputSet> sets;
   sets.reserve(kInputSets);
-  for (int set = 0; set < kInputSets; ++set) {
+  for (int set = 0; is_drawn && set < kInputSets; ++set) {
     sets.push_back(make_inputs(family, axes, derive_seed(seed, "recorded", static_cast<std::uint64_t>(set)),
                                family.regimes.front(), runtime.threads));
     share_inputs(tensors, set, family, sets.back(), runtime.threads);
