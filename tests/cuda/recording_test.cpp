@@ -7,7 +7,7 @@
 namespace apo {
 namespace {
 
-constexpr const char* kHead =
+constexpr const char* kRecordedHead =
     "// apo:target cuda\n// apo:technique t\n// apo:idea i\n#include \"copy.args.h\"\n"
     "APO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }\n"
     "__global__ void k(const float* x, float* y, long long n) {\n  const long long i = 256LL * blockIdx.x + "
@@ -15,7 +15,7 @@ constexpr const char* kHead =
     "  if (i < n) y[i] = x[i];\n}\n"
     "#define BLOCKS static_cast<unsigned>((a.n + 255) / 256)\n";
 
-constexpr const char* kLaunch =
+constexpr const char* kRecordedLaunch =
     "APO_EXPORT int apo_launch(const apo_call* call) {\n"
     "  const auto& a = *static_cast<const copy_args*>(call->arguments);\n"
     "  const auto stream = static_cast<cudaStream_t>(call->stream);\n  const size_t bytes = 4 * a.n;\n";
@@ -35,7 +35,7 @@ class Recordings : public testing::CudaTest {
   }
   // Of a library with this code before and in its launch.
   Build recorded(const std::string& name, const std::string& before, const std::string& launch) {
-    cuda_->add("// apo:variant copy/" + name + "\n" + kHead + before + kLaunch + launch + "}\n");
+    cuda_->add("// apo:variant copy/" + name + "\n" + kRecordedHead + before + kRecordedLaunch + launch + "}\n");
     return recorded("copy/" + name);
   }
   CheckResult replayed(const std::string& id, const Build& build) {

@@ -182,7 +182,7 @@ Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
   if (loaded == Loaded::no) {
     return load_build(worker, 0, build);
   }
-  return build.plan.launches.empty() ? Result<Done>(Done{}) : worker.relaunch(0, build.plan);
+  return build.plan.has_device_code_only() ? worker.relaunch(0, build.plan) : Result<Done>(Done{});
 }
 
 }  // namespace

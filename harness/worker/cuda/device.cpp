@@ -198,7 +198,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   CudaModule& loaded = slots_.at(slot);
   if (path.empty()) {
     loaded.plan = plan;
-    return load_kernels(*driver_, loaded, slot);
+    return plan.recorded ? std::nullopt : load_kernels(*driver_, loaded, slot);
   }
   unload_module(*driver_, loaded);
   loaded = {};
@@ -274,7 +274,8 @@ Result<RecordedCall> CudaDevice::record(int slot) {
   }
   const StageRange range(fmt::format("record slot{}", slot));
   std::optional<RecordedCall> before;
-  Failure failure{Outcome::refused, "cannot be recorded: no two of its calls launch the same", slot};
+  const Failure kChanging{Outcome::refused, "cannot be recorded: no two of its calls launch the same", slot};
+  Failure failure = kChanging;
   for (int call = 0; call < kMostCalls; ++call) {
     const int set = call % slots_.tensors().input_sets();
     cuda::Result error = slots_.prepare(CachePolicy::warm, {set}, slot);
@@ -296,9 +297,7 @@ Result<RecordedCall> CudaDevice::record(int slot) {
     if (recorded && before && launches_the_same(*recorded, *before)) {
       return recorded;
     }
-    if (!recorded) {
-      failure = recorded.failure();
-    }
+    failure = recorded ? kChanging : recorded.failure();
     before = recorded ? std::optional(*recorded) : std::nullopt;
   }
   return failure;

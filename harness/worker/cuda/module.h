@@ -79,7 +79,7 @@ struct CudaOperation {
 };
 
 struct CudaModule {
-  bool loaded() const { return module != nullptr || launcher != nullptr; }
+  bool loaded() const { return !operations.empty() || launcher != nullptr; }
 
   cuda::Module module = nullptr;
   std::string image;      // the cubin; of a recorded call its first one
@@ -119,6 +119,9 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
 // the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
+// Puts an address, or a tensor map of it, at its place among parameters.
+cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
+                         std::uint64_t address);
 // Launches, fills or copies what was recorded, on the tensors that `words` begin with.
 cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, const std::vector<std::uint64_t>& words,
                     cuda::Stream stream);

@@ -35,7 +35,7 @@ Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect
 // Nothing of the second clock, persisting L2 reset.
 std::optional<Failure> CudaProfiler::begin(int slot) {
   const CudaModule& loaded = slots_.at(slot);
-  if (loaded.module == nullptr || !slots_.tensors().attached()) {
+  if (loaded.operations.empty() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to profile before load and attach");
   }
   status_.running_slot.store(slot);

@@ -17,26 +17,6 @@ std::uint64_t word_at(const std::string& bytes, std::size_t at) {
   return word;
 }
 
-// A tensor map has the address in a form of the driver's own.
-cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
-                         std::uint64_t address) {
-  char* const at = parameters.data() + place.parameter;
-  if (!place.in_map) {
-    std::memcpy(at, &address, sizeof address);
-    return cuda::kSuccess;
-  }
-  constexpr std::size_t kMapBytes = 128;
-  struct alignas(64) Map {
-    std::array<char, kMapBytes> bytes;
-  } map;
-  std::memcpy(map.bytes.data(), at, kMapBytes);
-  const cuda::Result error = driver.replace_map_address == nullptr
-                                 ? cuda::kNotSupported
-                                 : driver.replace_map_address(&map, reinterpret_cast<void*>(address));
-  std::memcpy(at, map.bytes.data(), kMapBytes);
-  return error;
-}
-
 // The operation's places: those in memory of the call's own are put into the parameters for good.
 std::optional<Failure> place_memory(const cuda::Driver& driver, const CudaModule& loaded, CudaOperation& operation,
                                     const std::vector<RecordedPlace>& places, int slot) {
@@ -133,6 +113,26 @@ cuda::Result make_memory(const cuda::Driver& driver, CudaModule& loaded, const R
 }
 
 }  // namespace
+
+// A tensor map has the address in a form of the driver's own.
+cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
+                         std::uint64_t address) {
+  char* const at = parameters.data() + place.parameter;
+  if (!place.in_map) {
+    std::memcpy(at, &address, sizeof address);
+    return cuda::kSuccess;
+  }
+  constexpr std::size_t kMapBytes = 128;
+  struct alignas(64) Map {
+    std::array<char, kMapBytes> bytes;
+  } map;
+  std::memcpy(map.bytes.data(), at, kMapBytes);
+  const cuda::Result error = driver.replace_map_address == nullptr
+                                 ? cuda::kNotSupported
+                                 : driver.replace_map_address(&map, reinterpret_cast<void*>(address));
+  std::memcpy(at, map.bytes.data(), kMapBytes);
+  return error;
+}
 
 std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loaded, int slot) {
   const auto call = decode_recorded_call(loaded.recording);

@@ -25,6 +25,7 @@ constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // of memory of the 
 constexpr std::size_t kMapBytes = 128;                      // of a CUtensorMap
 constexpr std::size_t kMapAlignment = 64;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr cuda::Pointer kNowhere = cuda::Pointer{1} << 40;  // in place of addresses, which differ from call to call
 
 // The begin of the parameters of the driver's functions, as CUPTI hands them over.
 struct LaunchParameters {
@@ -327,8 +328,11 @@ void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function l
        "its attributes");
   kernel.non_portable_cluster = value != 0;
   kernel.module = module_of(self, function, name);
-  const std::string bytes = parameters_of(self, function, parameters, extra);
+  std::string bytes = parameters_of(self, function, parameters, extra);
   kernel.places = places_in(self, bytes);
+  for (const RecordedPlace& place : kernel.places) {
+    need(self, put_address(*self.driver, bytes, place, kNowhere), "a tensor map");
+  }
   kernel.parameters = base64(bytes);
   self.streams.insert(config.stream);
   self.call.operations.push_back({.kernel = std::move(kernel)});
