@@ -61,8 +61,11 @@ Words checked_compile_flags(const BuildOptions& options) {
 
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
 // the library's would be taken, which the program has loaded before.
-Words checked_link_flags(bool sanitize) {
-  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic", "-nostartfiles"};
+Words checked_link_flags(bool sanitize, const Variant& variant) {
+  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic"};
+  if (is_device_variant(variant)) {
+    flags.emplace_back("-nostartfiles");  // no code of the host's, such as a static object's
+  }
   for (const char* name : {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}) {
     flags.push_back(std::string("-Wl,--wrap=") + name);  // harness/executor/device/cuda.h defines them
   }
@@ -233,8 +236,8 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
     write_file_atomically(folder / kPlaces,
                           shared_places(shared.dynamic, executor_device().shared_per_block, shared.heap));
     const std::string log = step.log;
-    step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)), folder,
-                    options.timeout_s, options.stop);
+    step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize, variant)),
+                    folder, options.timeout_s, options.stop);
     step.log = log + step.log;
   }
   if (step.ok) {
@@ -246,7 +249,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
 
 Built build_checked(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
                     const Family& family, const Variant& variant, const std::string& header) {
-  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize));
+  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize, variant));
   const BuildRecipe recipe{
       .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), compiler.compiler, compiler.version,
                      device_headers(options.home / "harness" / "executor" / "device")},

@@ -140,22 +140,23 @@ class Scanner {
   }
 
  private:
-  // Host code calls its sizes what device code calls those of its launch, for which there are macros.
+  // Host code may call its sizes what device code calls those of its launch, for which there are macros.
   std::string renamed(std::string_view word) {
     const bool is_size = word == "gridDim" || word == "blockDim";
-    if (is_size && last_word_ == "dim3" && depth_ > 0) {
+    declares_ |= last_word_ == "dim3" && depth_ > 0;
+    if (is_size && declares_ && parentheses_ == 0) {
       own_sizes_.emplace_back(word, depth_);
     }
     const bool is_own = is_size && std::ranges::find(own_sizes_, word, &OwnSize::first) != own_sizes_.end();
     return word == "NULL" ? "nullptr" : (is_own ? "apo_cpu_" : "") + std::string(word);
   }
   void note_scope(char c) {
-    if (c == '{') {
-      ++depth_;
-    } else if (c == '}') {
-      --depth_;
+    depth_ += c == '{' ? 1 : c == '}' ? -1 : 0;
+    parentheses_ += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '}') {
       std::erase_if(own_sizes_, [this](const OwnSize& one) { return one.second > depth_; });
     }
+    declares_ = declares_ && c != ';';
     last_word_ = std::isspace(static_cast<unsigned char>(c)) != 0 ? last_word_ : "";
   }
   // "kernel<<<grid, block>>>" becomes a call of apo_cpu::launch in harness/executor/device/host.h, in front of the
@@ -298,6 +299,8 @@ class Scanner {
   std::string_view source_;
   std::size_t at_ = 0;
   int depth_ = 0;  // of braces
+  int parentheses_ = 0;
+  bool declares_ = false;  // variables of type dim3
   std::vector<OwnSize> own_sizes_;
   std::string_view last_word_;  // with blanks alone behind it
 };
