@@ -23,8 +23,8 @@ constexpr std::uintptr_t kWord = 4;
 constexpr std::size_t kMostWatched = std::size_t{256} << 20;
 
 constexpr std::size_t kHeap = std::size_t{8} << 20;       // cudaLimitMallocHeapSize, where nobody sets it
-constexpr std::size_t kReserved = std::size_t{64} << 30;  // of addresses; memory is taken where it is touched
-constexpr std::uintptr_t kGap = 4096;                     // between allocations
+constexpr std::size_t kReserved = std::size_t{64} << 30;  // of addresses
+constexpr std::uintptr_t kPage = 4096;                    // lies between allocations too
 
 // Notes of bytes, 1 for each that was written. Most accesses are of a word, for which a call would take longer.
 constexpr std::uint32_t kWordWritten = 0x01010101;
@@ -69,21 +69,24 @@ void GlobalMemory::add(Buffer buffer) {
   buffers_.insert(buffers_.begin() + place, std::move(buffer));
 }
 
+// Addresses are reserved, and memory is made accessible where it is asked for: what can be written counts for the limit
+// of the process.
 std::uintptr_t GlobalMemory::allocate(const std::string& name, std::size_t bytes) {
   if (more_.begin == 0) {
-    void* const memory =
-        mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory = mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
       return 0;
     }
     more_.begin = next_ = reinterpret_cast<std::uintptr_t>(memory);
     more_.end = more_.begin + kReserved;
   }
-  if (bytes > more_.end - next_ || more_.end - next_ - bytes < 2 * kGap) {
+  const std::uintptr_t begin = next_ + kPage;
+  const std::size_t whole = bytes < kReserved ? (bytes + kPage - 1) / kPage * kPage : kReserved;
+  if (more_.end - next_ < kPage + whole ||
+      mprotect(reinterpret_cast<void*>(begin), whole, PROT_READ | PROT_WRITE) != 0) {
     return 0;
   }
-  const std::uintptr_t begin = next_ + kGap;
-  next_ = (begin + bytes + kGap - 1) / kGap * kGap;
+  next_ = begin + whole;
   add({.name = name, .begin = begin, .bytes = bytes, .written = false});
   return begin;
 }

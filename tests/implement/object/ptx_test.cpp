@@ -17,7 +17,7 @@ TEST(Ptx, NumbersInTheTextBecomeTemplateArguments) {
   EXPECT_EQ(for_host_compiler(R"(asm volatile("cp.async.wait_group 2;" ::: "memory");)"),
             "::apo_cpu::ptx::cp_async_wait_for<2>();");
   EXPECT_EQ(for_host_compiler(R"(asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];")"
-                        R"( : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(row));)"),
+                              R"( : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(row));)"),
             "::apo_cpu::ptx::ldmatrix_x4<true>(b[0], b[1], b[2], b[3], row);");
 }
 
@@ -37,6 +37,22 @@ TEST(Ptx, CommentsLiteralsAndOtherNamesAreLeftAlone) {
                            "const int n = 1'000; char c = '\"'; f(asm_); ", "asm"}) {
     EXPECT_EQ(for_host_compiler(text), text);
   }
+}
+
+TEST(Launch, BecomesACallThatTakesTheArguments) {
+  EXPECT_EQ(for_host_compiler("  a::add<float, 4> <<<grid_of(n, 2), 128>>>(x, y);"),
+            "  ::apo_cpu::launch(\"a::add<float, 4>\", [=](auto... apo_cpu_all) { a::add<float, 4>(apo_cpu_all...); }, "
+            "grid_of(n, 2), 128)(x, y);");
+  EXPECT_EQ(for_host_compiler("// k<<<1, 2>>>(x);\n"), "// k<<<1, 2>>>(x);\n");
+  EXPECT_NE(for_host_compiler("k<<<1").find("apo_cpu::launch"), std::string::npos);
+}
+
+TEST(Launch, SizesOfHostCodeAreNotThoseOfAKernel) {
+  EXPECT_EQ(for_host_compiler("void f() { dim3 gridDim(n / blockDim.x), blockDim(2); g(gridDim, blockDim, NULL); }\n"
+                              "__global__ void k() { dim3 own(gridDim.x, blockDim.x); }"),
+            "void f() { dim3 apo_cpu_gridDim(n / blockDim.x), apo_cpu_blockDim(2); "
+            "g(apo_cpu_gridDim, apo_cpu_blockDim, nullptr); }\n"
+            "__global__ void k() { dim3 own(gridDim.x, blockDim.x); }");
 }
 
 TEST(Ptx, UnfinishedStatementEndsWithTheSource) {
