@@ -25,8 +25,7 @@ bool is_possible(const apo_cpu::HostLaunch& asked) {
 
 }  // namespace
 
-HostCall::HostCall(const Module& module, GlobalMemory& memory, const Schedule& schedule)
-    : module_(module), memory_(memory), schedule_(schedule) {
+HostCall::HostCall(GlobalMemory& memory, Launch launch) : memory_(memory), launch_(std::move(launch)) {
   current() = this;
 }
 
@@ -48,14 +47,7 @@ int HostCall::launch(const apo_cpu::HostLaunch& asked) {
   if (!is_possible(asked)) {
     return kInvalidConfiguration;
   }
-  const Schedule schedule{.seed = schedule_.seed + launches_++, .cpus = schedule_.cpus};
-  auto finding = module_.launch({.kernel = asked.kernel,
-                                 .entry = asked.entry,
-                                 .arguments = asked.arguments,
-                                 .grid = asked.grid,
-                                 .block = asked.block,
-                                 .shared_bytes = asked.shared_bytes},
-                                memory_, schedule);
+  auto finding = launch_(asked);
   if (finding) {
     stop(std::move(*finding));
   }

@@ -1,11 +1,12 @@
 // harness/executor/host_call.h - what the host code of a library variant asks for during a call: launches, memory.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <string>
 
+#include "harness/executor/device/interface.h"
 #include "harness/executor/finding.h"
-#include "harness/executor/module.h"
+#include "harness/executor/memory.h"
 
 namespace apo::executor {
 
@@ -13,7 +14,9 @@ namespace apo::executor {
 class HostCall {
  public:
   struct Stopped {};  // thrown through the host code by what it called, after a finding
-  HostCall(const Module& module, GlobalMemory& memory, const Schedule& schedule);
+  using Launch = std::function<std::optional<Finding>(const apo_cpu::HostLaunch&)>;
+
+  HostCall(GlobalMemory& memory, Launch launch);
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
   ~HostCall();
@@ -28,10 +31,8 @@ class HostCall {
   [[noreturn]] void stop(Finding finding);
 
  private:
-  const Module& module_;
   GlobalMemory& memory_;
-  Schedule schedule_;
-  std::uint64_t launches_ = 0;
+  Launch launch_;
   std::optional<Finding> found_;
 };
 

@@ -219,7 +219,8 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
   const fs::path headers = options.home / "harness" / "executor" / "device";
   const bool device = is_device_variant(variant);
   const Words before = {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()};
-  const Words host = {"-I" + options.home.string(), "-include", (headers / "host.h").string()};
+  const Words host = {"-I" + options.home.string(), "-I" + (headers / "host").string(), "-include",
+                      (headers / "host" / "runtime.h").string()};
   const auto compile = [&](const Words& what) {
     // The flags say that it is C++, so they stand before the name that does not. __FILE__ is what it is for a GPU.
     const Words named = {"-fmacro-prefix-map=" + variant.path + "=" + source_name(variant), "-c", "-o", kObject};

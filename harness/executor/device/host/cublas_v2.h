@@ -1,5 +1,5 @@
-// harness/executor/device/cublas_v2.h - enough of cuBLAS for files that set it up beside kernels of their own. A call
-// ends the check: its functions have no equivalent here.
+// harness/executor/device/host/cublas_v2.h - enough of cuBLAS for files that set it up beside kernels of their own. A
+// call ends the check: its functions have no equivalent here.
 #pragma once
 
 using cublasHandle_t = struct cublasContext*;

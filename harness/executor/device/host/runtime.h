@@ -1,5 +1,5 @@
-// harness/executor/device/host.h - the part of CUDA's runtime that host code calls round its kernels: launches, memory,
-// errors. Streams are one queue, and every call is complete when it returns.
+// harness/executor/device/host/runtime.h - the part of CUDA's runtime that host code calls round its kernels: launches,
+// memory, errors. Streams are one queue, and every call is complete when it returns.
 #pragma once
 
 #include <math.h>
@@ -156,37 +156,32 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
                                                              : 1024;
   return cudaSuccess;
 }
-template <class Function>
-cudaError_t cudaFuncSetAttribute(Function, cudaFuncAttribute, int) {
-  return cudaSuccess;
-}
-template <class Function>
-cudaError_t cudaFuncSetCacheConfig(Function, cudaFuncCache) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaSetDevice(int) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceSynchronize() {
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return cudaSuccess;
-}
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = nullptr;
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
   return cudaSuccess;
 }
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1;
   return cudaSuccess;
 }
-inline cudaError_t cudaEventDestroy(cudaEvent_t) {
+template <class... Arguments>
+cudaError_t cudaFuncSetAttribute(Arguments...) {
+  return cudaSuccess;
+}
+template <class... Arguments>
+cudaError_t cudaFuncSetCacheConfig(Arguments...) {
+  return cudaSuccess;
+}
+#define APO_CPU_NOTHING_TO_DO(NAME, PARAMETER) \
+  inline cudaError_t NAME(PARAMETER) {         \
+    return cudaSuccess;                        \
+  }
+APO_CPU_NOTHING_TO_DO(cudaSetDevice, int)
+APO_CPU_NOTHING_TO_DO(cudaDeviceSynchronize, )
+APO_CPU_NOTHING_TO_DO(cudaStreamSynchronize, cudaStream_t)
+APO_CPU_NOTHING_TO_DO(cudaEventSynchronize, cudaEvent_t)
+APO_CPU_NOTHING_TO_DO(cudaEventDestroy, cudaEvent_t)
+#undef APO_CPU_NOTHING_TO_DO
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) {
   return cudaSuccess;
 }
