@@ -166,6 +166,12 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
     throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   const Variant variant = as_set(whole, settings);
+  if (options_.executor && variant.target == Target::cuda) {
+    return is_triton(variant) ? not_checkable("a Triton kernel")
+           : !variant.object.empty()
+               ? not_checkable("a shared object")
+               : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
+  }
   if (variant.target == Target::host || !variant.object.empty()) {
     const Build base = build_object(family, variant, axes, settings);
     const bool moves = variant.object.empty() && options_.layout_seed != 0;
@@ -173,10 +179,6 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   }
   if (!is_device_variant(variant)) {
     return build_library(options_, cache_, family, variant, axes, settings);
-  }
-  if (options_.executor) {
-    return is_triton(variant) ? not_checkable("a Triton kernel")
-                              : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
   }
   return is_triton(variant) ? build_triton(options_, cache_, family, variant, axes, settings)
                             : cuda().build(family, variant, axes, settings);

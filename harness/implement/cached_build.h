@@ -61,7 +61,6 @@ class BuildCache {
 // Names of a build's files; sources keep their own names.
 inline constexpr const char* kObject = "variant.o";
 inline constexpr const char* kLibrary = "variant.so";
-inline constexpr const char* kCubin = "variant.cubin";
 
 // A build, with the facts of its kernels that planning its launches needs.
 struct Built {

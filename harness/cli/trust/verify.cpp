@@ -300,11 +300,6 @@ void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& wo
     throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
                     "apo verify " + variant.id());
   }
-  if (!is_device_variant(variant)) {
-    throw UserError(variant.id() + " launches its own kernels, which only a GPU runs: it has no apo:launch line",
-                    "'apo:launch KERNEL grid=... block=...' makes a file of device code a device variant "
-                    "(docs/variants.md)");
-  }
   workspace.use_executor(options.debug);
 }
 

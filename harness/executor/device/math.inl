@@ -14,6 +14,11 @@ using size_t = decltype(sizeof 0);
   inline float NAME(float x) {  \
     return NAME##f(x);          \
   }                             \
+  template <class Integer>      \
+    requires requires(Integer x) { x % 1; } \
+  double NAME(Integer x) {      \
+    return NAME(static_cast<double>(x)); \
+  } \
   static_assert(true)
 APO_CPU_MATH1(acos);
 APO_CPU_MATH1(acosh);

@@ -186,7 +186,7 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   if (variant.target != Target::cuda || workspace_.has_gpu(&missing)) {
     return true;
   }
-  if (is_device_variant(variant) && !candidate.is_known) {
+  if (!candidate.is_known) {
     if (!of_candidate([&] { return passes_checks(workspace_, variant, {}, observer_, answer); })) {
       return false;
     }

@@ -71,7 +71,7 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
   const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   std::vector<GateResult> gates;
-  if (is_device_variant(variant)) {
+  if (variant.target == Target::cuda) {
     gates.push_back(executor_gate(runtime, configuration, observer));
   }
   const bool ran = !gates.empty() && gates.back().ran;
@@ -173,7 +173,7 @@ std::vector<GateResult> executor_gates(const Paths& paths, const Variant& varian
 }
 
 BackgroundGates::Run executor_check(const Workspace& workspace, const Variant& variant) {
-  if (!is_device_variant(variant) || workspace.catalogue().is_scanned(variant)) {
+  if (variant.target != Target::cuda || workspace.catalogue().is_scanned(variant)) {
     return {};
   }
   return [paths = workspace.paths(), variant](const std::stop_token& stop) {

@@ -273,6 +273,8 @@ class RegisterOnCpu(RegisterTest):
         self.said(self.register("race.cu", zoo("race_of_neighbours"), code=3).err, "gate executor says incorrect")
         self.said(self.register("honest.cu", zoo("honest_syncwarp")).out, "executor: valid")
         self.assertTrue(self.place.exists(".apo/variants/copy/honest_syncwarp.cu"))
+        self.said(self.register("short.cu", zoo("host_allocates_too_little"), code=3).err, "gate executor says incorrect")
+        self.said(self.register("host.cu", zoo("honest_host_code")).out, "executor: valid")
 
     def test_a_variant_of_large_sizes_alone_is_compiled_and_said_to_be_unchecked(self):
         large = ('// apo:variant copy/large\n// apo:target cuda sm_80\n// apo:requires n > 1000000\n'
@@ -293,6 +295,16 @@ class RegisterUncheckable(RegisterTest):
         self.said(ran.out, "executor: not checked", "build: valid, compiled for")
         self.said(self.register("unknown.cu", zoo("unknown_intrinsic"), code=3).err,
                   "gate build says build_failed")
+
+    def test_code_that_only_a_gpus_compiler_takes_is_registered_and_said_to_be_unchecked(self):
+        text = replaced(zoo("honest_syncwarp"), 'extern "C" __global__',
+                        "__device__ int own() {\n  __shared__ alignas(16) int x[4];\n  return x[0];\n}\n"
+                        'extern "C" __global__')
+        ran = self.register("own.cu", text, code=None)
+        if "not run on a GPU" not in ran.out:
+            self.skipTest("there is a GPU, or no toolkit")
+        self.assertEqual(ran.code, 0, ran.both)
+        self.said(ran.out, "executor: not checked, not checkable on the CPU: own.cu:", "build: valid, compiled for")
 
 
 main()
