@@ -38,7 +38,6 @@ constexpr const char* kSource = "oracle.cpp";
 constexpr const char* kMainObject = "main.o";
 constexpr const char* kMainSource = "main.cpp";
 constexpr std::int64_t kNoiseSamples = 16;
-constexpr double kPartForUnits = 0.5;  // of the time of a run; after that it goes on with the units that are there
 
 // The file that the program maps; mapped here too.
 class SharedFile {
@@ -415,7 +414,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   Header header{.mode = question.mode,
                 .threads = question.threads,
                 .samples = kNoiseSamples,
-                .enough_s = estimates && question.of_units ? options_.timeout_s * kPartForUnits : 0,
+                .enough_s = estimates && question.of_units ? options_.units_s : 0,
                 .seed = question.seed,
                 .chosen = question.chosen,
                 .allows_not_finite = holds_special_values(file_) ? 1 : 0};

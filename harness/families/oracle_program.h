@@ -34,6 +34,7 @@ struct OracleOptions {
   std::filesystem::path home;   // holds kernels/oracle
   std::string compiler = "g++";
   double timeout_s = 300;  // of one run
+  double units_s = 150;    // of one run, after which it begins no other unit and goes on with those that it has
   double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
   std::function<void(const std::string&)> on_wait = nullptr;
   std::shared_ptr<CommandUse> command_use = nullptr;  // filled on request

@@ -19,30 +19,30 @@
 #include "kernels/oracle/confinement.h"
 #include "kernels/oracle/mutant.h"
 #include "kernels/oracle/request.h"
+#include "kernels/oracle/stored.h"
 #include "kernels/parallel.h"
 
 namespace apo::oracle {
 
-// Here, so that the loops over all dtypes are compiled once.
-void read_doubles(const StoredPart& part, std::int64_t first, std::int64_t count, double* to) {
-  with_dtype(part.dtype, [&]<DType kDType>() {
-    constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
-    while (count > 0) {
-      const std::int64_t in_run = first % part.run;
-      const std::int64_t now = std::min(count, part.run - in_run);
-      const std::int64_t begin = part.runs[static_cast<std::size_t>(first / part.run)] + in_run;
-      const std::byte* const from = part.tensor + static_cast<std::size_t>(begin) * kWidth;
-      for (std::int64_t i = 0; i < now; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, from + static_cast<std::size_t>(i) * kWidth, kWidth);
-        to[i] = from_bits(kDType, bits);
-      }
-      first += now;
-      count -= now;
-      to += now;
-    }
-  });
-}
+// In the outputs before a call: a NaN and an integer that no computation makes.
+inline constexpr std::uint64_t kUnwrittenBits = 0x7ff8dead0beef001ull;
+inline constexpr std::int64_t kUnwrittenInteger = -0x7dead0beef0001ll;
+inline constexpr NumberType kIntegers = {
+    .bytes = sizeof(std::int64_t),
+    .from_doubles =
+        [](const double* from, std::int64_t count, void* to) {
+          std::transform(from, from + count, static_cast<std::int64_t*>(to), [](double value) {
+            return std::bit_cast<std::uint64_t>(value) == kUnwrittenBits ? kUnwrittenInteger
+                                                                         : static_cast<std::int64_t>(value);
+          });
+        },
+    .to_doubles =
+        [](const void* from, std::int64_t count, double* to) {
+          const auto* const values = static_cast<const std::int64_t*>(from);
+          std::transform(values, values + count, to, [](std::int64_t value) {
+            return value == kUnwrittenInteger ? std::bit_cast<double>(kUnwrittenBits) : static_cast<double>(value);
+          });
+        }};
 
 class Request {
  public:
@@ -88,6 +88,25 @@ class Request {
   std::byte* base_ = nullptr;
   Contract contract_;
 };
+
+// What a function gets of one tensor.
+struct Given {
+  StoredPart part;  // of an output that the function changes, what it holds before; else of an output only its size
+  bool is_output = false;
+  bool is_unwritten = false;
+  bool is_integer = false;
+};
+
+// The arguments of one call, whatever the number type.
+struct Arguments {
+  std::vector<std::int64_t> axes;
+  std::vector<double> scalars;
+  std::vector<Given> tensors;
+  std::int64_t filled = -1;
+};
+
+// The outputs of a call, by tensor; empty for the others. An element that was not written has kUnwrittenBits.
+using Results = std::vector<std::vector<double>>;
 
 // The part of the tensors that belongs to a unit.
 inline Arguments arguments_of(const Request& request, const Part& part) {
@@ -138,8 +157,35 @@ inline void fail(Header& header, Status status, std::size_t tensor, std::int64_t
   }
 }
 
-inline Results run(Request& request, Reference reference, const Arguments& given) {
-  Results results = reference(given);
+// Calls a function on numbers of a type.
+template <class Function>
+Results call(const Arguments& given, const NumberType& type, Function function) {
+  Call call{.axes = given.axes, .scalars = given.scalars, .tensors = {}, .filled = given.filled};
+  std::vector<Numbers> numbers;
+  const auto type_of = [&](const Given& tensor) -> const NumberType& { return tensor.is_integer ? kIntegers : type; };
+  for (const Given& tensor : given.tensors) {
+    if (tensor.is_unwritten) {
+      numbers.emplace_back(tensor.part.count(), type_of(tensor), std::bit_cast<double>(kUnwrittenBits));
+    } else {
+      numbers.emplace_back(tensor.part, type_of(tensor), tensor.is_output, program.converts_first);
+    }
+    call.tensors.push_back(numbers.back().data());
+  }
+  function(call);
+  Results results(given.tensors.size());
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    const Given& tensor = given.tensors[t];
+    if (tensor.is_output) {
+      results[t].resize(static_cast<std::size_t>(tensor.part.count()));
+      type_of(tensor).to_doubles(numbers[t].data(), tensor.part.count(), results[t].data());
+    }
+  }
+  return results;
+}
+
+inline Results run(Request& request, const Version& version, const Arguments& given) {
+  draws.count = 0;
+  Results results = call(given, version.type, version.reference);
   ++std::atomic_ref(request.header().answer.runs);
   return results;
 }
@@ -177,10 +223,8 @@ inline bool is_allowed(Request& request, double value) {
 // Puts the results of a part in the output arrays.
 inline void keep(Request& request, const Part& part, const Results& results, bool is_checked = true) {
   for_each_place(request.contract(), part, [&](std::size_t tensor, std::int64_t element, std::size_t at) {
-    const bool is_integer = request.contract().tensors[tensor].is_integer;
-    const double value = is_integer ? static_cast<double>(results.integers[tensor][at]) : results.reals[tensor][at];
-    const bool unwritten = is_integer ? results.integers[tensor][at] == kUnwrittenInteger
-                                      : std::bit_cast<std::uint64_t>(value) == kUnwrittenBits;
+    const double value = results[tensor][at];
+    const bool unwritten = std::bit_cast<std::uint64_t>(value) == kUnwrittenBits;
     if (is_checked && (unwritten || !is_allowed(request, value))) {
       fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
     }
@@ -188,7 +232,7 @@ inline void keep(Request& request, const Part& part, const Results& results, boo
   });
 }
 
-inline void compute(Request& request, Reference reference) {
+inline void compute(Request& request, const Version& reference) {
   for_each_requested_unit(request, request.contract().units, [&](std::int64_t, const Part& part) {
     keep(request, part, run(request, reference, arguments_of(request, part)));
   });
@@ -199,8 +243,7 @@ inline std::vector<double> output_values(const Contract& contract, const Part& p
   std::vector<double> values;
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     if (contract.tensors[t].is_output && belongs(contract.tensors[t], part)) {
-      values.insert(values.end(), results.reals[t].begin(), results.reals[t].end());
-      values.insert(values.end(), results.integers[t].begin(), results.integers[t].end());
+      values.insert(values.end(), results[t].begin(), results[t].end());
     }
   }
   return values;
@@ -240,7 +283,7 @@ struct Errors {
 };
 
 // Several samples at a time where there are fewer units than threads.
-inline Errors sampled_errors(Request& request, Reference noisy, std::int64_t unit, const Part& part,
+inline Errors sampled_errors(Request& request, const Version& noisy, std::int64_t unit, const Part& part,
                              const Arguments& given, const std::vector<Place>& places) {
   constexpr std::size_t kKept = 1 << 15;  // enough to tell whether they are independent
   Errors errors{.squares = std::vector<double>(places.size()), .samples = {}};
@@ -322,7 +365,8 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
 // Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
 // version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
 // it may be either.
-inline void estimate_noise(Request& request, Reference noisy, Reference honest, std::int64_t unit, const Part& part) {
+inline void estimate_noise(Request& request, const Version& noisy, const Version& honest, std::int64_t unit,
+                           const Part& part) {
   const Arguments given = arguments_of(request, part);
   const std::vector<Place> places = places_of(request, part);
   const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
@@ -346,7 +390,7 @@ inline void estimate_noise(Request& request, Reference noisy, Reference honest, 
 
 // The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
 // are begun, but for two.
-inline void expect(Request& request, Reference exact, Reference noisy, Reference honest) {
+inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
   const auto start = std::chrono::steady_clock::now();
   Header& header = request.header();
   std::atomic<std::int64_t> begun = 0;
@@ -373,12 +417,12 @@ inline bool is_same(double a, double b) {
 
 // The number of the draw that decides each element of a unit, -1 where it is the same for both alternatives: where each
 // draw takes a digit of its own number, the element shows that digit. One that several draws decide is a failure.
-inline std::vector<std::int64_t> deciding_draws(Request& request, Reference reference, const Part& part,
+inline std::vector<std::int64_t> deciding_draws(Request& request, const Version& reference, const Part& part,
                                                 const Arguments& given, const std::vector<Place>& places) {
   const auto values_with = [&](Taking taking, std::int64_t which) {
     draws.taking = taking;
     draws.which = which;
-    return output_values(request.contract(), part, reference(given));
+    return output_values(request.contract(), part, run(request, reference, given));
   };
   const std::vector<double> first = values_with(Taking::one, 0);
   const std::vector<double> second = values_with(Taking::one, 1);
@@ -408,7 +452,7 @@ inline std::vector<std::int64_t> deciding_draws(Request& request, Reference refe
   return numbers;
 }
 
-inline void find_draws(Request& request, Reference reference) {
+inline void find_draws(Request& request, const Version& reference) {
   const auto chosen = static_cast<std::size_t>(request.header().chosen);
   for_each_requested_unit(request, request.contract().units, [&](std::int64_t, const Part& part) {
     const Arguments given = arguments_of(request, part);
@@ -416,7 +460,7 @@ inline void find_draws(Request& request, Reference reference) {
     const std::vector<std::int64_t> numbers = deciding_draws(request, reference, part, given, places);
     std::vector<std::vector<double>> probabilities;
     draws.kept = &probabilities;
-    static_cast<void>(reference(given));
+    static_cast<void>(run(request, reference, given));
     draws.kept = nullptr;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Place& place = places[i];
@@ -431,10 +475,10 @@ inline void find_draws(Request& request, Reference reference) {
 }
 
 // The work of the units together.
-inline void count_work(Request& request, Reference counted) {
+inline void count_work(Request& request, const Version& counted) {
   counts = {};
   for (const std::int64_t unit : request.contract().units) {
-    static_cast<void>(counted(arguments_of(request, part_of(request.contract(), unit))));
+    static_cast<void>(run(request, counted, arguments_of(request, part_of(request.contract(), unit))));
   }
   Answer& answer = request.header().answer;
   answer.flops = counts.flops;
@@ -449,38 +493,46 @@ inline void count_work(Request& request, Reference counted) {
 }
 
 // The whole of the tensors, in one call.
-inline void fill_or_derive(Request& request, Results (*fill)(const Arguments&, std::uint64_t), Reference derive) {
+inline void fill_or_derive(Request& request, void (*fill)(Call&, std::uint64_t), void (*derive)(Call&)) {
   const Contract& contract = request.contract();
   const Part all{.group = 0, .first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
   Arguments arguments = arguments_of(request, all);
   const auto filled = std::ranges::find(contract.tensors, true, &TensorShape::is_output);
   arguments.filled = filled - contract.tensors.begin();
-  keep(request, all, request.header().mode == Mode::fill ? fill(arguments, request.header().seed) : derive(arguments));
+  constexpr NumberType kDoubles = {
+      .bytes = sizeof(double), .from_doubles = from_doubles<double>, .to_doubles = to_doubles<double>};
+  keep(request, all, call(arguments, kDoubles, [&](Call& one) {
+         if (request.header().mode == Mode::fill) {
+           fill(one, request.header().seed);
+         } else {
+           derive(one);
+         }
+       }));
 }
 
 // In each unit one addition goes wrong; which, the seed says.
-inline void compute_wrongly(Request& request, Reference mistaken) {
+inline void compute_wrongly(Request& request, const Version& mistaken) {
   for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
     const std::uint64_t drawn = mix64(request.header().seed ^ mix64(static_cast<std::uint64_t>(unit)));
     const Arguments given = arguments_of(request, part);
     wrong_addition = -1;
     additions = 0;
-    Results results = mistaken(given);
+    Results results = run(request, mistaken, given);
     if (additions > 0) {
       wrong_addition = static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(additions));
       additions = 0;
-      results = mistaken(given);
+      results = run(request, mistaken, given);
     }
     keep(request, part, results, false);
   });
 }
 
 inline void answer(Request& request) {
-  const auto needed = [](auto function) {
-    if (function == nullptr) {
+  const auto needed = [](const Version& version) -> const Version& {
+    if (version.reference == nullptr) {
       std::exit(2);
     }
-    return function;
+    return version;
   };
   switch (request.header().mode) {
     case Mode::reference:
@@ -489,11 +541,9 @@ inline void answer(Request& request) {
       return compute(request, needed(program.honest));
     case Mode::noise:
       perturbed_alone = request.header().alone;
-      return for_each_requested_unit(
-          request, request.contract().units,
-          [&, noisy = needed(program.noisy), honest = needed(program.honest)](std::int64_t unit, const Part& part) {
-            estimate_noise(request, noisy, honest, unit, part);
-          });
+      return for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
+        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part);
+      });
     case Mode::expected:
       return expect(request, needed(program.exact), needed(program.noisy), needed(program.honest));
     case Mode::draws:
@@ -502,7 +552,7 @@ inline void answer(Request& request) {
       return count_work(request, needed(program.counted));
     case Mode::fill:
     case Mode::derive:
-      return fill_or_derive(request, needed(program.fill), needed(program.derive));
+      return fill_or_derive(request, program.fill, program.derive);
     case Mode::bf16_sums:
     case Mode::dropped_term:
     case Mode::wrong_sign:

@@ -14,13 +14,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <vector>
 
 #include "kernels/dtype.h"
-#include "kernels/oracle/perturbed.h"
+#include "kernels/oracle/call.h"
 #include "kernels/random.h"
 
 namespace apo::oracle {
@@ -33,24 +34,39 @@ struct StoredPart {
   std::int64_t count() const { return std::ssize(runs) * run; }
 };
 
-// Converts elements [first, first + count) of the part. Compiled once for all families.
-void read_doubles(const StoredPart& part, std::int64_t first, std::int64_t count, double* to);
-
 inline std::atomic<std::int64_t> numbers_read = 0;  // by all calls of the program
 
-template <class T>
-void read_numbers(const StoredPart& part, std::int64_t first, std::int64_t count, T* to) {
+// Converts elements [first, first + count) of the part to doubles.
+inline void read_doubles(const StoredPart& part, std::int64_t first, std::int64_t count, double* to) {
+  with_dtype(part.dtype, [&]<DType kDType>() {
+    constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
+    while (count > 0) {
+      const std::int64_t in_run = first % part.run;
+      const std::int64_t now = std::min(count, part.run - in_run);
+      const std::int64_t begin = part.runs[static_cast<std::size_t>(first / part.run)] + in_run;
+      const std::byte* const from = part.tensor + static_cast<std::size_t>(begin) * kWidth;
+      for (std::int64_t i = 0; i < now; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, from + static_cast<std::size_t>(i) * kWidth, kWidth);
+        to[i] = from_bits(kDType, bits);
+      }
+      first += now;
+      count -= now;
+      to += now;
+    }
+  });
+}
+
+// Converts them to the numbers of a call.
+inline void read_numbers(const StoredPart& part, const NumberType& type, std::int64_t first, std::int64_t count,
+                         std::byte* to) {
   constexpr std::int64_t kAtOnce = 1024;
   double values[kAtOnce];
   numbers_read += count;
   for (std::int64_t done = 0; done < count; done += kAtOnce) {
     const std::int64_t now = std::min(kAtOnce, count - done);
     read_doubles(part, first + done, now, values);
-    if constexpr (kIsPerturbed<T>) {
-      std::transform(values, values + now, to + done, T::given);
-    } else {
-      std::transform(values, values + now, to + done, [](double value) { return static_cast<T>(value); });
-    }
+    type.from_doubles(values, now, to + done * type.bytes);
   }
 }
 
@@ -59,17 +75,16 @@ void read_numbers(const StoredPart& part, std::int64_t first, std::int64_t count
 // any thread may look for the one that it met.
 class ReadOnFault {
  public:
-  using Read = void (*)(const StoredPart&, std::int64_t first, std::int64_t count, void* to);
   static constexpr std::size_t kStretch = std::size_t{1} << 16;  // bytes
   static constexpr std::size_t kMost = 256;
   static constexpr std::size_t kPlaces = 1024;
 
   // The part has to outlive it.
-  static ReadOnFault* take(const StoredPart& part, std::size_t number_bytes, Read read) {
+  static ReadOnFault* take(const StoredPart& part, const NumberType& type) {
     static const bool watched = watch();
     for (ReadOnFault& place : places) {
       if (watched && !place.taken_.exchange(true)) {
-        place.begin(part, number_bytes, read);
+        place.begin(part, type);
         return &place;
       }
     }
@@ -119,13 +134,12 @@ class ReadOnFault {
     return static_cast<std::byte*>(memory);
   }
 
-  void begin(const StoredPart& part, std::size_t number_bytes, Read read) {
+  void begin(const StoredPart& part, const NumberType& type) {
     const Turn turn(busy_);
     part_ = &part;
-    read_ = read;
-    number_bytes_ = number_bytes;
+    type_ = type;
     seed_ = random_state;
-    const std::size_t bytes = static_cast<std::size_t>(part.count()) * number_bytes;
+    const auto bytes = static_cast<std::size_t>(part.count() * type.bytes);
     there_.assign((bytes + kStretch - 1) / kStretch, 0);
     brought_ = 0;
     memory_ = map(nullptr, there_.size() * kStretch, PROT_NONE);
@@ -144,12 +158,12 @@ class ReadOnFault {
     const std::size_t stretch = (address - reinterpret_cast<std::uintptr_t>(memory_.load())) / kStretch;
     if (there_[stretch] == 0) {
       push_out();
-      const auto fits = static_cast<std::int64_t>(kStretch / number_bytes_);
+      const std::int64_t fits = static_cast<std::int64_t>(kStretch) / type_.bytes;
       const std::int64_t first = static_cast<std::int64_t>(stretch) * fits;
       std::byte* const made = map(nullptr, kStretch, PROT_READ | PROT_WRITE);
       const std::uint64_t state = random_state;
       random_state = mix64(seed_ ^ mix64(stretch));  // whatever was read before
-      read_(*part_, first, std::min(fits, part_->count() - first), made);
+      read_numbers(*part_, type_, first, std::min(fits, part_->count() - first), made);
       random_state = state;
       mremap(made, kStretch, kStretch, MREMAP_MAYMOVE | MREMAP_FIXED, memory_ + stretch * kStretch);
       there_[stretch] = 1;
@@ -173,8 +187,7 @@ class ReadOnFault {
   std::atomic<std::byte*> memory_ = nullptr;
   std::atomic<std::size_t> bytes_ = 0;
   const StoredPart* part_ = nullptr;
-  Read read_ = nullptr;
-  std::size_t number_bytes_ = 1;
+  NumberType type_;
   std::uint64_t seed_ = 0;
   std::vector<char> there_;  // by stretch
   std::array<std::size_t, kMost> order_ = {};
@@ -183,44 +196,32 @@ class ReadOnFault {
 inline ReadOnFault ReadOnFault::places[kPlaces];
 
 // The numbers of one tensor in a call.
-template <class T>
 class Numbers {
  public:
-  Numbers() = default;
-  Numbers(std::size_t count, T value) : own_(count, value) {}
   // The part has to outlive them. `changes`: the reference writes to them.
-  Numbers(const StoredPart& part, bool changes) {
-#ifdef APO_REFERENCE_ONLY
-    constexpr bool kAtOnce = true;  // a sanitizer sees the end of the memory
-#else
-    constexpr bool kAtOnce = false;
-#endif
+  Numbers(const StoredPart& part, const NumberType& type, bool changes, bool at_once) {
     constexpr std::int64_t kLarge = std::int64_t{1} << 17;
-    if (kAtOnce || changes || part.count() < kLarge) {
-      own_.resize(static_cast<std::size_t>(part.count()));
-      read_numbers(part, 0, part.count(), own_.data());
-      return;
+    if (at_once || changes || part.count() < kLarge) {
+      own_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(part.count() * type.bytes));
+      read_numbers(part, type, 0, part.count(), own_.get());
+    } else {
+      on_fault_.reset(ReadOnFault::take(part, type));
     }
-    on_fault_.reset(
-        ReadOnFault::take(part, sizeof(T), [](const StoredPart& of, std::int64_t first, std::int64_t count, void* to) {
-          read_numbers(of, first, count, static_cast<T*>(to));
-        }));
   }
-  T* data() {
-    return on_fault_ ? reinterpret_cast<T*>(on_fault_->memory()) : own_.data();
+  // All of them are `value`.
+  Numbers(std::int64_t count, const NumberType& type, double value)
+      : own_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(count * type.bytes))) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      type.from_doubles(&value, 1, own_.get() + i * type.bytes);
+    }
   }
-  const T* data() const {
-    return const_cast<Numbers*>(this)->data();
-  }
-  const std::vector<T>& written() const {
-    return own_;
-  }
+  std::byte* data() const { return on_fault_ ? on_fault_->memory() : own_.get(); }
 
  private:
   struct GiveBack {
     void operator()(ReadOnFault* taken) const { taken->give_back(); }
   };
-  std::vector<T> own_;
+  std::unique_ptr<std::byte[]> own_;
   std::unique_ptr<ReadOnFault, GiveBack> on_fault_;
 };
 
