@@ -310,7 +310,8 @@ void add_command_reference(Family& family, const FamilyFile& file, const OracleO
     drawn.merge(fill(*self, axes, seed));
     return drawn;
   };
-  family.reference_and_noise = nullptr;
+  family.expected = nullptr;
+  family.draw = nullptr;
   family.derive = [](const Axes&, const TensorMap&, int) { return TensorMap(); };
   family.reference = [self](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
     return run(*self, axes, inputs, self->file.widest);

@@ -18,6 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
+#include "kernels/encode.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -67,9 +68,9 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .drawn_by = tensor.drawn_by};
 }
 
-TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
-               int threads) {
-  TensorMap drawn;
+TensorBytes draw(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+                 int threads) {
+  TensorBytes drawn;
   for (const FileTensor& tensor : program.file().tensors) {
     const bool by_function = tensor.distribution.kind == DistributionKind::function;
     if (tensor.role != Role::input || (by_function && !program.file().reference_command.empty())) {
@@ -77,8 +78,9 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
     }
     const std::uint64_t own_seed = derive_seed(seed, tensor.name);
     if (by_function) {
-      drawn.merge(
-          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
+      const OracleAnswer answer =
+          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name});
+      drawn[tensor.name] = encode(tensor.dtype, answer.outputs.at(tensor.name), threads);
       continue;
     }
     const std::int64_t largest = tensor.distribution.largest.empty()
@@ -88,6 +90,18 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
         draw_input(tensor.distribution, tensor.dtype, extents_at(tensor, axes), largest, own_seed, regime, threads);
   }
   return drawn;
+}
+
+TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+               int threads) {
+  const TensorBytes drawn = draw(program, axes, seed, regime, threads);
+  TensorMap values;
+  for (const FileTensor& tensor : program.file().tensors) {
+    if (const auto found = drawn.find(tensor.name); found != drawn.end()) {
+      values[tensor.name] = decode(tensor.dtype, found->second, threads);
+    }
+  }
+  return values;
 }
 
 // The units of one group do all of the work; those of another repeat it for another output.
@@ -263,6 +277,9 @@ void add_program(Family& family, const Program& program) {
   family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
     return fill(*program, axes, seed, regime, threads);
   };
+  family.draw = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
+    return draw(*program, axes, seed, regime, threads);
+  };
   family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
     return derive(*program, axes, inputs, threads);
   };
@@ -281,11 +298,21 @@ void add_program(Family& family, const Program& program) {
     };
   };
   family.reference = answers(Mode::reference);
-  family.reference_and_noise = [program](const Axes& axes, const TensorMap& inputs,
-                                         const std::vector<std::int64_t>& units, int threads) {
-    OracleAnswer answer =
-        program->ask({.mode = Mode::expected, .axes = axes, .units = units, .values = &inputs, .threads = threads});
-    return std::pair(std::move(answer.outputs), std::move(answer.noise));
+  const std::optional<FileTolerance>& tolerance = program->file().tolerance;
+  const Mode expecting = tolerance && !tolerance->is_derived ? Mode::reference : Mode::expected;
+  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs,
+                                         const std::vector<std::int64_t>& units, bool whole, int threads) {
+    OracleAnswer answer = program->ask({.mode = expecting,
+                                        .axes = axes,
+                                        .units = units,
+                                        .stored = &inputs,
+                                        .threads = threads,
+                                        .of_units = true,
+                                        .whole = whole});
+    return ExpectedValues{.units = std::move(answer.units),
+                          .reference = std::move(answer.outputs),
+                          .noise = std::move(answer.noise),
+                          .whole = std::move(answer.whole)};
   };
   family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
                                                             const std::vector<std::int64_t>& units, int threads) {
@@ -374,7 +401,6 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
 
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
-  family.reference_and_noise = nullptr;
   const auto bounds_of = [declared](const TensorMap& expected) {
     TensorMap bounds = expected;
     for (auto& [name, values] : bounds) {
@@ -385,6 +411,15 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
   };
   family.noise = [bounds_of](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
                              int) { return bounds_of(expected); };
+  if (family.expected) {
+    family.expected = [bounds_of, derived = family.expected](const Axes& axes, const StoredTensors& inputs,
+                                                             const std::vector<std::int64_t>& units, bool whole,
+                                                             int threads) {
+      ExpectedValues values = derived(axes, inputs, units, whole, threads);
+      values.noise = bounds_of(values.reference);
+      return values;
+    };
+  }
   if (family.alternatives) {
     family.alternatives = [bounds_of, derived = family.alternatives](const Axes& axes, const TensorMap& inputs,
                                                                      const std::vector<std::int64_t>& units,

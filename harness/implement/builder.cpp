@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <mutex>
 
 #include "harness/core/error.h"
@@ -124,6 +125,22 @@ std::string resolve_native(const std::string& compiler) {
       "sudo apt-get install g++");
 }
 
+// What a compiler does on this machine. Each is asked once by a process, which has several builders.
+struct CompilerFacts {
+  std::string native;
+  std::vector<fs::path> folders;
+};
+
+CompilerFacts facts_of(const std::string& compiler) {
+  static std::mutex asking;
+  static std::map<std::string, CompilerFacts> known;
+  const std::lock_guard lock(asking);
+  const auto found = known.find(compiler);
+  return found != known.end()
+             ? found->second
+             : known[compiler] = {.native = resolve_native(compiler), .folders = header_folders(compiler)};
+}
+
 // How a variant runs beside itself, as its undefined symbols tell.
 struct ThreadUse {
   bool starts = false;    // threads of its own
@@ -149,11 +166,10 @@ ThreadUse thread_use(const Build& build) {
 }  // namespace
 
 Builder::Builder(BuildOptions options)
-    : options_(std::move(options)),
-      cache_(options_.cache),
-      toolchain_(describe_compiler(options_.compiler)),
-      native_(resolve_native(toolchain_.compiler)),
-      compiler_folders_(header_folders(toolchain_.compiler)) {
+    : options_(std::move(options)), cache_(options_.cache), toolchain_(describe_compiler(options_.compiler)) {
+  CompilerFacts facts = facts_of(toolchain_.compiler);
+  native_ = std::move(facts.native);
+  compiler_folders_ = std::move(facts.folders);
   if (!fs::is_regular_file(options_.home / "kernels" / "abi.h")) {
     throw EnvironmentError("'" + options_.home.string() + "' does not hold kernels/abi.h",
                            "set APO_HOME to the folder of this program's data");

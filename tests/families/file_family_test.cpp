@@ -181,9 +181,13 @@ TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLarge) {
 }
 
 TEST(FileFamily, NoiseIsTheSameForAnyNumberOfThreads) {
-  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
-  const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);
-  EXPECT_EQ(expect(family, inputs, {}, 1).noise, expect(family, inputs, {}, 3).noise);
+  const std::string one_unit =
+      replaced(replaced(kSoftmax, "family    softmax", "family    whole_softmax"), "// apo:unit      rows\n", "");
+  for (const std::string& text : {std::string(kSoftmax), one_unit}) {
+    const Family family = family_of(parse_family(text, "softmax.h"), test_oracle());
+    const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);
+    EXPECT_EQ(expect(family, inputs, {}, 1).noise, expect(family, inputs, {}, 3).noise);
+  }
 }
 
 // Each size is another fault; the text under its apo: lines stays the same, so all of them are one program.
@@ -242,9 +246,10 @@ TEST(FileFamily, AReferenceThatRunsForLongIsSaidOnceAndAnotherNot) {
   options.patience_s = 0.5;
   EXPECT_THROW(ask(11), UserError);
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(
-      said.front(),
-      "waiting for the reference of family faults (n=11): it has been running for 500 ms and is ended after 2.0 s");
+  EXPECT_EQ(said.front(),
+            "waiting for the reference of family faults (n=11): it has been running for 500 ms and is ended after 2.0 "
+            "s; write a line '// apo:unit AXIS...' with axes along which the work falls into independent parts, so "
+            "that a few parts are computed, or a smaller workload");
 }
 
 TEST(FileFamily, AReferenceThatDoesNotCompileNamesTheUsersLine) {

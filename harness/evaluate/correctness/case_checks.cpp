@@ -173,6 +173,7 @@ class CaseChecks {
     references_.emplace(runtime_.threads, count, [this, cases = std::move(cases)](std::size_t i) {
       for (const CheckedPointer& inputs : case_inputs(runtime_, one(cases[i]), seed_of(cases[i]))) {
         if (inputs != nullptr) {  // else its regime is left out
+          inputs->compute_whole();
           static_cast<void>(inputs->expected());
         }
       }
@@ -201,6 +202,7 @@ class CaseChecks {
     if (kept && result.outcome == Outcome::valid) {
       result.calls += kept->calls;
       result.elements += kept->elements;
+      result.not_computed += kept->not_computed;
       merge(result.errors, kept->errors);
       result.draws.add(kept->draws);
     }

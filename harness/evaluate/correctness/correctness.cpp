@@ -90,6 +90,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   int left_out = 0;
   std::int64_t elements = 0;
   std::int64_t undecided = 0;
+  std::int64_t not_computed = 0;
   std::string confinement;
   int compared = 0;
   std::string not_compared;
@@ -114,6 +115,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     calls += result->calls;
     elements += result->elements;
     undecided += result->undecided;
+    not_computed += result->not_computed;
     draws.add(result->draws);
     confinement = result->confinement;
     compared += result->code_compared ? 1 : 0;
@@ -139,6 +141,9 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   gate.evidence += sizes_text(runtime, configuration, gate.checked);
   if (undecided > 0) {
     gate.evidence += fmt::format("; not decided: {} more units that differ from another call's", undecided);
+  }
+  if (not_computed > 0) {
+    gate.evidence += fmt::format("; not computed: {} drawn units, as the reference is slow", not_computed);
   }
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
