@@ -33,7 +33,7 @@ constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared 
 // ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Where
 // variables are costs a quarter of the time, and only a debugger asks. Exceptions, errno and traps are none of a
 // kernel's.
-Words checked_compile_flags(const BuildOptions& options) {
+Words checked_compile_flags(const BuildOptions& options, const Variant& variant) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
@@ -58,7 +58,9 @@ Words checked_compile_flags(const BuildOptions& options) {
                                               "-fno-sanitize-recover=all",
                                               "--param=tsan-instrument-func-entry-exit=0",
                                               "--param=tsan-distinguish-volatile=1"};
-  return joined(flags, mode);
+  Words own = variant.flags;  // what a GPU's compiler makes of its arithmetic has no equivalent here
+  std::erase_if(own, [](const std::string& flag) { return !flag.starts_with("-std=") && !flag.starts_with("-D"); });
+  return with_flags(joined(flags, mode), own);
 }
 
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
@@ -232,7 +234,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
   const fs::path headers = options.home / "harness" / "executor" / "device";
   // The flags say that it is C++, so they stand before the name that does not.
   CompileStep step = run_step(
-      joined(joined({compiler}, checked_compile_flags(options)),
+      joined(joined({compiler}, checked_compile_flags(options, variant)),
              {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
       folder, options.timeout_s, options.stop);
   if (step.ok) {
@@ -258,7 +260,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
 
 Built build_checked(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
                     const Family& family, const Variant& variant, const std::string& header) {
-  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize));
+  const Words flags = joined(checked_compile_flags(options, variant), checked_link_flags(options.sanitize));
   const BuildRecipe recipe{
       .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), compiler.compiler, compiler.version,
                      device_headers(options.home / "harness" / "executor" / "device")},
