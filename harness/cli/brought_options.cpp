@@ -7,7 +7,8 @@ namespace apo {
 
 void add_brought(CLI::App& app, BroughtOptions& options) {
   app.add_option("--function", options.functions,
-                 "function of the file to call, in place of one named like the family; may repeat: each is a variant")
+                 "function of the file to call, and what its parameters get where their names do not say it: "
+                 "'norm4 N=B*T block_size=256'; may repeat: each is a variant")
       ->allow_extra_args(false);
   app.add_option("--line", options.lines,
                  "a line of the metadata block, for a file as it is: 'tune block_size 256', 'requires C % 4 == 0', "

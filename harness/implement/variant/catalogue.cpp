@@ -153,8 +153,8 @@ GivenFile brought_file(const fs::path& file, const std::string& function, const 
   for (const std::string& line : lines) {
     block += sign + one_line(line) + "\n";
   }
-  const std::string plain = function.substr(0, function.find_first_of("<:"));
-  const std::string name = plain.empty() ? file.stem().string() : plain;
+  const std::string called = function.substr(0, function.find_first_of("< "));  // "mine::norm" of "mine::norm<4> n=N"
+  const std::string name = called.empty() ? file.stem().string() : called.substr(called.rfind(':') + 1);
   const fs::path path = file.parent_path() / (name + file.extension().string());
   // An include line leaves the numbers of the author's lines; a name of its own would include itself.
   const bool include = name != file.stem() && read_block(text, file.string()).empty();
