@@ -101,8 +101,10 @@ CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, co
   CompileStep all = nvcc(joined({"-c", "-o", kObject, "--keep", "--keep-dir", kKept, call.source.name}, compile));
   if (all.ok) {
     fs::rename(folder / kKept / (fs::path(call.source.name).stem().string() + ".cubin"), folder / kCubin);
-    const CompileStep step = nvcc(joined({kObject, "-o", kLibrary}, link));
-    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence + missing_libraries(step.log)};
+    CompileStep link_step = nvcc(joined({kObject, "-o", kLibrary}, link));
+    link_step.evidence = replace_all(link_step.evidence, folder.string() + "/", "") + missing_libraries(link_step.log);
+    link_step.log = link_step.ok ? all.log + link_step.log : replace_all(link_step.log, folder.string() + "/", "");
+    all = std::move(link_step);
   }
   fs::remove_all(folder / kKept);
   if (!all.ok) {

@@ -78,21 +78,26 @@ Choice choose_named(const CallOffer& offer, const std::vector<FileFunction>& all
   return choice;
 }
 
+// Of a .cu file, whose pointers are a GPU's, those that launch something: a check on the CPU may stand beside them.
+bool may_be_meant(const CallOffer& offer, const FileFunction& one) {
+  return one.function.name != "main" && (offer.variant.target == Target::host || one.function.launches);
+}
+
 std::vector<Choice> choose_fitting(const CallOffer& offer, const std::vector<FileFunction>& all) {
   std::vector<Choice> fitting;
   for (const FileFunction& one : all) {
-    if (CallMatch match = match_names(offer, one.function); match.problem.empty()) {
+    if (CallMatch match = match_names(offer, one.function); match.problem.empty() && may_be_meant(offer, one)) {
       fitting.push_back({.function = &one, .match = std::move(match)});
     }
   }
   return fitting;
 }
 
-std::string names_of(const std::vector<FileFunction>& all) {
+std::string names_of(const CallOffer& offer, const std::vector<FileFunction>& all) {
   std::vector<std::string> names;
   for (const FileFunction& one : all) {
     const bool is_new = std::ranges::find(names, one.function.name) == names.end();
-    if (is_new && one.is_own && one.function.name != "main") {
+    if (is_new && one.is_own && may_be_meant(offer, one)) {
       names.push_back(one.function.name);
     }
   }
@@ -106,8 +111,8 @@ Choice choose(const CallOffer& offer, const std::vector<FileFunction>& all, std:
   if (!variant.function.empty()) {
     Choice named = choose_named(offer, all, plain_part(variant.function));
     if (named.function == nullptr) {
-      problem =
-          fmt::format("{}:1: there is no host function '{}'; the file has: {}", file, variant.function, names_of(all));
+      problem = fmt::format("{}:1: there is no host function '{}'; the file has: {}", file, variant.function,
+                            names_of(offer, all));
     }
     return named;
   }
@@ -127,7 +132,7 @@ Choice choose(const CallOffer& offer, const std::vector<FileFunction>& all, std:
   for (const Choice& one : fitting) {
     names.push_back(one.function->function.name);
   }
-  const std::string own = names_of(all);
+  const std::string own = names_of(offer, all);
   if (!names.empty()) {
     problem = fmt::format("{}:1: several functions fit: {}; name one with --function or '// apo:function NAME'", file,
                           join(names, ", "));

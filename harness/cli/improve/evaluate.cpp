@@ -249,8 +249,8 @@ std::string verdict_line(const CandidateAnswer& answer) {
 void print_besides(const CandidateAnswer& answer) {
   const bool unbuilt = !answer.gates.empty() && answer.gates.back().outcome == Outcome::build_failed;
   std::fputs(unbuilt ? as_quotation(answer.log).c_str() : "", stderr);
-  for (const std::string& line : answer.feedback) {
-    print(line.starts_with("calls ") ? "  " + line + "\n" : "");
+  if (!unbuilt && !answer.feedback.empty() && answer.feedback.front().starts_with("calls ")) {
+    print("  " + answer.feedback.front() + "\n");
   }
 }
 

@@ -162,8 +162,13 @@ std::vector<Parameter> parameters_of(Tokens tokens) {
   return parameters;
 }
 
-// Adds the function whose head these tokens are, if they are one for the host.
-void add_function(Tokens head, std::vector<FunctionText>& functions) {
+bool has_launch(Tokens body) {
+  const auto is_angle = [](const Token& token) { return token.text == "<"; };
+  return std::ranges::search_n(body, 3, true, {}, is_angle).size() > 0;
+}
+
+// Adds the function of this head, if it is one for the host.
+void add_function(Tokens head, Tokens body, std::vector<FunctionText>& functions) {
   const bool is_template = !head.empty() && head.front().text == "template";
   for (std::size_t i = 0; i < head.size();) {
     if (head[i].text == "<") {  // of a template, or of a type
@@ -190,7 +195,8 @@ void add_function(Tokens head, std::vector<FunctionText>& functions) {
       functions.push_back({.name = std::string(name),
                            .line = head[i - 1].line,
                            .parameters = parameters_of(head.subspan(i + 1, end - i - 2)),
-                           .is_template = is_template});
+                           .is_template = is_template,
+                           .launches = has_launch(body)});
     }
     return;
   }
@@ -223,8 +229,9 @@ std::vector<FunctionText> host_functions(std::string_view source) {
     } else if (has(head, "namespace") || (head.size() == 2 && head.front().text == "extern")) {
       begin = ++i;  // what stands inside is outside of functions too
     } else {
-      add_function(head, functions);
-      begin = i = behind_brackets(tokens, i, "{", "}");
+      const std::size_t end = behind_brackets(tokens, i, "{", "}");
+      add_function(head, tokens.subspan(i, end - i), functions);
+      begin = i = end;
     }
   }
   return functions;

@@ -19,6 +19,7 @@ struct FunctionText {
   int line = 0;  // of the name, from 1
   std::vector<Parameter> parameters;
   bool is_template = false;
+  bool launches = false;  // a kernel, by <<<...>>>
 
   std::string signature() const;  // "layernorm(const float* inp, int N)"
 };

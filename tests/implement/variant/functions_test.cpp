@@ -51,6 +51,8 @@ __attribute__((visibility("default"))) static void launch(float* x) { kernel<<<1
 )";
   EXPECT_EQ(found(source),
             (std::vector<std::string>{"both(T|a, T|b) in line 4, a template", "launch(float*|x) in line 5"}));
+  EXPECT_FALSE(host_functions(source)[0].launches);
+  EXPECT_TRUE(host_functions(source)[1].launches);
 }
 
 TEST(HostFunctions, ParametersHaveATypeAndPerhapsANameAndADefault) {
