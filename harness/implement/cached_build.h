@@ -106,6 +106,9 @@ Build not_built(Outcome outcome, const std::string& evidence, Build known = {});
 // -isystem FOLDER of each, for g++ and nvcc.
 Words include_flags(const IncludeFolders& folders);
 
+// The usual flags without the standard and the level of optimisation that the variant's own replace, and these.
+Words with_flags(const Words& usual, const Words& own);
+
 // The variant's files, and its generated header.
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header);
 

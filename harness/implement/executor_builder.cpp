@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 5;
+constexpr int kExecutorRecipe = 6;
 constexpr const char* kPlaces = "shared.s";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
@@ -32,7 +32,7 @@ constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared 
 // -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
 // ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Where
 // variables are costs a quarter of the time, and only a debugger asks. Errno and traps are none of a kernel's.
-Words checked_compile_flags(const BuildOptions& options) {
+Words checked_compile_flags(const BuildOptions& options, const Variant& variant) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
@@ -56,7 +56,9 @@ Words checked_compile_flags(const BuildOptions& options) {
                                               "-fno-sanitize-recover=all",
                                               "--param=tsan-instrument-func-entry-exit=0",
                                               "--param=tsan-distinguish-volatile=1"};
-  return joined(flags, mode);
+  Words own = variant.flags;  // what a GPU's compiler makes of its arithmetic has no equivalent here
+  std::erase_if(own, [](const std::string& flag) { return !flag.starts_with("-std=") && !flag.starts_with("-D"); });
+  return with_flags(joined(flags, mode), own);
 }
 
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
@@ -113,7 +115,7 @@ std::vector<SourceFile> compose(const Family& family, const Variant& variant, co
                          exports(family, variant));
   files.push_back({.name = args_header_name(family), .text = header, .path = ""});
   if (!is_device_variant(variant)) {
-    files.push_back(plain_source(family, variant));
+    files.push_back(plain_call(family, variant).source);
   }
   return files;
 }
@@ -221,16 +223,15 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
   const Words before = {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()};
   const Words host = {"-I" + options.home.string(), "-I" + (headers / "host").string(), "-include",
                       (headers / "host" / "runtime.h").string()};
-  const auto compile = [&](const Words& what) {
-    // The flags say that it is C++, so they stand before the name that does not. __FILE__ is what it is for a GPU.
-    const Words named = {"-fmacro-prefix-map=" + variant.path + "=" + source_name(variant), "-c", "-o", kObject};
-    return run_step(
-        joined(joined(joined({compiler}, checked_compile_flags(options)), joined(before, device ? Words{} : host)),
-               joined(named, what)),
-        folder, options.timeout_s, options.stop);
-  };
-  CompileStep step =
-      device ? compile({source_name(variant)}) : compile_library_source(family, variant, folder, compile).step;
+  const PlainCall call = device ? PlainCall{.source = {.name = source_name(variant)}} : plain_call(family, variant);
+  // The flags say that it is C++, so they stand before the name that does not. __FILE__ is what it is for a GPU.
+  const Words named = {"-fmacro-prefix-map=" + variant.path + "=" + source_name(variant), "-c", "-o", kObject,
+                       call.source.name};
+  CompileStep step = run_step(joined(joined(joined({compiler}, checked_compile_flags(options, variant)),
+                                            joined(before, device ? Words{} : host)),
+                                     named),
+                              folder, options.timeout_s, options.stop);
+  explain_call(step, call);
   if (step.ok) {
     const SharedVariables shared = read_shared(read_file(folder / kObject));
     built.kernels = kernel_facts(variant, shared);
@@ -250,7 +251,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
 
 Built build_checked(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
                     const Family& family, const Variant& variant, const std::string& header) {
-  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize, variant));
+  const Words flags = joined(checked_compile_flags(options, variant), checked_link_flags(options.sanitize, variant));
   const BuildRecipe recipe{
       .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), compiler.compiler, compiler.version,
                      device_headers(options.home / "harness" / "executor" / "device")},

@@ -309,10 +309,11 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
     throw UserError(options.file.empty() ? "no variant was given" : "both a variant and --file were given",
                     "'apo verify FAMILY/NAME', or 'apo verify --file FILE' for one that is not registered");
   }
-  const std::string name =
-      options.file.empty()
-          ? options.variant
-          : workspace.catalogue().add(candidate_file(options.file, folder.path()).path, options.family).variant->id();
+  const std::string name = options.file.empty()
+                               ? options.variant
+                               : workspace.catalogue()
+                                     .add({candidate_file(options.file, folder.path()).path, ""}, options.family)
+                                     .variant->id();
   return workspace.catalogue().configuration(name);
 }
 

@@ -149,13 +149,18 @@ class Checker {
                                      {"scratch", variant_.scratch.size()},
                                      {"launch", variant_.launches.size()},
                                      {"link", variant_.libraries.size()},
-                                     {"include", variant_.includes.size()}}) {
+                                     {"include", variant_.includes.size()},
+                                     {"flags", variant_.flags.size()},
+                                     {"function", has_function() ? std::size_t{1} : 0}}) {
       if (lines > 0) {
         fail(key, 0, "an apo:ffi line excludes this one",
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }
   }
+
+  // Variant::function is that of a shared object too.
+  bool has_function() const { return std::ranges::find(block_, "function", &BlockLine::key) != block_.end(); }
 
   void check_form() const {
     if (!variant_.object.empty()) {
@@ -164,6 +169,11 @@ class Checker {
     const bool device = is_device_variant(variant_);
     if (!device && !variant_.launches.empty()) {
       fail("launch", 0, "a host variant has no kernels to launch", "remove the apo:launch lines");
+    }
+    if (device && has_function()) {
+      fail("function", 0, "an apo:launch line excludes this one",
+           "leave one of the two out: either apo launches the "
+           "kernels, or the function does");
     }
     if ((device || variant_.target == Target::host) && !variant_.libraries.empty()) {
       fail("link", 0, "only host code on target cuda is linked with libraries of the toolkit",
@@ -182,6 +192,8 @@ class Checker {
     }
     for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
                                      {"include", !variant_.includes.empty()},
+                                     {"flags", !variant_.flags.empty()},
+                                     {"function", has_function()},
                                      {"ffi", !variant_.object.empty()}}) {
       if (given) {
         fail(key, 0, std::string("a Triton kernel takes no apo:") + key, "remove the line");
@@ -292,6 +304,7 @@ bool is_read(const Variant& variant, const std::string& tunable) {
   const auto reads = [&](const std::string& text) { return has_word(text, tunable); };
   return std::ranges::any_of(all_sources(variant),
                              [&](const SourceFile& file) { return reads(code_of(variant, file)); }) ||
+         std::ranges::any_of(variant.arguments, [&](const auto& one) { return reads(one.second); }) ||
          std::ranges::any_of(variant.launches, [&](const Launch& launch) {
            return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });
          });

@@ -17,7 +17,9 @@
 #include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/facts/variants.h"
@@ -128,8 +130,8 @@ std::string unknown_technique(const std::string& name, Target target) {
                      guess.empty() ? "" : "; " + guess);
 }
 
-std::vector<std::string> notes_on(const Variant& variant, bool verified) {
-  std::vector<std::string> notes;
+std::vector<std::string> notes_on(const Family& family, const Variant& variant, bool verified) {
+  std::vector<std::string> notes = {call_note(family, variant)};
   if (variant.idea.empty() && variant.techniques.empty() && !variant.prediction) {
     notes.emplace_back("it names neither an idea nor a technique, and predicts nothing");
   }
@@ -218,21 +220,33 @@ void name_users_file(CandidateAnswer& answer, const std::string& path, const std
   }
 }
 
+std::string call_note(const Family& family, const Variant& variant) {
+  if (is_device_variant(variant) || !variant.object.empty()) {
+    return "";
+  }
+  std::vector<std::string> names;
+  for (const ArgumentField& field : argument_fields(family, variant)) {
+    names.push_back(field.name);
+  }
+  const PlainCall call = plain_call(family, variant);
+  const bool as_the_contract = call.text == family.name + "(" + join(names, ", ") + ")";
+  return call.function.empty() || as_the_contract ? "" : "calls " + call.text;
+}
+
 CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
   // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
   // whatever happens to the file meanwhile.
   Catalogue registered = workspace.catalogue();
-  const Registration tried = workspace.catalogue().add(request.file, request.family);
+  const GivenFile file = brought_file(request.file, request.function, request.lines);
+  const Registration tried = workspace.catalogue().add(file, request.family);
   const Variant variant = *tried.variant;
   CandidateAnswer answer{.variant = variant.id()};
-  if (tried.already_registered) {
-    answer.verdict = CandidateVerdict::already_registered;
-    answer.path = variant.path;
-  } else if (passes_checks(workspace, variant, request.checks, observer, answer)) {
+  if (passes_checks(workspace, variant, request.checks, observer, answer)) {
+    answer.verdict = tried.already_registered ? CandidateVerdict::already_registered : CandidateVerdict::registered;
+    answer.path = tried.already_registered ? variant.path : "";
     keep_variant(registered, workspace.paths(), variant, answer);
-    answer.verdict = CandidateVerdict::registered;
     if (!answer.path.empty()) {
-      answer.feedback = notes_on(variant, request.checks.verify);
+      answer.feedback = notes_on(workspace.family(variant.family), variant, request.checks.verify);
       std::erase(answer.feedback, "");
     }
   }

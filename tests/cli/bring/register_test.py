@@ -62,6 +62,39 @@ class Register(RegisterTest):
         added("simple")
         self.assertEqual(self.json("show", "halves/simple")["parent"], "halves/another")
 
+    def test_one_that_is_registered_is_checked_against_the_family_that_changed(self):
+        self.register("halves.h", HALVES)
+        text = "void halves(const float* x, float* y, int64_t n) { while (n-- > 0) y[n] = x[n] / 2; }\n"
+        self.register("mine.cpp", text, "--family", "halves")
+        self.said(self.register("mine.cpp", text, "--family", "halves").out, *GATES, "halves/mine is already registered")
+        self.register("halves.h", HALVES.replace("x[i] / 2", "x[i] / 4"))
+        ran = self.register("mine.cpp", text, "--family", "halves", code=3)
+        self.said(ran.out, "correctness: incorrect")
+        self.said(ran.err, "halves/mine is not registered: gate correctness says incorrect")
+
+    def test_a_file_as_it_is_is_called_by_the_names_of_its_parameters(self):
+        self.place.write("theirs/part.cpp", "void one(float* out, const float* in, int i) { out[i] = in[i]; }\n")
+        self.place.write("theirs/copies.cpp", '#include "assert.h"\n#include "part.cpp"\n'
+                         "void in_blocks(float* y, const float* inp, int n, const int block) {\n"
+                         "  for (int i = 0; i < n; i += block)\n"
+                         "    for (int j = i; j < n && j < i + block; ++j) one(y, inp, j);\n}\n"
+                         "void backwards(float* y, const float* inp, int n) { while (n-- > 0) one(y, inp, n); }\n"
+                         "int main() { return 0; }\n")
+        words = ["register", "theirs/copies.cpp", "--family", "copy"]
+        self.said(self.apo(*words, code=3).out, "there is no function that can be called as 'void copy(",
+                  "name one with --function or '// apo:function NAME': in_blocks, backwards")
+        refused = self.apo(*words, "--function", "in_blocks", code=3)
+        self.said(refused.out, "build_failed, theirs/copies.cpp:3: in_blocks cannot be called: nothing fits its parameter "
+                  "'const float* inp'; say what it gets: '// apo:function in_blocks inp=NAME'")
+        self.said(refused.err, "the function:  in_blocks(float* y, const float* inp, int n, const int block)",
+                  "the contract:  copy(const float* x, float* y, int64_t n)")
+        ran = self.apo(*words, "--line", "function in_blocks inp=x block=8")
+        self.said(ran.out, "note: calls in_blocks(y, inp=x, n, block=8)", "copy/copies registered: ")
+        words += ["--line", "tune block 4,16", "--function"]
+        self.said(self.apo(*words, "in_blocks inp=x").out, "note: calls in_blocks(y, inp=x, n, block)",
+                  "copy/in_blocks registered: ")
+        self.said(self.apo("verify", "copy/in_blocks[block=16]", "--workload", "n4k", "--no-sanitizers").out, "valid")
+
     def test_a_note_names_a_tunable_that_no_line_reads(self):
         for name, code, expected in (("unread", "// BLOCK\n", 1), ("is_read", "static_assert(BLOCK > 0);\n", 0)):
             out = self.register(name + ".cpp", f"// apo:variant copy/{name}\n// apo:tune BLOCK 64,128\n"
