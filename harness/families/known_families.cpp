@@ -17,8 +17,10 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
+#include "harness/families/extrapolate.h"
 #include "harness/families/family_file.h"
 #include "kernels/random.h"
+#include "kernels/small_shape.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -197,45 +199,63 @@ double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes&
   return bytes;
 }
 
-Work count(const OracleProgram& program, const Axes& axes) {
+// Names of what is counted beside special functions.
+constexpr const char* kFlops = "flops";
+constexpr const char* kChain = "special chain";
+constexpr const char* kUpdatedBytes = "updated bytes";
+
+// Runs the reference on one unit of each size.
+Counts count_units(const OracleProgram& program, const Axes& axes) {
+  const FamilyFile& file = program.file();
+  const Axes small = axes_of_each_size(file, axes);
+  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
+  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
+  Counts counts = {{kUpdatedBytes, updated_bytes(program, axes, small, inputs)}};
+  const oracle::Contract contract = contract_at(file, small);
+  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
+    const double same = units_like(file, axes, oracle::part_of(contract, unit));
+    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
+    counts[kFlops] += same * answer.flops;
+    counts[kChain] = std::max(counts[kChain], answer.special_chain);
+    for (const auto& [name, number] : answer.specials) {
+      counts[name] += same * number;
+    }
+  }
+  return counts;
+}
+
+Work count(const Family& shape, const OracleProgram& program, const Axes& axes) {
   const FamilyFile& file = program.file();
   Work work{.bytes = compulsory_bytes(file, axes)};
   if (!file.reference_command.empty()) {
     return work;
   }
-  const Axes small = axes_of_each_size(file, axes);
-  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
-  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
-  work.bytes += updated_bytes(program, axes, small, inputs);
-  const oracle::Contract contract = contract_at(file, small);
-  std::map<std::string, double> special;
-  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
-    const double same = units_like(file, axes, oracle::part_of(contract, unit));
-    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
-    work.flops += same * answer.flops;
-    work.serial_special_functions = std::max(work.serial_special_functions, answer.special_chain);
-    for (const auto& [name, number] : answer.specials) {
-      special[name] += same * number;
-      work.special_functions += name == "division" ? 0 : same * number;
+  const auto count_at = [&](const Axes& at) { return count_units(program, at); };
+  const bool is_small = element_count(shape, axes_of_each_size(file, axes)) <= kSmallElements;
+  auto [counts, is_estimate] = is_small ? Extrapolated{.counts = count_at(axes)} : extrapolate(shape, axes, count_at);
+  work.flops = counts[kFlops];
+  work.serial_steps = work.serial_special_functions = counts[kChain];
+  work.bytes += counts[kUpdatedBytes];
+  work.is_estimate = is_estimate;
+  for (const auto& [name, number] : counts) {
+    if (name != kFlops && name != kChain && name != kUpdatedBytes) {
+      work.special_by_name.push_back({.name = name, .count = number});
+      work.special_functions += name == "division" ? 0 : number;
     }
   }
-  for (const auto& [name, number] : special) {
-    work.special_by_name.push_back({.name = name, .count = number});
-  }
-  work.serial_steps = work.serial_special_functions;
   return work;
 }
 
 // Counted once for each size.
-std::function<Work(const Axes&)> counted(Program program) {
+std::function<Work(const Axes&)> counted(const Family& shape, Program program) {
   struct CountedWork {
     std::mutex mutex;
     std::map<Axes, Work> by_axes;
   };
-  return [program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
+  return [shape, program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
     const std::lock_guard lock(known->mutex);
     const auto found = known->by_axes.find(axes);
-    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);
+    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(shape, *program, axes);
   };
 }
 
@@ -266,7 +286,7 @@ void add_program(Family& family, const Program& program) {
   family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
     return derive(*program, axes, inputs, threads);
   };
-  family.work = counted(program);
+  family.work = counted(family, program);  // of what is known by now: axes, tensors and legal sizes
   const auto answers = [program](Mode mode) {
     return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
                            int threads) {
@@ -372,6 +392,33 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
           .signed_zero = signed_zero};
 }
 
+std::string class_of(const FamilyFile& file, const Axes& axes) {
+  const auto found =
+      std::ranges::find_if(file.classes, [&](const auto& each) { return evaluate(each.condition, axes) != 0; });
+  return found == file.classes.end() ? "any" : found->name;
+}
+
+// Where the file has no small workload: the default one scaled down, as it comes and with odd sizes. Candidates are
+// checked, sanitized and executed on these.
+void add_small_workloads(Family& family, const FamilyFile& file) {
+  if (std::ranges::any_of(family.workloads, is_small)) {
+    return;
+  }
+  const Axes whole = family.workloads.front().axes;
+  const Axes small = small_shape(family, whole);
+  for (const auto& [kind, axes] :
+       {std::pair(WorkloadKind::small, small), std::pair(WorkloadKind::ragged, ragged_shape(family, small, whole))}) {
+    std::vector<std::string> name;
+    for (const AxisSpec& axis : family.axes) {
+      name.push_back(fmt::format("{}{}", axis.name, axes.at(axis.name)));
+    }
+    if (std::ranges::find(family.workloads, axes, &Workload::axes) == family.workloads.end()) {
+      family.workloads.push_back(
+          {.name = join(name, "_"), .axes = axes, .kind = kind, .workload_class = class_of(file, axes)});
+    }
+  }
+}
+
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
   family.reference_and_noise = nullptr;
@@ -429,6 +476,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
       return fmt::format("{} needs {}: {}", file.name, file.legal, error.what());
     }
   };
+  add_small_workloads(family, file);
   family.repeatable = file.repeatable;
   family.redraw = redraw_of(file);
   family.tolerance = [file](std::string_view name, const Axes& axes) {

@@ -177,10 +177,17 @@ const char* word_for(Mode mode) {
   }
 }
 
-[[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what) {
+// What helps a reference that takes too long.
+constexpr const char* kSmallerUnits =
+    "'// apo:unit AXIS...' names axes along which the work falls into independent parts, or 'AXIS/BLOCK': the more, "
+    "the "
+    "less is computed at a time";
+
+[[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what,
+                                const std::string& hint = "") {
   throw UserError(
       fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe_axes(question.axes)),
-      "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
+      hint.empty() ? "'apo family check " + file.name + "' runs it on small shapes, under sanitizers" : hint);
 }
 
 void check_answer(const FamilyFile& file, const OracleQuestion& question, const Contract& contract,
@@ -377,7 +384,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                     "mend this line of the family's file");
   }
   if (const std::string failure = failure_of(result, options_.timeout_s); !failure.empty()) {
-    throw_failure(file_, question, failure);
+    throw_failure(file_, question, failure, result.timed_out ? kSmallerUnits : "");
   }
   std::memcpy(&header, shared.data(), sizeof header);
   check_answer(file_, question, contract, header.answer);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -14,38 +13,19 @@
 #include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/families/family_file.h"
 #include "harness/implement/variant/metadata_block.h"
+#include "kernels/small_shape.h"
 
 namespace apo {
 namespace {
 
-constexpr std::int64_t kMostUnits = 8;  // of a large workload
-// Of all tensors, up to which every unit is computed: a sum over rows has few outputs of large inputs.
-constexpr std::int64_t kWholeElements = 1 << 17;
-// Of a reference in another language: workloads beside the smallest one, and elements of their tensors.
-constexpr std::int64_t kMostOfCommand = 3;
-constexpr std::int64_t kMostElementsOfCommand = 1 << 19;
+constexpr std::size_t kMostOfCommand = 3;  // workloads of a reference in another language
 constexpr double kNearlyConstant = 0.01;
-constexpr int kElementsOfUnit = 4096;  // where a single element is independent
 
-// The largest typical case that is computed whole, with `most` elements at most; nullptr without one.
-const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases,
-                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  const auto elements = [&](const Case& each) { return element_count(subject.family, each.workload->axes); };
-  const Case* best = nullptr;
-  for (const Case& each : cases) {
-    if (each.regime == "typical" && each.units.empty() && elements(each) <= most &&
-        (best == nullptr || elements(*best) < elements(each))) {
-      best = &each;
-    }
-  }
-  return best;
-}
-
-bool is_large_for_command(const Family& family, const Workload& workload) {
-  const std::int64_t own = element_count(family, workload.axes);
-  const auto smaller = std::ranges::count_if(
-      family.workloads, [&](const Workload& other) { return element_count(family, other.axes) < own; });
-  return smaller > 0 && (smaller >= kMostOfCommand || own > kMostElementsOfCommand);
+// The largest typical case.
+const Case& largest(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  return *std::ranges::max_element(cases, {}, [&](const Case& each) {
+    return each.regime == "typical" ? element_count(subject.family, each.workload.axes) : -1;
+  });
 }
 
 // By the command: its inputs of two draws need not go together.
@@ -90,9 +70,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
   const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
   if (!is_cpp(subject) && outputs_of(subject, inputs.axes, inputs.values) != expected) {
-    refuse(subject, "",
-           fmt::format("the reference gives other outputs when it is called again with the same inputs (workload {})",
-                       each.workload->name),
+    refuse(subject, "", "the reference gives other outputs when it is called again with the same inputs",
            "draw nothing in it and keep no state: what is random is an input");
   }
   for (const TensorSpec& tensor : subject.family.tensors) {
@@ -103,8 +81,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
     }
     values.at(tensor.name) = others.values.at(tensor.name);
     if (outputs_of(subject, inputs.axes, values) == expected) {
-      refuse(subject, tensor.name,
-             fmt::format("no output depends on input {} (workload {})", tensor.name, each.workload->name),
+      refuse(subject, tensor.name, "no output depends on input " + tensor.name,
              "use it in the reference, or remove its line");
     }
   }
@@ -112,7 +89,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
 
 void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSpec& tensor,
                                     const std::vector<double>& values, const Case& each) {
-  const std::vector<std::int64_t> extents = tensor.shape(each.workload->axes);
+  const std::vector<std::int64_t> extents = tensor.shape(each.workload.axes);
   std::size_t inner = 1;
   for (std::size_t i = extents.size(); i-- > 0;) {
     const auto extent = static_cast<std::size_t>(extents[i]);
@@ -122,8 +99,7 @@ void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSp
     }
     if (!varies) {
       refuse(subject, tensor.name,
-             fmt::format("output {} does not vary along extent {} of {} (workload {})", tensor.name, i + 1,
-                         tensor.shape_text, each.workload->name),
+             fmt::format("output {} does not vary along extent {} of {}", tensor.name, i + 1, tensor.shape_text),
              "a kernel that repeats one part would pass: draw inputs that make it vary, or leave the extent out");
     }
     inner *= extent;
@@ -132,8 +108,7 @@ void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSp
 
 // Rounded to the output's dtype, nearly all of it may be 0 or 1, of many values. An operation that writes most places
 // alike by its contract, such as a scatter, does so before the rounding too, and a sum over all has one place.
-void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, const std::vector<double>& values,
-                        const Case& each) {
+void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, const std::vector<double>& values) {
   constexpr double kMost = 0.9;
   std::map<double, std::int64_t> counts;
   std::map<double, std::int64_t> exact;
@@ -148,9 +123,8 @@ void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, 
   if (static_cast<double>(most->second) > kMost * static_cast<double>(values.size()) && different > 1) {
     refuse(
         subject, tensor.name,
-        fmt::format("{} of {} elements of output {} are {} in {}, {} of them by rounding (workload {})", most->second,
-                    values.size(), tensor.name, format_g(most->first), to_string(tensor.dtype), most->second - before,
-                    each.workload->name),
+        fmt::format("{} of {} elements of output {} are {} in {}, {} of them by rounding", most->second, values.size(),
+                    tensor.name, format_g(most->first), to_string(tensor.dtype), most->second - before),
         "a kernel that writes this value would nearly pass: draw inputs that leave more of the output, shorten it, or "
         "use a wider dtype");
   }
@@ -166,12 +140,10 @@ void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
     const std::vector<double>& values = expected.at(tensor.name);
     const auto [low, high] = std::ranges::minmax(values);
     if (values.size() > 1 && high - low <= kNearlyConstant * std::max(std::fabs(low), std::fabs(high))) {
-      refuse(subject, tensor.name,
-             fmt::format("all of output {} is within 1 % of {} (workload {})", tensor.name, format_g(low),
-                         each.workload->name),
+      refuse(subject, tensor.name, fmt::format("all of output {} is within 1 % of {}", tensor.name, format_g(low)),
              "a kernel that writes a constant would nearly pass: draw inputs that make it vary");
     }
-    check_format_keeps(subject, tensor, values, each);
+    check_format_keeps(subject, tensor, values);
     check_varies_along_each_extent(subject, tensor, values, each);
   }
 }
@@ -207,10 +179,10 @@ void check_units(const CheckedFamily& subject, const Case& each) {
   const TensorMap alone = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   if (const auto found = difference_in_units(subject, inputs, alone, {})) {
     refuse(subject, found->tensor,
-           fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
+           fmt::format("{} is {} when its unit is computed alone, and {} together with the others",
                        element_name(*find_tensor(subject.family, found->tensor), inputs.axes,
                                     static_cast<std::int64_t>(found->element)),
-                       format_g(found->own, 6), format_g(found->other, 6), each.workload->name),
+                       format_g(found->own, 6), format_g(found->other, 6)),
            "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
   }
 }
@@ -225,17 +197,53 @@ bool fits(FamilyFile file, const std::vector<FileUnitAxis>& units) {
   return true;
 }
 
-bool is_last_extent(const FamilyFile& file, const std::string& axis) {
-  return std::ranges::any_of(file.tensors, [&](const FileTensor& tensor) {
-    return tensor.role == Role::output && !tensor.extents.empty() && tensor.extents.back() == axis;
-  });
+// The units with blocks of the last axis, where each of its entries is one element of the largest output: a unit has
+// many outputs, or much work for each, at the sizes of the workload. One that takes in a whole axis loses it.
+std::vector<FileUnitAxis> with_blocks(const CheckedFamily& subject, std::vector<FileUnitAxis> units,
+                                      const Workload& workload) {
+  constexpr double kOutputs = 4096;
+  constexpr double kOperations = 0x1p16;
+  const Axes& axes = workload.axes;
+  const FileTensor* output = nullptr;  // the largest
+  double outputs = 0;
+  for (const TensorSpec& tensor : subject.family.tensors) {
+    if (tensor.role == Role::output) {
+      const FileTensor& own = subject.file.tensors[static_cast<std::size_t>(&tensor - subject.family.tensors.data())];
+      const bool is_larger = output == nullptr || element_count(*find_output(subject.family, output->name), axes) <
+                                                      element_count(tensor, axes);
+      output = is_larger ? &own : output;
+      outputs += static_cast<double>(element_count(tensor, axes));
+    }
+  }
+  const auto innermost =
+      std::ranges::find(units, output->extents.empty() ? "" : output->extents.back(), &FileUnitAxis::axis);
+  if (innermost == units.end()) {
+    return units;
+  }
+  std::rotate(innermost, innermost + 1, units.end());
+  const Work work = subject.family.work(axes);
+  const auto is_large = [&] {
+    double count = 1;
+    for (const FileUnitAxis& unit : units) {
+      count *= std::ceil(static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block));
+    }
+    return outputs / count >= kOutputs || (work.flops + work.special_functions) / count >= kOperations;
+  };
+  while (!units.empty() && !is_large()) {
+    FileUnitAxis& last = units.back();
+    last.block *= 2;
+    if (last.block >= axes.at(last.axis)) {
+      units.pop_back();
+    }
+  }
+  return units;
 }
 
 // A reference that indexes an axis by what it reads may crash where that axis is cut.
 bool is_independent(const CheckedFamily& subject, const InputSet& inputs, const TensorMap& whole,
-                    const FileUnitAxis& unit) {
+                    const std::vector<FileUnitAxis>& units) {
   try {
-    return !difference_in_units(subject, inputs, whole, {unit});
+    return !difference_in_units(subject, inputs, whole, units);
   } catch (const UserError&) {
     return false;
   }
@@ -253,93 +261,109 @@ void refuse(const CheckedFamily& subject, const std::string& tensor, const std::
 }
 
 InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed) {
-  return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
+  return make_inputs(subject.family, each.workload.axes, seed, each.regime, subject.threads);
 }
 
-std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed) {
-  std::vector<Case> cases;
+void on_case(const Case& each, const std::function<void()>& work) {
+  const std::string axes = describe_axes(each.workload.axes);
+  const auto with_case = [&](const std::string& what) {
+    return fmt::format("{} (workload {}, {}, regime {})", replace_all(what, " (" + axes + ")", ""),
+                       each.workload_name(), axes, each.regime);
+  };
+  const std::string sizes = each.is_scaled ? "\nthese sizes are the workload's, scaled down: '// apo:requires "
+                                             "CONDITION' leaves out those that the operation does not have"
+                                           : "";
+  try {
+    work();
+  } catch (const NothingToCompare& error) {
+    const std::string regimes =
+        each.regime == "typical" ? "" : "leave this regime out with '" + regimes_line({each.regime}) + "', or ";
+    throw NothingToCompare(with_case(error.what()), regimes + error.hint() + sizes);
+  } catch (const UserError& error) {
+    throw UserError(with_case(error.what()), error.hint() + sizes);
+  }
+}
+
+std::vector<Case> plan_cases(const Family& family, bool is_cpp) {
+  const bool all_extreme = std::ranges::all_of(
+      family.workloads, [](const Workload& workload) { return workload.kind == WorkloadKind::extreme; });
+  std::vector<Case> shapes;  // in the first regime
   for (const Workload& workload : family.workloads) {
-    if ((workload.kind == WorkloadKind::extreme && family.workloads.size() > 1) ||
-        (!is_cpp && is_large_for_command(family, workload))) {
-      continue;
-    }
-    const bool whole = element_count(family, workload.axes) <= kWholeElements;
-    const std::vector<std::int64_t> units =
-        whole ? std::vector<std::int64_t>() : draw_units(family.unit_count(workload.axes), kMostUnits, seed);
-    const bool all = is_cpp && workload.kind == WorkloadKind::ragged;
-    const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
-    for (std::size_t r = 0; r < family.regimes.size(); ++r) {
-      if (r == 0 || all || r == second) {
-        cases.push_back({.workload = &workload, .regime = family.regimes[r], .units = units});
-      }
+    Case shape{.workload = workload, .regime = family.regimes.front()};
+    shape.workload.axes = small_shape(family, workload.axes);
+    shape.is_scaled = shape.workload.axes != workload.axes;
+    const auto has_its_axes = [&](const Workload& other) { return other.axes == shape.workload.axes; };
+    const bool is_known = std::ranges::any_of(shapes, has_its_axes, &Case::workload) ||
+                          (shape.is_scaled && std::ranges::any_of(family.workloads, has_its_axes));
+    if (!is_known && (all_extreme || workload.kind != WorkloadKind::extreme)) {
+      shapes.push_back(std::move(shape));
     }
   }
   // The smallest first: what is wrong shows in seconds.
-  std::ranges::stable_sort(cases, {}, [&](const Case& each) { return element_count(family, each.workload->axes); });
+  std::ranges::stable_sort(shapes, {}, [&](const Case& shape) { return element_count(family, shape.workload.axes); });
+  if (!is_cpp) {
+    shapes.resize(std::min(shapes.size(), kMostOfCommand));
+  }
+  std::vector<Case> cases;
+  for (const Case& shape : shapes) {
+    const bool all = is_cpp && shape.workload.kind == WorkloadKind::ragged;
+    const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
+    for (std::size_t r = 0; r < family.regimes.size(); ++r) {
+      if (r == 0 || all || r == second) {
+        cases.push_back(shape);
+        cases.back().regime = family.regimes[r];
+      }
+    }
+  }
   return cases;
 }
 
-void check_memory(const CheckedFamily& subject) {
+void check_memory(const CheckedFamily& subject, const std::vector<Case>& cases) {
   // The smallest, and the first ragged one.
-  std::vector<const Workload*> chosen = {&*std::ranges::min_element(
-      subject.family.workloads, {},
-      [&](const Workload& workload) { return element_count(subject.family, workload.axes); })};
-  const auto ragged = std::ranges::find(subject.family.workloads, WorkloadKind::ragged, &Workload::kind);
-  if (ragged != subject.family.workloads.end() && &*ragged != chosen.front()) {
+  std::vector<const Case*> chosen = {&cases.front()};
+  const auto ragged = std::ranges::find_if(
+      cases, [](const Case& each) { return each.workload.kind == WorkloadKind::ragged && each.regime == "typical"; });
+  if (ragged != cases.end() && &*ragged != chosen.front()) {
     chosen.push_back(&*ragged);
   }
-  for (const Workload* workload : chosen) {
-    const InputSet inputs = make_inputs(subject.family, workload->axes, subject.seed, "typical", subject.threads);
-    const auto units = draw_units(subject.family.unit_count(workload->axes), 2 * kMostUnits, subject.seed);
-    (void)subject.program.ask({.mode = oracle::Mode::reference,
-                               .axes = workload->axes,
-                               .units = units,
-                               .values = &inputs.values,
-                               .threads = subject.threads},
-                              ProgramKind::sanitized);
+  for (const Case* each : chosen) {
+    on_case(*each, [&] {
+      const InputSet inputs = inputs_of(subject, *each, subject.seed);
+      (void)subject.program.ask({.mode = oracle::Mode::reference,
+                                 .axes = inputs.axes,
+                                 .units = {},
+                                 .values = &inputs.values,
+                                 .threads = subject.threads},
+                                ProgramKind::sanitized);
+    });
   }
 }
 
 void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case* whole = largest_whole(subject, cases);
-  if (whole == nullptr) {
-    refuse(subject, "", "no workload is small enough to check all of it",
-           "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
-  }
-  check_inputs_matter(subject, *whole);
-  if (subject.family.alternatives) {
-    check_draws(subject, *whole);
-  }
-  check_outputs_vary(subject, *whole);
-  if (is_cpp(subject) && !subject.file.units.empty()) {
-    check_units(subject, *whole);
-  }
+  const Case& whole = largest(subject, cases);
+  on_case(whole, [&] {
+    check_inputs_matter(subject, whole);
+    if (subject.family.alternatives) {
+      check_draws(subject, whole);
+    }
+    check_outputs_vary(subject, whole);
+    if (is_cpp(subject) && !subject.file.units.empty()) {
+      check_units(subject, whole);
+    }
+  });
 }
 
 std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case* small = largest_whole(subject, cases, kWholeElements);
-  if (small == nullptr) {
-    return {};
-  }
-  const InputSet inputs = inputs_of(subject, *small, subject.seed);
+  const InputSet inputs = inputs_of(subject, largest(subject, cases), subject.seed);
   const TensorMap whole = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  std::vector<FileUnitAxis> outer, last;
+  std::vector<FileUnitAxis> units;
   for (const AxisSpec& axis : subject.file.axes) {
-    const FileUnitAxis unit = {.axis = axis.name, .block = 1, .output = ""};
-    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, {unit}) && is_independent(subject, inputs, whole, unit)) {
-      (is_last_extent(subject.file, axis.name) ? last : outer).push_back(unit);
+    units.push_back({.axis = axis.name, .block = 1, .output = ""});
+    if (inputs.axes.at(axis.name) < 2 || !fits(subject.file, units) || !is_independent(subject, inputs, whole, units)) {
+      units.pop_back();
     }
   }
-  if (outer.empty() && !last.empty()) {
-    last.front().block = kElementsOfUnit;
-    return {last.front()};
-  }
-  return outer;
-}
-
-bool has_large_case(const Family& family, const std::vector<Case>& cases) {
-  return std::ranges::any_of(
-      cases, [&](const Case& each) { return element_count(family, each.workload->axes) > kWholeElements; });
+  return with_blocks(subject, units, subject.family.workloads.front());
 }
 
 }  // namespace apo
