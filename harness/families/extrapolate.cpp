@@ -61,7 +61,7 @@ Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std
   Shapes shapes;
   const auto add = [&](std::int64_t most, const std::map<std::string, double>& weights) {
     Axes shape = small_shape(family, axes, most, weights);
-    if (element_count(family, shape) <= kSmallElements && known.insert(shape).second) {
+    if (element_count(family, shape) <= kScaledElements && known.insert(shape).second) {
       shapes.all.push_back(std::move(shape));
     }
   };
@@ -74,7 +74,7 @@ Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std
   }
   shapes.fitted = shapes.all.size();
   for (const std::string& name : names) {
-    add(kSmallElements, {{name, 1e-12}});  // halved last
+    add(kScaledElements, {{name, 1e-12}});  // halved last
   }
   shapes.all.push_back(axes);
   return shapes;
@@ -127,11 +127,13 @@ Column fit(const std::vector<Column>& columns, std::size_t fitted, Column rest) 
 }
 
 // In proportion to the elements.
-Extrapolated estimate(const Family& family, const Axes& axes, const Axes& from, Counts counts) {
+Extrapolated estimate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count) {
+  const Axes small = small_shape(family, axes);
   const double ratio =
-      static_cast<double>(element_count(family, axes)) / static_cast<double>(element_count(family, from));
-  for (auto& [what, count] : counts) {
-    count *= ratio;
+      static_cast<double>(element_count(family, axes)) / static_cast<double>(element_count(family, small));
+  Counts counts = count(small);
+  for (auto& [what, number] : counts) {
+    number *= ratio;
   }
   return {.counts = std::move(counts), .is_estimate = true};
 }
@@ -144,8 +146,7 @@ Extrapolated extrapolate(const Family& family, const Axes& axes, const std::func
   const std::vector<std::string> names = scaled_axes(family, axes);
   const Shapes shapes = draw_shapes(family, axes, names, monomials(names).size() + kMore);
   if (shapes.fitted == 0) {
-    const Axes least = small_shape(family, axes);
-    return estimate(family, axes, least, count(least));
+    return estimate(family, axes, count);
   }
   std::map<std::string, Column> counted;
   for (std::size_t i = 0; i + 1 < shapes.all.size(); ++i) {
@@ -161,12 +162,7 @@ Extrapolated extrapolate(const Family& family, const Axes& axes, const std::func
     const Column fitted = fit(columns, shapes.fitted, column);
     for (std::size_t i = 0; i < column.size(); ++i) {
       if (!(std::abs(fitted[i] - column[i]) <= kExact * std::max(std::abs(column[i]), 1.0L))) {
-        const Axes& largest = shapes.all[shapes.all.size() - 2];
-        Counts counts;
-        for (const auto& [name, values] : counted) {
-          counts[name] = static_cast<double>(values.back());
-        }
-        return estimate(family, axes, largest, std::move(counts));
+        return estimate(family, axes, count);
       }
     }
     result[what] = std::round(static_cast<double>(fitted.back()));

@@ -18,8 +18,8 @@ struct Extrapolated {
 };
 
 // Fits polynomials in the axes, of degree one in all of them but one, where it is two, to the counts at shapes of up to
-// 4,096 elements that `axes` scale down to, and holds them against shapes with one long axis each, of up to
-// kSmallElements. Calls `count` with no shape of more elements, unless the contract has no smaller one.
+// 4,096 elements that `axes` scale down to, and holds them against shapes with one long axis each, of up to 16,384.
+// Calls `count` with no larger shape, unless the contract has no smaller one.
 Extrapolated extrapolate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count);
 
 }  // namespace apo

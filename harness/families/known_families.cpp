@@ -233,10 +233,12 @@ Work count(const Family& shape, const OracleProgram& program, const Axes& axes) 
   const auto count_at = [&](const Axes& at) { return count_units(program, at); };
   const bool is_small = element_count(shape, axes_of_each_size(file, axes)) <= kSmallElements;
   auto [counts, is_estimate] = is_small ? Extrapolated{.counts = count_at(axes)} : extrapolate(shape, axes, count_at);
-  work.flops = counts[kFlops];
-  work.serial_steps = work.serial_special_functions = counts[kChain];
-  work.bytes += counts[kUpdatedBytes];
   work.is_estimate = is_estimate;
+  work.flops = counts[kFlops];
+  if (!is_estimate) {
+    work.serial_steps = work.serial_special_functions = counts[kChain];
+    work.bytes += counts[kUpdatedBytes];
+  }
   for (const auto& [name, number] : counts) {
     if (name != kFlops && name != kChain && name != kUpdatedBytes) {
       work.special_by_name.push_back({.name = name, .count = number});
@@ -405,7 +407,7 @@ void add_small_workloads(Family& family, const FamilyFile& file) {
     return;
   }
   const Axes whole = family.workloads.front().axes;
-  const Axes small = small_shape(family, whole);
+  const Axes small = element_count(family, whole) > kSmallElements ? small_shape(family, whole) : whole;
   for (const auto& [kind, axes] :
        {std::pair(WorkloadKind::small, small), std::pair(WorkloadKind::ragged, ragged_shape(family, small, whole))}) {
     std::vector<std::string> name;

@@ -44,12 +44,26 @@ InputSet drawn(const CheckedFamily& subject, const Family& by, const Case& each,
 MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, const Case& each, const InputSet& inputs,
                        const Expected& expected) {
   const InputSet others = drawn(subject, drawn_by, each, subject.seed + 1);
+  std::map<oracle::Mode, TensorMap> mistaken;
+  for (const oracle::Mode mode : {oracle::Mode::bf16_sums, oracle::Mode::dropped_term, oracle::Mode::wrong_sign}) {
+    if (is_cpp(subject)) {
+      mistaken[mode] = subject.program
+                           .ask({.mode = mode,
+                                 .axes = inputs.axes,
+                                 .units = {},
+                                 .values = &inputs.values,
+                                 .threads = subject.threads,
+                                 .seed = inputs.seed},
+                                ProgramKind::mutants)
+                           .outputs;
+    }
+  }
   return {.family = drawn_by,
-          .program = is_cpp(subject) ? &subject.program : nullptr,
           .inputs = inputs,
           .expected = expected,
           .honest = subject.family.honest(inputs.axes, inputs.values, {}, subject.threads),
           .of_other_inputs = subject.family.honest(others.axes, others.values, {}, subject.threads),
+          .mistaken = std::move(mistaken),
           .threads = subject.threads};
 }
 
@@ -184,8 +198,8 @@ std::vector<std::string> notes_on_command(const CheckedFamily& subject, const st
   }
   if (checked.size() < subject.family.workloads.size()) {
     notes.push_back(
-        fmt::format("checked on the {} smallest of {} workloads: a program computes all of a workload each time, while "
-                    "a reference in C++ with apo:unit is checked on parts of the large ones",
+        fmt::format("checked on the {} smallest of {} workloads: a program is slow to start, while a reference in "
+                    "C++ is checked on all of them",
                     checked.size(), subject.family.workloads.size()));
   }
   const CommandUse& use = *subject.options.command_use;

@@ -137,23 +137,14 @@ Outputs rounded_to_bf16(const MutantSource& source, const TensorSpec& tensor) {
 }
 
 Outputs computed(const MutantSource& source, const TensorSpec& tensor, oracle::Mode mode) {
-  if (source.program == nullptr) {
+  const auto found = source.mistaken.find(mode);
+  if (found == source.mistaken.end()) {
     return std::nullopt;
   }
-  TensorMap wrong = source.program
-                        ->ask({.mode = mode,
-                               .axes = source.inputs.axes,
-                               .units = {},
-                               .values = &source.inputs.values,
-                               .threads = source.threads,
-                               .seed = source.inputs.seed},
-                              ProgramKind::mutants)
-                        .outputs;
-  TensorMap outputs = source.honest;
-  Values& values = outputs.at(tensor.name);
-  values = std::move(wrong.at(tensor.name));
-  std::ranges::transform(values, values.begin(), [&](double value) { return round_to(tensor.dtype, value); });
-  return outputs;
+  return changed(source, tensor, [&](Values& values) {
+    std::ranges::transform(found->second.at(tensor.name), values.begin(),
+                           [&](double value) { return round_to(tensor.dtype, value); });
+  });
 }
 
 Outputs bf16_sums(const MutantSource& source, const TensorSpec& tensor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,11 +17,11 @@ namespace apo {
 // The material of mutants: an honest call, and one with other inputs.
 struct MutantSource {
   const Family& family;
-  const OracleProgram* program = nullptr;  // null where the reference is another language's
   const InputSet& inputs;
   const Expected& expected;
   TensorMap honest;
-  TensorMap of_other_inputs;  // the same outputs for other inputs
+  TensorMap of_other_inputs;                        // the same outputs for other inputs
+  std::map<oracle::Mode, TensorMap> mistaken = {};  // by mistakes in the arithmetic; none of another language's program
   int threads = 1;
 };
 

@@ -10,7 +10,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness/wrong_element.h"
+#include "harness/evaluate/correctness/correctness.h"
 #include "harness/families/family_file.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "kernels/small_shape.h"
@@ -197,42 +197,65 @@ bool fits(FamilyFile file, const std::vector<FileUnitAxis>& units) {
   return true;
 }
 
-// The units with blocks of the last axis, where each of its entries is one element of the largest output: a unit has
-// many outputs, or much work for each, at the sizes of the workload. One that takes in a whole axis loses it.
-std::vector<FileUnitAxis> with_blocks(const CheckedFamily& subject, std::vector<FileUnitAxis> units,
-                                      const Workload& workload) {
-  constexpr double kOutputs = 4096;
-  constexpr double kOperations = 0x1p16;
-  const Axes& axes = workload.axes;
-  const FileTensor* output = nullptr;  // the largest
-  double outputs = 0;
-  for (const TensorSpec& tensor : subject.family.tensors) {
-    if (tensor.role == Role::output) {
-      const FileTensor& own = subject.file.tensors[static_cast<std::size_t>(&tensor - subject.family.tensors.data())];
-      const bool is_larger = output == nullptr || element_count(*find_output(subject.family, output->name), axes) <
-                                                      element_count(tensor, axes);
-      output = is_larger ? &own : output;
-      outputs += static_cast<double>(element_count(tensor, axes));
+bool has_extent(const FileTensor& tensor, const std::string& axis) {
+  return std::ranges::find(tensor.extents, axis) != tensor.extents.end();
+}
+
+double blocks_of(const FileUnitAxis& unit, const Axes& axes) {
+  return std::ceil(static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block));
+}
+
+// The elements of one unit, without those of tensors that all units share.
+double elements_of_unit(const CheckedFamily& subject, const std::vector<FileUnitAxis>& units, const Axes& axes,
+                        bool outputs_alone) {
+  double elements = 0;
+  for (std::size_t t = 0; t < subject.file.tensors.size(); ++t) {
+    const FileTensor& tensor = subject.file.tensors[t];
+    double parts = 1;
+    for (const FileUnitAxis& unit : units) {
+      parts *= has_extent(tensor, unit.axis) ? blocks_of(unit, axes) : 1;
     }
+    const bool counts = parts > 1 && (!outputs_alone || tensor.role == Role::output);
+    elements += counts ? static_cast<double>(element_count(subject.family.tensors[t], axes)) / parts : 0;
   }
-  const auto innermost =
-      std::ranges::find(units, output->extents.empty() ? "" : output->extents.back(), &FileUnitAxis::axis);
+  return elements;
+}
+
+// The units in blocks of the innermost axis of the largest output, where they fall apart along that one: a check
+// computes few units, and these are to have many outputs, or much work for each. An axis that is one block is left out.
+std::vector<FileUnitAxis> with_blocks(const CheckedFamily& subject, std::vector<FileUnitAxis> units) {
+  constexpr double kOutputs = 4096;
+  constexpr double kElements = 0x1p20;
+  constexpr double kOperations = 0x1p18;
+  const Axes& axes = std::ranges::max_element(subject.family.workloads, {}, [&](const Workload& workload) {
+                       return element_count(subject.family, workload.axes);
+                     })->axes;
+  const FileTensor* output = &subject.file.tensors.back();
+  for (std::size_t t = 0; t < subject.file.tensors.size(); ++t) {
+    const FileTensor& other = subject.file.tensors[t];
+    const bool is_larger = element_count(subject.family.tensors[t], axes) >
+                           element_count(*find_output(subject.family, output->name), axes);
+    output = other.role == Role::output && is_larger ? &other : output;
+  }
+  const auto innermost = std::ranges::find_if(
+      units, [&](const FileUnitAxis& unit) { return !output->extents.empty() && output->extents.back() == unit.axis; });
   if (innermost == units.end()) {
     return units;
   }
   std::rotate(innermost, innermost + 1, units.end());
   const Work work = subject.family.work(axes);
-  const auto is_large = [&] {
+  const auto is_small = [&] {
     double count = 1;
     for (const FileUnitAxis& unit : units) {
-      count *= std::ceil(static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block));
+      count *= blocks_of(unit, axes);
     }
-    return outputs / count >= kOutputs || (work.flops + work.special_functions) / count >= kOperations;
+    return elements_of_unit(subject, units, axes, true) < kOutputs &&
+           elements_of_unit(subject, units, axes, false) < kElements &&
+           (work.flops + work.special_functions) / count < kOperations;
   };
-  while (!units.empty() && !is_large()) {
-    FileUnitAxis& last = units.back();
-    last.block *= 2;
-    if (last.block >= axes.at(last.axis)) {
+  while (!units.empty() && is_small()) {
+    units.back().block *= 2;
+    if (units.back().block >= axes.at(units.back().axis)) {
       units.pop_back();
     }
   }
@@ -290,7 +313,9 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp) {
   std::vector<Case> shapes;  // in the first regime
   for (const Workload& workload : family.workloads) {
     Case shape{.workload = workload, .regime = family.regimes.front()};
-    shape.workload.axes = small_shape(family, workload.axes);
+    if (element_count(family, workload.axes) > kSmallElements) {
+      shape.workload.axes = small_shape(family, workload.axes);
+    }
     shape.is_scaled = shape.workload.axes != workload.axes;
     const auto has_its_axes = [&](const Workload& other) { return other.axes == shape.workload.axes; };
     const bool is_known = std::ranges::any_of(shapes, has_its_axes, &Case::workload) ||
@@ -304,9 +329,14 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp) {
   if (!is_cpp) {
     shapes.resize(std::min(shapes.size(), kMostOfCommand));
   }
+  const auto is_ragged = [](const Case& shape) { return shape.workload.kind == WorkloadKind::ragged; };
+  const bool any_ragged = std::ranges::any_of(shapes, is_ragged);
+  const auto enough = std::ranges::find_if(shapes, [&](const Case& shape) {
+    return &shape == &shapes.back() || element_count(family, shape.workload.axes) >= kElementsOfEveryRegime;
+  });
   std::vector<Case> cases;
   for (const Case& shape : shapes) {
-    const bool all = is_cpp && shape.workload.kind == WorkloadKind::ragged;
+    const bool all = is_cpp && (any_ragged ? is_ragged(shape) : &shape == &*enough);
     const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
     for (std::size_t r = 0; r < family.regimes.size(); ++r) {
       if (r == 0 || all || r == second) {
@@ -363,7 +393,7 @@ std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const s
       units.pop_back();
     }
   }
-  return with_blocks(subject, units, subject.family.workloads.front());
+  return with_blocks(subject, units);
 }
 
 }  // namespace apo

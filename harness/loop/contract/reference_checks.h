@@ -48,8 +48,9 @@ bool is_cpp(const CheckedFamily& subject);
 [[noreturn]] void refuse(const CheckedFamily& subject, const std::string& tensor, const std::string& what,
                          const std::string& hint);
 InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed);
-// Two regimes on each workload, all of them on ragged ones, the smallest first. A workload of more than kSmallElements
-// is scaled down. A reference in another language is slow to start: of it two regimes on the smallest workloads.
+// Two regimes on each workload, all of them on ragged ones or, without any, on one; the smallest first. A workload of
+// more than kSmallElements is scaled down. A reference in another language is slow to start: of it two regimes on the
+// smallest workloads.
 std::vector<Case> plan_cases(const Family& family, bool is_cpp);
 
 // The axes along which the work of a family without apo:unit falls into independent parts, the finest of these that
