@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -33,16 +34,18 @@ std::vector<std::string> scaled_axes(const Family& family, const Axes& axes) {
   return names;
 }
 
-// Products of different axes, and these times one of their axes, those of few factors first.
-std::vector<std::vector<std::string>> monomials(const std::vector<std::string>& axes) {
-  std::vector<std::vector<std::string>> all = {{}};
+using Monomials = std::vector<std::vector<std::string>>;
+
+// Products of different axes and, where it is asked for, these times one of their axes; those of few factors first.
+Monomials monomials(const std::vector<std::string>& axes, bool with_squares) {
+  Monomials all = {{}};
   for (const std::string& axis : axes) {
     for (std::size_t i = 0, known = all.size(); i < known; ++i) {
       all.push_back(all[i]);
       all.back().push_back(axis);
     }
   }
-  for (std::size_t i = 0, products = all.size(); i < products; ++i) {
+  for (std::size_t i = 0, products = with_squares ? all.size() : 0; i < products; ++i) {
     for (std::size_t f = 0; f < all[i].size(); ++f) {
       all.push_back(all[i]);
       all.back().push_back(all[i][f]);
@@ -82,13 +85,13 @@ Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std
 
 // Functions of the axes as columns of their values at all shapes. On the shapes that are fitted they are orthogonal and
 // of length 1 (modified Gram-Schmidt); a function that is a sum of others there is left out.
-std::vector<Column> orthogonal_columns(const Shapes& shapes, const std::vector<std::string>& names) {
+std::vector<Column> orthogonal_columns(const Shapes& shapes, const Monomials& functions) {
   constexpr long double kDependent = 1e-9L;
   const auto dot = [&](const Column& a, const Column& b) {
     return std::inner_product(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shapes.fitted), b.begin(), 0.0L);
   };
   std::vector<Column> columns;
-  for (const std::vector<std::string>& monomial : monomials(names)) {
+  for (const std::vector<std::string>& monomial : functions) {
     Column column;
     for (const Axes& shape : shapes.all) {
       column.push_back(1);
@@ -126,27 +129,16 @@ Column fit(const std::vector<Column>& columns, std::size_t fitted, Column rest) 
   return values;
 }
 
-// In proportion to the elements.
-Extrapolated estimate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count) {
-  const Axes small = small_shape(family, axes);
-  const double ratio =
-      static_cast<double>(element_count(family, axes)) / static_cast<double>(element_count(family, small));
-  Counts counts = count(small);
-  for (auto& [what, number] : counts) {
-    number *= ratio;
-  }
-  return {.counts = std::move(counts), .is_estimate = true};
-}
-
-}  // namespace
-
-Extrapolated extrapolate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count) {
+// nullopt where the functions do not give the counts.
+std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool with_squares,
+                                    const std::function<Counts(const Axes&)>& count) {
   constexpr std::size_t kMore = 4;  // shapes than there are functions
   constexpr long double kExact = 1e-6L;
   const std::vector<std::string> names = scaled_axes(family, axes);
-  const Shapes shapes = draw_shapes(family, axes, names, monomials(names).size() + kMore);
+  const Monomials functions = monomials(names, with_squares);
+  const Shapes shapes = draw_shapes(family, axes, names, functions.size() + kMore);
   if (shapes.fitted == 0) {
-    return estimate(family, axes, count);
+    return std::nullopt;
   }
   std::map<std::string, Column> counted;
   for (std::size_t i = 0; i + 1 < shapes.all.size(); ++i) {
@@ -156,18 +148,37 @@ Extrapolated extrapolate(const Family& family, const Axes& axes, const std::func
       column[i] = number;
     }
   }
-  const std::vector<Column> columns = orthogonal_columns(shapes, names);
+  const std::vector<Column> columns = orthogonal_columns(shapes, functions);
   Counts result;
   for (const auto& [what, column] : counted) {
-    const Column fitted = fit(columns, shapes.fitted, column);
-    for (std::size_t i = 0; i < column.size(); ++i) {
-      if (!(std::abs(fitted[i] - column[i]) <= kExact * std::max(std::abs(column[i]), 1.0L))) {
-        return estimate(family, axes, count);
-      }
+    const Column values = fit(columns, shapes.fitted, column);
+    const bool holds = std::equal(column.begin(), column.end(), values.begin(), [](auto number, auto value) {
+      return std::abs(value - number) <= kExact * std::max(std::abs(number), 1.0L);
+    });
+    if (!holds) {
+      return std::nullopt;
     }
-    result[what] = std::round(static_cast<double>(fitted.back()));
+    result[what] = std::round(static_cast<double>(values.back()));
   }
-  return {.counts = std::move(result), .is_estimate = false};
+  return result;
+}
+
+}  // namespace
+
+Extrapolated extrapolate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count) {
+  for (const bool with_squares : {false, true}) {
+    if (std::optional<Counts> counts = fitted_counts(family, axes, with_squares, count)) {
+      return {.counts = std::move(*counts), .is_estimate = false};
+    }
+  }
+  const Axes small = small_shape(family, axes);
+  const double ratio =
+      static_cast<double>(element_count(family, axes)) / static_cast<double>(element_count(family, small));
+  Counts counts = count(small);
+  for (auto& [what, number] : counts) {
+    number *= ratio;
+  }
+  return {.counts = std::move(counts), .is_estimate = true};
 }
 
 }  // namespace apo

@@ -293,14 +293,14 @@ void on_case(const Case& each, const std::function<void()>& work) {
     return fmt::format("{} (workload {}, {}, regime {})", replace_all(what, " (" + axes + ")", ""),
                        each.workload_name(), axes, each.regime);
   };
-  const std::string sizes = each.is_scaled ? "\nthese sizes are the workload's, scaled down: '// apo:requires "
-                                             "CONDITION' leaves out those that the operation does not have"
-                                           : "";
+  const std::string sizes = "\nsizes that the operation does not have are left out with '// apo:requires CONDITION'";
   try {
     work();
   } catch (const NothingToCompare& error) {
-    const std::string regimes =
-        each.regime == "typical" ? "" : "leave this regime out with '" + regimes_line({each.regime}) + "', or ";
+    const std::string regimes = each.regime == "typical"
+                                    ? ""
+                                    : fmt::format("leave {} out of apo:regimes (without such a line: '{}'), or ",
+                                                  each.regime, regimes_line({each.regime}));
     throw NothingToCompare(with_case(error.what()), regimes + error.hint() + sizes);
   } catch (const UserError& error) {
     throw UserError(with_case(error.what()), error.hint() + sizes);
