@@ -244,15 +244,23 @@ std::vector<FileUnitAxis> with_blocks(const CheckedFamily& subject, std::vector<
   }
   std::rotate(innermost, innermost + 1, units.end());
   const Work work = subject.family.work(axes);
-  const auto is_small = [&] {
+  const auto has_little_work = [&](const std::vector<FileUnitAxis>& some) {
     double count = 1;
-    for (const FileUnitAxis& unit : units) {
+    for (const FileUnitAxis& unit : some) {
       count *= blocks_of(unit, axes);
     }
-    return elements_of_unit(subject, units, axes, true) < kOutputs &&
-           elements_of_unit(subject, units, axes, false) < kElements &&
-           (work.flops + work.special_functions) / count < kOperations;
+    return (work.flops + work.special_functions) / count < kOperations;
   };
+  const auto is_small = [&] {
+    return elements_of_unit(subject, units, axes, true) < kOutputs &&
+           elements_of_unit(subject, units, axes, false) < kElements && has_little_work(units);
+  };
+  // A table that all units would share otherwise: to cut it takes longer than what is saved.
+  const std::vector<FileUnitAxis> outer(units.begin(), units.end() - 1);
+  if (!outer.empty() && has_little_work(outer) &&
+      elements_of_unit(subject, outer, axes, false) < elements_of_unit(subject, units, axes, false)) {
+    units = outer;
+  }
   while (!units.empty() && is_small()) {
     units.back().block *= 2;
     if (units.back().block >= axes.at(units.back().axis)) {
