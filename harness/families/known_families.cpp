@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -92,34 +93,6 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
   return drawn;
 }
 
-// The units of one group do all of the work; those of another repeat it for another output.
-std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes) {
-  std::vector<FileUnitAxis> units = units_at(file, axes);
-  std::erase_if(units, [&](const FileUnitAxis& unit) { return unit.output != unit_groups(file).front(); });
-  return units;
-}
-
-// Returns the sizes of units: a whole block and the remainder of each unit axis.
-Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
-  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
-    std::int64_t& extent = axes.at(unit.axis);
-    extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
-  }
-  return axes;
-}
-
-// Counts the units of `axes` that have the size of this entry of axes_of_each_size().
-double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
-  double count = 1;
-  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
-    const auto axis =
-        static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
-    const std::int64_t whole = axes.at(unit.axis) / unit.block;
-    count *= part.count[axis] == unit.block ? static_cast<double>(whole) : 1;
-  }
-  return count;
-}
-
 double bytes_of(const FileTensor& tensor, const Axes& axes) {
   auto bytes = static_cast<double>(dtype_bytes(tensor.dtype));
   for (const std::int64_t extent : extents_at(tensor, axes)) {
@@ -174,15 +147,15 @@ double traffic_of(const std::string& tensor, const std::array<TensorMap, 2>& bef
   return count == 0 ? 0 : written / static_cast<double>(count) * (1 + (comparable > 0 ? read / comparable : 0));
 }
 
-// The bytes at `axes` of all of them, from the inputs of a part of the work.
-double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes& part, const TensorMap& inputs) {
+// The bytes of all of them.
+double updated_bytes(const OracleProgram& program, const Axes& axes, const TensorMap& inputs) {
   const std::vector<FileTensor>& tensors = program.file().tensors;
   const auto is_updated = [](const FileTensor& tensor) { return tensor.in_place && tensor.role == Role::output; };
   if (std::ranges::none_of(tensors, is_updated)) {
     return 0;
   }
   std::array<TensorMap, 2> before = {inputs, inputs};
-  const TensorMap others = rounded_inputs(program.file(), fill(program, part, 2, "typical", 1));
+  const TensorMap others = rounded_inputs(program.file(), fill(program, axes, 2, "typical", 1));
   for (const FileTensor& tensor : tensors) {
     if (is_updated(tensor)) {
       before[1][tensor.name] = others.at(tensor.name);
@@ -190,7 +163,7 @@ double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes&
   }
   std::array<TensorMap, 2> after;
   for (std::size_t call = 0; call < after.size(); ++call) {
-    after[call] = program.ask({.mode = Mode::reference, .axes = part, .units = {}, .values = &before[call]}).outputs;
+    after[call] = program.ask({.mode = Mode::reference, .axes = axes, .units = {}, .values = &before[call]}).outputs;
   }
   double bytes = 0;
   for (const FileTensor& tensor : tensors) {
@@ -204,23 +177,18 @@ constexpr const char* kFlops = "flops";
 constexpr const char* kChain = "special chain";
 constexpr const char* kUpdatedBytes = "updated bytes";
 
-// Runs the reference on one unit of each size.
-Counts count_units(const OracleProgram& program, const Axes& axes) {
+Counts counts_at(const OracleProgram& program, const Axes& axes) {
   const FamilyFile& file = program.file();
-  const Axes small = axes_of_each_size(file, axes);
-  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
-  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
-  Counts counts = {{kUpdatedBytes, updated_bytes(program, axes, small, inputs)}};
-  const oracle::Contract contract = contract_at(file, small);
-  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
-    const double same = units_like(file, axes, oracle::part_of(contract, unit));
-    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
-    counts[kFlops] += same * answer.flops;
-    counts[kChain] = std::max(counts[kChain], answer.special_chain);
-    for (const auto& [name, number] : answer.specials) {
-      counts[name] += same * number;
-    }
-  }
+  TensorMap inputs = rounded_inputs(file, fill(program, axes, 1, "typical", 1));
+  inputs.merge(rounded_inputs(file, derive(program, axes, inputs, 1)));
+  // The units of one group do all of the work; those of another repeat it for another output.
+  std::vector<std::int64_t> units(static_cast<std::size_t>(oracle::unit_count_of(contract_at(file, axes), 0)));
+  std::iota(units.begin(), units.end(), std::int64_t{0});
+  const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = axes, .units = units, .values = &inputs});
+  Counts counts(answer.specials.begin(), answer.specials.end());
+  counts[kFlops] = answer.flops;
+  counts[kChain] = answer.special_chain;
+  counts[kUpdatedBytes] = updated_bytes(program, axes, inputs);
   return counts;
 }
 
@@ -230,8 +198,8 @@ Work count(const Family& shape, const OracleProgram& program, const Axes& axes) 
   if (!file.reference_command.empty()) {
     return work;
   }
-  const auto count_at = [&](const Axes& at) { return count_units(program, at); };
-  const bool is_small = element_count(shape, axes_of_each_size(file, axes)) <= kSmallElements;
+  const auto count_at = [&](const Axes& at) { return counts_at(program, at); };
+  const bool is_small = element_count(shape, axes) <= kSmallElements;
   auto [counts, is_estimate] = is_small ? Extrapolated{.counts = count_at(axes)} : extrapolate(shape, axes, count_at);
   work.is_estimate = is_estimate;
   work.flops = counts[kFlops];
