@@ -95,6 +95,7 @@ struct Work {
   double serial_steps = 0;  // of a recurrence, over which the chain is spread
   double serial_flops = 0;
   double serial_special_functions = 0;
+  bool is_estimate = false;  // counted on a smaller shape, and no polynomial of the axes
 };
 
 // One of the values that a draw may give the outputs, and the others where they are fewer. Full-size tensors.
@@ -248,6 +249,8 @@ std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: 
 bool updates_in_place(const Family& family);
 std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"
 
+// "dk[0,12,3,7]".
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t element);
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 // Of all tensors.
 std::int64_t element_count(const Family& family, const Axes& axes);

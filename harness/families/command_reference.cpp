@@ -164,10 +164,10 @@ std::vector<double> read_tensor(const CommandReference& self, const TensorSpec& 
   }
   const auto bad = std::ranges::find_if(array.values, [](double value) { return !std::isfinite(value); });
   if (bad != array.values.end() && !holds_special_values(self.file)) {
-    throw NothingToCompare(fmt::format("the reference '{}' of family {} gives {} in element {} of {}",
-                                       join(self.file.reference_command, " "), self.file.name, *bad,
-                                       bad - array.values.begin(), tensor.name),
-                           kOtherInputs);
+    throw NothingToCompare(
+        fmt::format("the reference '{}' of family {} gives {} in {} ({})", join(self.file.reference_command, " "),
+                    self.file.name, *bad, element_name(tensor, axes, bad - array.values.begin()), describe_axes(axes)),
+        kOtherInputs);
   }
   return std::move(array.values);
 }

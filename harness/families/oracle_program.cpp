@@ -190,7 +190,7 @@ std::string way_out(const FamilyFile& file) {
                                 const std::string& hint = "") {
   throw UserError(
       fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe_axes(question.axes)),
-      hint.empty() ? "'apo family check " + file.name + "' runs it on all workloads, under sanitizers" : hint);
+      hint.empty() ? "'apo family check " + file.name + "' runs it on small shapes, under sanitizers" : hint);
 }
 
 void check_answer(const FamilyFile& file, const OracleQuestion& question, const Contract& contract,

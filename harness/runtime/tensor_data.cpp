@@ -303,8 +303,9 @@ void check_formats_hold(const Family& family, const TensorMap& reference, const 
     });
     if (beyond != values.end()) {
       throw NothingToCompare(
-          fmt::format("the reference of family {} gives {} in {}, more than {} holds ({}, regime {})", family.name,
-                      *beyond, name, to_string(tensor.dtype), describe_axes(inputs.axes), inputs.regime),
+          fmt::format("the reference of family {} gives {} in {}, more than {} holds ({})", family.name, *beyond,
+                      element_name(tensor, inputs.axes, beyond - values.begin()), to_string(tensor.dtype),
+                      describe_axes(inputs.axes)),
           "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
     }
   }
