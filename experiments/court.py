@@ -63,7 +63,7 @@ class Measured:
         program, _, home = options.program.partition("@")
         command = [program, *words, "--quiet", "--journal", f"{folder}/journal.db"]
         begin, cpu = time.monotonic(), cpu_seconds()
-        self.peak = 0
+        self.peak, self.ended = 0, ""
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT,
                                        env=dict(os.environ, APO_HOME=home or str(HERE.parent)))
@@ -72,16 +72,17 @@ class Measured:
                 if time.monotonic() - begin > options.limit:
                     process.terminate()
                     process.wait()
+                    self.ended = " **limit**"
                     break
-                time.sleep(0.05)
+                time.sleep(0.2)
             output.seek(0)
             self.said = output.read()
         self.code = process.returncode
+        self.ended = self.ended or (f" exit {self.code}" if self.code != 0 else "")
         self.seconds, self.cpu = time.monotonic() - begin, cpu_seconds() - cpu
 
     def cell(self):
-        ended = "" if self.code == 0 else " **limit**" if self.code < 0 else f" exit {self.code}"
-        return f"{self.seconds:.1f} / {self.cpu:.1f} / {self.peak / 2**20:.0f}{ended}"
+        return f"{self.seconds:.1f} / {self.cpu:.1f} / {self.peak / 2**20:.0f}{self.ended}"
 
 
 def adapter_lines(file):

@@ -12,12 +12,10 @@ static float of_bf16(uint16_t bits) {
 static uint8_t e4m3_of(float x) {
   const float magnitude = std::min(std::abs(x), 448.0f);
   int exponent = 0;
-  std::frexp(magnitude, &exponent);
+  std::frexp(std::max(magnitude, 0x1p-20f), &exponent);
   const int step = std::max(exponent - 4, -9);
   int units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -step)));
-  int code = units;
-  if (step > -9 || units >= 8)
-    code = units + 8 * (step + 9);
+  const int code = units + 8 * (step + 9);
   return static_cast<uint8_t>(code | (std::signbit(x) ? 0x80 : 0));
 }
 

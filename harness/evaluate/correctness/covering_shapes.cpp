@@ -126,12 +126,23 @@ class CoveringShapes {
     std::ranges::sort(bases_, {}, [&](const Workload* workload) { return element_count(family, workload->axes); });
   }
 
-  std::vector<Axes> draw(std::size_t most) {
+  std::vector<Axes> draw(std::size_t most, std::size_t more) {
     std::vector<Axes> shapes;
     if (ranges_.empty() || bases_.empty()) {
       return shapes;
     }
     learn_operations();
+    cover(shapes, most);
+    const std::size_t wanted = std::min(most, shapes.size() + more);
+    for (std::size_t i = 0; i < more && shapes.size() < wanted; ++i) {
+      cover(shapes, wanted);
+    }
+    return shapes;
+  }
+
+ private:
+  // Adds shapes that have every two places, until there are `most`.
+  void cover(std::vector<Axes>& shapes, std::size_t most) {
     list_pairs();
     const std::size_t tries = 3 * most;
     for (std::size_t i = 0; i < tries && shapes.size() < most && !pairs_.empty(); ++i) {
@@ -143,10 +154,8 @@ class CoveringShapes {
         shapes.push_back(std::move(*shape));
       }
     }
-    return shapes;
   }
 
- private:
   // How the operations of a check grow with each axis: as a power, which a doubling of the largest workload tells.
   // Counting takes as long as computing, so that shapes themselves are not counted.
   void learn_operations() {
@@ -376,8 +385,8 @@ class CoveringShapes {
 }  // namespace
 
 std::vector<Axes> covering_shapes(const Family& family, const ShapeBudget& budget, std::size_t most,
-                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed) {
-  return CoveringShapes(family, budget, takes, seed).draw(most);
+                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed, std::size_t more) {
+  return CoveringShapes(family, budget, takes, seed).draw(most, more);
 }
 
 }  // namespace apo

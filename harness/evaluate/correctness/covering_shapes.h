@@ -26,8 +26,9 @@ double checked_operations(const Family& family, const Axes& axes);
 // Every two axes have each combination of these in some shape, as far as `most` reach. Values above the minimum are in
 // turn a prime, one less and one more than a power of two, and any. A draw that is not legal or not taken is moved to a
 // value nearby: another axis' value, a multiple of it, a rounded one. Axes that a build knows keep the values of a
-// workload.
+// workload. Then `more` shapes are drawn in the same way, as far as `most` reach.
 std::vector<Axes> covering_shapes(const Family& family, const ShapeBudget& budget, std::size_t most,
-                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed);
+                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed,
+                                  std::size_t more = 0);
 
 }  // namespace apo
