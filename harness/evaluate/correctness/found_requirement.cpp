@@ -104,9 +104,8 @@ std::string missing_requirement(const Runtime& runtime, const Configuration& con
     return "";
   }
   return fmt::format(
-      "; where {} it is right on {} sizes of {}, elsewhere wrong on {} of {}: write the line "
-      "'apo:requires {}'",
-      found->condition, found->right, found->right, found->wrong_elsewhere, found->others, found->condition);
+      "; it is right where {} ({} sizes tried), and wrong on {} of {} others: write the line 'apo:requires {}'",
+      found->condition, found->right, found->wrong_elsewhere, found->others, found->condition);
 }
 
 }  // namespace apo

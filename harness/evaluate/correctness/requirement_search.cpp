@@ -266,10 +266,12 @@ class RequirementSearch {
   // A race is right at times.
   bool is_wrong_again() const {
     int again = 0;
-    return std::ranges::all_of(tried_, [&](const auto& one) {
-      const bool is_enough = one.second || again == kWrongAgain;
-      return is_enough || (++again, !question_.is_right(one.first));
-    });
+    for (const auto& [axes, right] : tried_) {
+      if (!right && again++ < kWrongAgain && question_.is_right(axes)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   Requirement summary() const {
