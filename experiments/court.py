@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Brings published operations to an empty journal as a new user does, and measures each command.
 
-    python3 experiments/court.py [--limit 120] [--only TEXT] [--target host|cuda] [--clones FOLDER] PROGRAM[@HOME]
+    python3 experiments/court.py [--limit 120] [--only TEXT] [--clones FOLDER] PROGRAM[@HOME]
 
 The families and host variants are those of experiments/court. Prints a row of a markdown table for each family: of the
-registration, the check, the first and the second `apo try` of its host variants, and a verification, each as wall
-seconds / CPU seconds / peak memory of all its processes, and how it ended where that was not 0. HOME holds the
-program's kernels and variants, where they are not this tree's. With --target cuda the variants are files of their
-authors: FOLDER has clones of llm.c, SGEMM_CUDA and DeepSeek-V3, and experiments/court/adapters the lines that each
-needs besides; a column counts them.
+registration, the check, the first and the second `apo try` of its variants, and a verification of the first one, each
+as wall seconds / CPU seconds / peak MiB of all its processes, and how it ended where that was not 0. HOME holds the
+program's kernels and variants, where they are not this tree's. What commands print goes to stderr. With --clones the
+variants are files of their authors, on a GPU: FOLDER has clones of llm.c and SGEMM_CUDA, experiments/court/authors.txt
+says which functions of which files are brought and with which lines, and the second column counts these lines.
 """
 import argparse
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -46,27 +47,28 @@ def tree_of(root):
 
 
 def memory_of(root):
-    """Bytes that the process and its descendants hold; pages that several share count once (PSS)."""
+    """KiB that the process and its descendants hold; pages that several share count once (PSS)."""
     total = 0
     for process in tree_of(root):
         try:
-            for line in pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1]) * 1024
+            found = re.search(r"\nPss:\s+(\d+)", pathlib.Path(f"/proc/{process}/smaps_rollup").read_text())
+            total += int(found[1]) if found else 0
         except OSError:
-            continue
+            continue  # it has ended
     return total
 
 
 class Measured:
+    """One command: what it said, how it ended, and what it took."""
+
     def __init__(self, options, folder, words):
         program, _, home = options.program.partition("@")
-        command = [program, *words, "--quiet", "--journal", f"{folder}/journal.db"]
         begin, cpu = time.monotonic(), cpu_seconds()
         self.peak, self.ended = 0, ""
         with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT,
-                                       env=dict(os.environ, APO_HOME=home or str(HERE.parent)))
+            process = subprocess.Popen([program, *words, "--quiet", "--journal", f"{folder}/journal.db"], cwd=folder,
+                                       env=dict(os.environ, APO_HOME=home or str(HERE.parent)), stdout=output,
+                                       stderr=subprocess.STDOUT)
             while process.poll() is None:
                 self.peak = max(self.peak, memory_of(process.pid))
                 if time.monotonic() - begin > options.limit:
@@ -77,63 +79,70 @@ class Measured:
                 time.sleep(0.2)
             output.seek(0)
             self.said = output.read()
-        self.code = process.returncode
-        self.ended = self.ended or (f" exit {self.code}" if self.code != 0 else "")
+        self.ended = self.ended or (f" exit {process.returncode}" if process.returncode != 0 else "")
         self.seconds, self.cpu = time.monotonic() - begin, cpu_seconds() - cpu
 
     def cell(self):
-        return f"{self.seconds:.1f} / {self.cpu:.1f} / {self.peak / 2**20:.0f}{self.ended}"
+        return f"{self.seconds:.1f} / {self.cpu:.1f} / {self.peak / 1024:.0f}{self.ended}"
 
 
-def adapter_lines(file):
-    """Lines that are neither empty nor a comment, but those of the block count."""
-    lines = [line.strip() for line in file.read_text().splitlines()]
-    return sum(1 for line in lines if line and (not line.startswith(("//", "#")) or "apo:" in line or "#include" in line))
+def host_variants(name, folder):
+    """The words of each `apo try`, and what they are; the first file is right."""
+    first = COURT / "variants" / f"{name}_plain.cpp"
+    others = sorted(set((COURT / "variants").glob(f"{name}_*.cpp")) - {first})
+    return [[shutil.copy(file, folder) for file in [first, *others]]], f"{1 + len(others)} files"
 
 
-def variants_of(options, name, folder):
-    """The variants' files in `folder`, the first of which is right, and the column that describes them."""
-    if options.target == "host":
-        files = [COURT / "variants" / f"{name}_plain.cpp"]
-        files += sorted(set((COURT / "variants").glob(f"{name}_*.cpp")) - set(files))
-        return [shutil.copy(file, folder) for file in files], f"{len(files)} files"
-    adapters = sorted((COURT / "adapters").glob(f"{name}_*.c*")) + sorted((COURT / "adapters").glob(f"{name}_*.py"))
-    for file in adapters:
-        for line in file.read_text().splitlines():
-            if "court: beside" in line:  # what the author's file needs, relative to the clones
-                for one in line.split("court: beside")[1].split():
-                    shutil.copy(pathlib.Path(options.clones) / one, folder)
-    return [shutil.copy(file, folder) for file in adapters], ", ".join(str(adapter_lines(file)) for file in adapters)
+def variants_of_authors(clones, name, folder):
+    """The same for files of their authors, which are copied with all that lies beside them."""
+    tries, lines = [], 0
+    for row in (COURT / "authors.txt").read_text().splitlines():
+        family, _, rest = row.partition(" | ")
+        if row.startswith("#") or family != name:
+            continue
+        file, functions, own = (part.strip() for part in rest.split("|"))
+        author = pathlib.Path(clones) / ("llm.c/dev/cuda" if file.startswith("adapters/") else os.path.dirname(file))
+        shutil.copytree(author, folder, dirs_exist_ok=True)
+        if file.startswith("adapters/"):
+            lines += len((COURT / file).read_text().splitlines())
+            shutil.copy(COURT / file, folder)
+        words = [str(pathlib.Path(folder) / os.path.basename(file))]
+        for function in functions.split("; "):
+            words += ["--function", function]
+            lines += " " in function
+        for line in filter(None, own.split("; ")):
+            lines += 1
+            if line == "float":
+                for source in pathlib.Path(folder).glob("*.cu"):
+                    source.write_text(source.read_text().replace("#define ENABLE_BF16", ""))
+            else:
+                words += ["--line", line]
+        tries.append(words)
+    return tries, f"{lines} lines" if tries else "-"
 
 
 def row_of(options, family, folder):
     name = family.stem
     shutil.copy(family, folder)
-    files, described = variants_of(options, name, folder)
-    words = [["register", family.name], ["family", "check", family.name], ["try", name, *files], ["try", name, *files],
-             ["verify", "--family", name, "--file", *files[:1]]]
+    tries, described = host_variants(name, folder) if not options.clones else variants_of_authors(
+        options.clones, name, folder)
+    commands = [["register", family.name], ["family", "check", family.name]]
+    commands += 2 * [["try", name, *words] for words in tries]
+    commands += [] if options.clones else [["verify", "--family", name, "--file", tries[0][0]]]
     measured = []
-    for command in words if files else words[:2]:
-        measured.append(Measured(options, folder, command))
-        if command[0] == "try" and "register one" in measured[-1].said:  # a program that wants a baseline first
-            baseline = Measured(options, folder, ["register", "--family", name, files[0]])
-            again = Measured(options, folder, command)
-            again.seconds, again.cpu = again.seconds + baseline.seconds, again.cpu + baseline.cpu
-            measured[-1] = again
-        if options.verbose or measured[-1].code != 0:
-            print(f"--- {name}: {' '.join(command[:2])}\n{measured[-1].said}", file=sys.stderr, flush=True)
-        if measured[0].code != 0:
+    for words in commands:
+        measured.append(Measured(options, folder, words))
+        print(f"--- {name}: {' '.join(words)}\n{measured[-1].said}", file=sys.stderr, flush=True)
+        if measured[0].ended:
             break  # the family is not known
-    return [name, described] + [each.cell() for each in measured] + ["-"] * (5 - len(measured))
+    return " | ".join([name, described, *(each.cell() for each in measured)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=120, help="seconds that a command may take")
     parser.add_argument("--only", default="", metavar="TEXT", help="families whose name has this text")
-    parser.add_argument("--target", choices=["host", "cuda"], default="host")
-    parser.add_argument("--clones", default="clones", metavar="FOLDER")
-    parser.add_argument("--verbose", action="store_true", help="print what each command says on stderr")
+    parser.add_argument("--clones", metavar="FOLDER", help="files of their authors, on a GPU")
     parser.add_argument("program")
     options = parser.parse_args()
     print("Each cell: wall s / CPU s / peak MiB\n\n| family | variants | register | family check | first try | second "
@@ -141,7 +150,7 @@ def main():
     for family in sorted((COURT / "families").glob("*.h")):
         if options.only in family.stem:
             with tempfile.TemporaryDirectory() as folder:
-                print("| " + " | ".join(row_of(options, family, folder)) + " |", flush=True)
+                print(f"| {row_of(options, family, folder)} |", flush=True)
 
 
 if __name__ == "__main__":
