@@ -114,6 +114,9 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
       gate.wrong = result->wrong;
       gate.wrong_case = result->wrong_case;
       if (guard_is_on(Guard::shapes) && is_of_some_sizes(result->outcome)) {
+        if (progress) {
+          progress(static_cast<int>(i), static_cast<int>(plan.size()), "other sizes, for the line that it lacks");
+        }
         const std::string regime = result->wrong_case ? result->wrong_case->regime : plan[i].regimes.front();
         gate.evidence += missing_requirement(runtime, configuration, plan, plan[i], regime, seed);
         gate.seconds = steps.seconds();

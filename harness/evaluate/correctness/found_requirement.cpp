@@ -29,29 +29,35 @@ class Trials {
     if (runtime_.worker.stop.stop_requested()) {
       throw Cancelled();
     }
-    const CheckCase one{.workload = name, .axes = axes, .regimes = regimes_};
-    const std::uint64_t seed = derive_seed(seed_, "trial", count_++);
-    const Build build = runtime_.build(configuration_, axes, false);
+    try {
+      return check({.workload = name, .axes = axes, .regimes = regimes_}, derive_seed(seed_, "trial", count_++)) ==
+             Outcome::valid;
+    } catch (const UserError&) {
+      return false;  // the reference gives nothing to compare with on these sizes
+    }
+  }
+
+ private:
+  Outcome check(const CheckCase& one, std::uint64_t seed) {
+    const Build build = runtime_.build(configuration_, one.axes, false);
     if (build.outcome != Outcome::valid) {
-      return false;
+      return build.outcome;
     }
     if (runtime_.worker.target == Target::host || build.plan.library) {
-      return check_build(runtime_, configuration_, build, one, seed, runtime_.worker).outcome == Outcome::valid;
+      return check_build(runtime_, configuration_, build, one, seed, runtime_.worker).outcome;
     }
     if (!worker_ || !worker_->alive()) {
       worker_.emplace(case_worker(runtime_.worker, seed));
     }
     GateSteps steps;
-    const bool right =
-        check_in(*worker_, runtime_, configuration_, build, one, case_inputs(runtime_, one, seed), seed, steps)
-            .outcome == Outcome::valid;
-    if (!right) {
+    const Outcome outcome =
+        check_in(*worker_, runtime_, configuration_, build, one, case_inputs(runtime_, one, seed), seed, steps).outcome;
+    if (outcome != Outcome::valid) {
       worker_.reset();
     }
-    return right;
+    return outcome;
   }
 
- private:
   const Runtime& runtime_;
   const Configuration& configuration_;
   std::vector<std::string> regimes_;

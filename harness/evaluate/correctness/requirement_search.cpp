@@ -50,7 +50,7 @@ class RequirementSearch {
   }
 
  private:
-  static constexpr std::size_t kMostTried = 96;
+  static constexpr std::size_t kMostTried = 64;
   static constexpr std::size_t kDrawn = 6;
   static constexpr std::size_t kDrawnElsewhere = 3;
   static constexpr int kLeastRight = 5;
