@@ -15,16 +15,6 @@
 namespace apo {
 namespace {
 
-std::vector<const Workload*> small_workloads(const Family& family) {
-  std::vector<const Workload*> small;
-  for (const Workload& workload : family.workloads) {
-    if (is_small(workload)) {
-      small.push_back(&workload);
-    }
-  }
-  return small;
-}
-
 // Returns the case on which every regime is tried, of those that the candidate takes: the smallest that is no mere
 // corner case, of the `listed` first ones where there is one, else the largest; nullptr without any.
 CheckCase* case_of_every_regime(const Family& family, std::vector<CheckCase>& plan, std::size_t listed,
@@ -82,26 +72,26 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
   return value;
 }
 
-// Draws a small or ragged workload with one axis as long as fits, over 500 if possible, to catch errors behind step
-// 300. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
+// Draws one of the shapes with one axis as long as fits, over 500 if possible, to catch errors behind step 300. One
+// less than a multiple of 64, which no power of two up to 64 divides with less left over, or the next below that is
+// taken.
 std::optional<Axes> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
-                              std::uint64_t seed, const Supported& supported) {
+                              std::uint64_t seed, std::vector<Axes> bases, const Supported& takes) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
-  std::vector<const Workload*> small = small_workloads(family);
-  shuffle(small, random);
+  shuffle(bases, random);
   for (const std::int64_t least_blocks : {16, 4}) {
-    for (const Workload* workload : small) {
-      const std::int64_t blocks = longest(family, workload->axes, axis, most_elements) / kBlock;
+    for (const Axes& base : bases) {
+      const std::int64_t blocks = longest(family, base, axis, most_elements) / kBlock;
       if (blocks < least_blocks) {
         continue;
       }
       const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(blocks) / 2));
-      Axes axes = workload->axes;
+      Axes axes = base;
       std::int64_t& value = axes.at(axis.name);
       value = (blocks - fewer) * kBlock - 1;
       for (const std::int64_t least = value / 2; value >= least; --value) {
-        if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
+        if (check_axes(family, axes).empty() && takes(axes)) {
           return axes;
         }
       }
@@ -146,12 +136,17 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   }
   Random random(derive_seed(seed, "held out"));
   const auto takes = [&](const Axes& axes) { return !supported || supported(axes); };
-  for (const Axes& axes : covering_shapes(family, {.elements = most_elements / kPart, .operations = kMostOperations},
-                                          kMostCovering, takes, derive_seed(seed, "covering"), more)) {
+  const std::vector<Axes> bases = base_shapes(family, takes);
+  const auto least = std::ranges::find_if(bases, takes);
+  const std::int64_t elements = least == bases.end() ? 0 : std::min(most_elements, 2 * element_count(family, *least));
+  for (const Axes& axes :
+       covering_shapes(family, {.elements = std::max(elements, most_elements / kPart), .operations = kMostOperations},
+                       kMostCovering, takes, derive_seed(seed, "covering"), more)) {
     cases.push_back(held_out_case(family, axes, random));
   }
   for (const AxisSpec& axis : long_axes(family, derive_seed(seed, "long"))) {
-    if (const auto axes = draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported)) {
+    if (const auto axes =
+            draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), bases, takes)) {
       cases.push_back(held_out_case(family, *axes, random));
     }
   }

@@ -84,21 +84,26 @@ class RequirementSearch {
     return axes;
   }
 
-  // Halves even axes, but not the `kept` ones, the largest first, until the sizes are small enough.
-  std::optional<Axes> halved(Axes axes, const Names& kept, const std::function<bool(const Axes&)>& is_enough) const {
+  // Halves even axes, the largest first, until the sizes are small enough. The `kept` ones count as that part of
+  // themselves, and are not halved where it is 0.
+  std::optional<Axes> halved(Axes axes, const Names& kept, double part,
+                             const std::function<bool(const Axes&)>& is_enough) const {
     while (!is_enough(axes)) {
-      std::int64_t* largest = nullptr;
+      std::int64_t* chosen = nullptr;
+      double most = 0;
       for (const std::string& name : free_) {
         std::int64_t& value = axes.at(name);
-        const bool can_be_halved = value > 1 && value % 2 == 0 && std::ranges::find(kept, name) == kept.end();
-        if (can_be_halved && (largest == nullptr || value > *largest)) {
-          largest = &value;
+        const bool is_kept = std::ranges::find(kept, name) != kept.end();
+        const double counts = value % 2 != 0 ? 0 : static_cast<double>(value) * (is_kept ? part : 1);
+        if (counts > most) {
+          most = counts;
+          chosen = &value;
         }
       }
-      if (largest == nullptr) {
+      if (chosen == nullptr) {
         return std::nullopt;
       }
-      *largest /= 2;
+      *chosen /= 2;
     }
     return axes;
   }
@@ -120,19 +125,22 @@ class RequirementSearch {
     return sets;
   }
 
-  // Sizes on which it is right and that are like the production ones: most axes halved, and a few as they are.
+  // Sizes on which it is right and that are like the production ones: some axes are halved less often than others.
   bool find_base() {
     constexpr std::size_t kMostKept = 2;
+    constexpr std::size_t kMostBases = 24;
     const auto is_affordable = [&](const Axes& axes) {
       return element_count(question_.family, axes) <= question_.budget.elements &&
              checked_operations(question_.family, axes) <= question_.budget.operations;
     };
-    for (std::size_t size = 0; size <= std::min(kMostKept, free_.size()); ++size) {
-      for (const Names& kept : sets_of(size, free_)) {
-        const std::optional<Axes> axes = halved(question_.production, kept, is_affordable);
-        if (axes && try_on(*axes).value_or(false)) {
-          base_ = *axes;
-          return true;
+    for (const double part : {1.0 / 64, 1.0 / 4}) {
+      for (std::size_t size = 0; size <= std::min(kMostKept, free_.size()); ++size) {
+        for (const Names& kept : sets_of(size, free_)) {
+          const std::optional<Axes> axes = halved(question_.production, kept, part, is_affordable);
+          if (axes && tried_.size() < kMostBases && try_on(*axes).value_or(false)) {
+            base_ = *axes;
+            return true;
+          }
         }
       }
     }
@@ -141,7 +149,7 @@ class RequirementSearch {
 
   // The base, smaller in other axes where `names` may not be as in `wrong` otherwise; nullopt where it is wrong itself.
   std::optional<Axes> base_for(const Names& names, const Axes& wrong) {
-    const std::optional<Axes> axes = halved(base_, names, [&](const Axes& base) {
+    const std::optional<Axes> axes = halved(base_, names, 0, [&](const Axes& base) {
       return element_count(question_.family, with(base, names, wrong)) <= question_.most_elements;
     });
     return axes && try_on(*axes).value_or(false) ? axes : std::nullopt;

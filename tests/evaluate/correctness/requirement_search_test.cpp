@@ -83,6 +83,33 @@ TEST(RequirementSearch, FindsNothingForAKernelThatIsWrongOnTheProductionSizes) {
   EXPECT_EQ(found("C <= 512", {{"B", 1}, {"T", 2}, {"C", 4095}}), "");
 }
 
+TEST(RequirementSearch, FindsTheTilesOfAMatrixProductOnFewElements) {
+  Family family = family_with("1");
+  family.workloads = {
+      {.name = "large", .axes = {{"B", 2048}, {"T", 2048}, {"C", 2048}}, .kind = WorkloadKind::production},
+      {.name = "small", .axes = {{"B", 3}, {"T", 5}, {"C", 24}}}};
+  for (AxisSpec& axis : family.axes) {
+    axis.max = 65536;
+  }
+  const auto matrix = [](const char* rows, const char* cols) {
+    return TensorSpec{.name = rows, .dtype = DType::f32, .shape = [=](const Axes& axes) {
+                        return std::vector<std::int64_t>{axes.at(rows), axes.at(cols)};
+                      }};
+  };
+  family.tensors = {matrix("B", "C"), matrix("C", "T"), matrix("T", "B")};
+  const auto requirement = find_requirement(
+      {.family = family,
+       .production = family.workloads.front().axes,
+       .failing = {{"B", 33}, {"T", 17}, {"C", 9}},
+       .budget = {.elements = 1 << 15, .operations = 0x1p22},
+       .most_elements = 1 << 16,
+       .takes = [](const Axes&) { return true; },
+       .is_right = [](const Axes& a) { return a.at("B") % 128 == 0 && a.at("T") % 128 == 0 && a.at("C") % 16 == 0; },
+       .seed = 7});
+  ASSERT_TRUE(requirement);
+  EXPECT_EQ(requirement->condition, "B % 128 == 0 && T % 128 == 0 && C % 16 == 0");
+}
+
 TEST(RequirementSearch, FindsNothingWhereSizesDoNotDecide) {
   int calls = 0;
   Random random(3);
