@@ -30,7 +30,8 @@ class RequirementSearch {
 
   std::optional<Requirement> run() {
     constexpr int kMostTurns = 6;
-    if (!find_base()) {
+    constexpr std::size_t kMostAxes = 12;  // all sets of them are looked at
+    if (free_.size() > kMostAxes || !find_base()) {
       return std::nullopt;
     }
     std::optional<Axes> wrong = question_.failing;
