@@ -145,7 +145,8 @@ std::optional<GlobalMistake> GlobalMemory::outside(const Buffer& buffer, std::ui
                                                    std::size_t bytes) const {
   const std::uintptr_t end = buffer.begin + buffer.bytes;
   const auto next = std::ranges::upper_bound(buffers_, address, {}, &Buffer::begin);
-  if (next != buffers_.end() && (address < buffer.begin || next->begin - address < address - end)) {
+  const auto is_nearer = [&] { return address >= end && next->begin - address < address - end; };
+  if (next != buffers_.end() && (address < buffer.begin || is_nearer())) {
     return GlobalMistake{"out-of-bounds access", fmt::format("it touches {} bytes that begin {} bytes before {}", bytes,
                                                              next->begin - address, next->name)};
   }

@@ -232,6 +232,12 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
   }
 }
 
+TEST_F(EvaluateTest, ACandidateThatIsWrongOnSomeSizesIsToldTheLineThatItLacks) {
+  const Experiment experiment = evaluate_candidate("copy/wrong_when_ragged");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  expect_contains(experiment.gates.back().evidence, "write the line 'apo:requires n % 64 == 0'");
+}
+
 TEST_F(EvaluateTest, ThreadsThatWaitForEachOtherPassThreadSanitizer) {
   const GateResult gate = sanitizer_gate(copy.runtime(), {.variant = "copy/honest_threads", .settings = {}},
                                          correctness_plan(copy.family(), {"n4k"}, 1), 1);
@@ -445,6 +451,20 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   EXPECT_EQ(longest % 64, 63) << longest;
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
+}
+
+TEST(CorrectnessPlan, ACandidateThatTakesNoListedShapeIsStillShownEveryRegimeAndALongShape) {
+  const Family& family = *find_family("copy");
+  const auto takes = [](const Axes& axes) { return axes.at("n") % 24 == 0; };
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<CheckCase> plan = correctness_plan(family, {}, seed, 0, takes);
+    std::erase_if(plan, [&](const CheckCase& one) { return !takes(one.axes); });
+    EXPECT_GE(plan.size(), 5U) << seed;
+    EXPECT_TRUE(std::ranges::any_of(plan, [&](const CheckCase& one) {
+      return one.regimes == family.regimes && element_count(family, one.axes) >= kElementsOfEveryRegime;
+    })) << seed;
+    EXPECT_TRUE(std::ranges::any_of(plan, [](const CheckCase& one) { return one.axes.at("n") >= 504; })) << seed;
+  }
 }
 
 // The work of attention grows with the square of its sequence, and all of it is one unit.

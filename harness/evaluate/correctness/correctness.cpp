@@ -12,6 +12,7 @@
 #include "harness/core/guards.h"
 #include "harness/evaluate/correctness/case_checks.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/found_requirement.h"
 #include "harness/evaluate/correctness/largest_launches.h"
 
 namespace apo {
@@ -67,6 +68,11 @@ std::string sizes_text(const Runtime& runtime, const Configuration& configuratio
   return text;
 }
 
+// Whether code that ends so on one shape may be right on others. A hang costs its deadline on each.
+bool is_of_some_sizes(Outcome outcome) {
+  return outcome == Outcome::incorrect || outcome == Outcome::faulted || outcome == Outcome::refused;
+}
+
 }  // namespace
 
 GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
@@ -108,6 +114,14 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
       gate.evidence = result->evidence;
       gate.wrong = result->wrong;
       gate.wrong_case = result->wrong_case;
+      if (guard_is_on(Guard::shapes) && is_of_some_sizes(result->outcome)) {
+        if (progress) {
+          progress(static_cast<int>(i), static_cast<int>(plan.size()), "other sizes, for the line that it lacks");
+        }
+        const std::string regime = result->wrong_case ? result->wrong_case->regime : plan[i].regimes.front();
+        gate.evidence += missing_requirement(runtime, configuration, plan, plan[i], regime, seed);
+        gate.seconds = steps.seconds();
+      }
       return gate;
     }
     add_sizes(gate.checked, *runtime.family, plan[i].axes);
