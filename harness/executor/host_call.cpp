@@ -67,7 +67,7 @@ int HostCall::release(void* memory) {
 int HostCall::touch(const void* memory, std::size_t bytes, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   if (!memory_.holds(address) || bytes == 0) {
-    return 0;  // the host's own
+    return memory == nullptr && bytes > 0 ? kInvalidValue : 0;  // else the host's own
   }
   if (const auto mistake = memory_.touch(address, bytes, writes)) {
     stop({.kind = mistake->kind, .sentence = fmt::format("{} in host code: {}", mistake->kind, mistake->what)});

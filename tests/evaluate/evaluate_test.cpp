@@ -165,6 +165,25 @@ TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
   EXPECT_EQ(rounds_seen, 0);
 }
 
+TEST_F(EvaluateTest, KernelsThatBothArmsShareAreNamed) {
+  const TemporaryFolder folder;
+  runtime_under_test.code_of = [](std::string_view cubin) { return std::string(cubin); };
+  runtime_under_test.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    Build build = copy.runtime().build(configuration, axes, sanitize);
+    const std::filesystem::path own = folder.path() / build.key;
+    std::filesystem::create_directory(own);
+    std::filesystem::copy_file(build.object_path, own / "object.so", std::filesystem::copy_options::skip_existing);
+    write_file_atomically(own / kCubin, "a kernel");
+    build.object_path = (own / "object.so").string();
+    return build;
+  };
+  plan.check_on_cpu = [](const std::stop_token&) {
+    return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "enough"}};
+  };
+  expect_contains(evaluate_candidate("copy/sixteen_times").gates.at(2).evidence,
+                  "the machine code of its kernels is the incumbent's: what differs is how they are launched");
+}
+
 TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
   plan.known_mistakes = [](const Experiment& candidate) {
     return KnownMistakes{.proof = "it was wrong in " + candidate.workloads.front(), .cases = {}};

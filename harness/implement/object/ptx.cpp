@@ -159,8 +159,8 @@ class Scanner {
     declares_ = declares_ && c != ';';
     last_word_ = std::isspace(static_cast<unsigned char>(c)) != 0 ? last_word_ : "";
   }
-  // "kernel<<<grid, block>>>" becomes a call of apo_cpu::launch in harness/executor/device/host/runtime.h, in front of the
-  // arguments. What is no name of a kernel stays, and is an error of the compiler.
+  // "kernel<<<grid, block>>>" becomes a call of apo_cpu::launch in harness/executor/device/host/runtime.h, in front of
+  // the arguments. What is no name of a kernel stays, and is an error of the compiler.
   void launch(std::string& result) {
     std::size_t end = result.find_last_not_of(" \t\n") + 1;
     std::size_t begin = end;

@@ -107,8 +107,9 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
     std::memcpy(memory_at(layout_.buffers[copy.to]), memory_at(from), static_cast<std::size_t>(from.bytes));
   }
   Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
-  if (loaded.called && !keep_state) {
-    // Variables of the module start as the source says: the old one goes first, since both have one path.
+  if (loaded.called && (!keep_state || loaded.plan.library)) {
+    // Variables of the module start as the source says, and those of host code, which may point at memory of another
+    // call, always: the old one goes first, since both have one path.
     std::string why;
     loaded.module = nullptr;
     loaded.module = executor::Module::open(loaded.path, why);

@@ -337,7 +337,7 @@ class RegisterUncheckable(RegisterTest):
         if "not run on a GPU" not in ran.out:
             self.skipTest("there is a GPU, or no toolkit")
         self.assertEqual(ran.code, 0, ran.both)
-        self.said(ran.out, "executor: not checked, not checkable on the CPU: own.cu:", "build: valid, compiled for")
+        self.said(ran.out, "executor: not checked, n1001: not checkable on the CPU: own.cu:", "build: valid, compiled for")
 
 
 main()
