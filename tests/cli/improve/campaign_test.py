@@ -331,7 +331,7 @@ class Try(CommandTest):
 
     def test_the_first_file_that_passes_is_the_baseline_of_a_family_without_variants(self):
         self.place.write("halves.h", "// apo:family halves\n// apo:axis n 1..65536\n// apo:input x f32[n]\n"
-                         "// apo:output y f32[n]\n// apo:workload w n=4096\ntemplate <class Real>\n"
+                         "// apo:output y f32[n]\n// apo:workload w production n=4096\ntemplate <class Real>\n"
                          "void reference(int64_t n, const Real* x, Real* y) {\n"
                          "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n")
         self.apo("register", "halves.h")
