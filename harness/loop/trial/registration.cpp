@@ -91,7 +91,7 @@ std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant,
   workspace.use(variant.target, Workspace::AskedWorker::serves);
   const Family& family = workspace.family(variant.family);
   Experiment alone{.candidate = {.variant = variant.id(), .settings = default_settings(variant)}};
-  const Runtime runtime = workspace.runtime(family);
+  const Runtime runtime = workspace.runtime(family, {{variant.id(), variant}});
   const EvaluatePlan plan{.workloads = {&first_supported(family, runtime, alone.candidate)},
                           .seed = secret_seed(),
                           .time_same_code = true,

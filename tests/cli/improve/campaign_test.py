@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import unittest
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 from apo_test import (COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, binary, main,
@@ -335,7 +336,7 @@ class Try(CommandTest):
                          "void reference(int64_t n, const Real* x, Real* y) {\n"
                          "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n")
         self.apo("register", "halves.h")
-        head = "void halves(const float* x, float* y, long n) { "
+        head = f"// {uuid.uuid4()}: in no cache of builds\nvoid halves(const float* x, float* y, long n) {{ "
         self.place.write("wrong.cpp", head + "y[0] = x[0]; }\n")
         self.place.write("z_first.cpp", head + "for (long i = 0; i < n; ++i) y[i] = x[i] / 2; }\n")
         self.place.write("a_second.cpp", head + "for (int k = 0; k < 9; ++k) { for (long i = 0; i < n; ++i) y[i] = x[i] / 2;"
