@@ -189,11 +189,12 @@ TEST(PlainCudaFunction, LaunchesItsOwnKernelsOnTheStream) {
   const auto build = [&](const std::string& parameters) {
     return build_library(
         {.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}}, BuildCache(folder.path()), *find_family("copy"),
-        parse_variant(cuda_source("",
-                                  "__global__ void k(const float* x, float* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
-                                  "void copy(" +
-                                      parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
-                      "/home/me/plain.cu"),
+        parse_variant(
+            cuda_source("",
+                        "template <class T>\n__global__ void k(const T* x, T* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
+                        "void copy(" +
+                            parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
+            "/home/me/plain.cu"),
         {{"n", 1000}}, {});
   };
   const Build built = build("const float* x, float* y, int64_t n, cudaStream_t stream");

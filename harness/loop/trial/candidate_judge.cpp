@@ -223,11 +223,9 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
 // Whether a new one passes its gates, and is registered.
 bool CandidateJudge::is_kept(const Judged& candidate, CandidateAnswer& answer) {
   const Variant& variant = candidate.variant;
-  const bool passes = of_candidate([&] {
-    workspace_.catalogue().add(variant);
-    return passes_checks(workspace_, variant, {}, observer_, answer);
-  });
+  const bool passes = of_candidate([&] { return passes_checks(workspace_, variant, {}, observer_, answer); });
   if (passes) {
+    of_candidate([&] { return workspace_.catalogue().add(variant); });
     keep_variant(registered_, workspace_.paths(), variant, answer);
   }
   return passes;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -90,7 +91,7 @@ std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant,
   workspace.use(variant.target, Workspace::AskedWorker::serves);
   const Family& family = workspace.family(variant.family);
   Experiment alone{.candidate = {.variant = variant.id(), .settings = default_settings(variant)}};
-  const Runtime runtime = workspace.runtime(family);
+  const Runtime runtime = workspace.runtime(family, {{variant.id(), variant}});
   const EvaluatePlan plan{.workloads = {&first_supported(family, runtime, alone.candidate)},
                           .seed = secret_seed(),
                           .time_same_code = true,
@@ -212,11 +213,14 @@ void keep_variant(Catalogue& registered, const Paths& paths, const Variant& vari
 }
 
 void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file) {
+  // A file as it is stands under its own path in a text of another name.
+  const std::string whole = std::filesystem::absolute(file).lexically_normal().string();
+  const auto rename = [&](const std::string& text) { return replace_all(replace_all(text, path, file), whole, file); };
   for (GateResult& gate : answer.gates) {
-    gate.evidence = replace_all(gate.evidence, path, file);
+    gate.evidence = rename(gate.evidence);
   }
   for (std::string& line : answer.feedback) {
-    line = replace_all(line, path, file);
+    line = rename(line);
   }
 }
 

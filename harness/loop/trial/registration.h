@@ -17,8 +17,8 @@ struct VariantChecks {
   bool verify = true;    // build it and check its results
   bool executor = true;  // a device variant on this CPU too
 };
-// The gates of a variant of the workspace's catalogue that is compared with nothing, cheapest first, up to the one that
-// fails: those of an evaluation before its timing. Without a GPU, what the CPU says of a variant for one; the
+// The gates of a variant, which need not be in the catalogue, that is compared with nothing, cheapest first, up to the
+// one that fails: those of an evaluation before its timing. Without a GPU, what the CPU says of a variant for one; the
 // executor's evidence says why when it cannot check the variant, and then the variant is compiled, where there is a
 // toolkit. Adds gates and log; marks the answer as wrong and returns false when a gate fails.
 bool passes_checks(Workspace& workspace, const Variant& variant, const VariantChecks& checks, Observer& observer,

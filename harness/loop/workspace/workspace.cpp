@@ -272,9 +272,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
-  runtime.sources = [this](const Configuration& configuration) {
-    return all_sources(catalogue_.get(configuration.variant));
-  };
+  runtime.sources = [find](const Configuration& configuration) { return all_sources(find(configuration.variant)); };
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor
   runtime.threads = host_.cores;

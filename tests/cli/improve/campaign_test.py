@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import unittest
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 from apo_test import (COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, binary, main,
@@ -331,11 +332,11 @@ class Try(CommandTest):
 
     def test_the_first_file_that_passes_is_the_baseline_of_a_family_without_variants(self):
         self.place.write("halves.h", "// apo:family halves\n// apo:axis n 1..65536\n// apo:input x f32[n]\n"
-                         "// apo:output y f32[n]\n// apo:workload w n=4096\ntemplate <class Real>\n"
+                         "// apo:output y f32[n]\n// apo:workload w production n=4096\ntemplate <class Real>\n"
                          "void reference(int64_t n, const Real* x, Real* y) {\n"
                          "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n")
         self.apo("register", "halves.h")
-        head = "void halves(const float* x, float* y, long n) { "
+        head = f"// {uuid.uuid4()}: in no cache of builds\nvoid halves(const float* x, float* y, long n) {{ "
         self.place.write("wrong.cpp", head + "y[0] = x[0]; }\n")
         self.place.write("z_first.cpp", head + "for (long i = 0; i < n; ++i) y[i] = x[i] / 2; }\n")
         self.place.write("a_second.cpp", head + "for (int k = 0; k < 9; ++k) { for (long i = 0; i < n; ++i) y[i] = x[i] / 2;"
