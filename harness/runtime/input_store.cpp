@@ -115,16 +115,9 @@ std::int64_t most_checked_units(const Family& family, const Axes& axes) {
   constexpr std::int64_t kElements = std::int64_t{1} << 21;
   constexpr std::int64_t kFewest = 8;
   constexpr std::int64_t kMost = 32;
-  constexpr std::int64_t kBorders = 2;
-  constexpr double kOperations = 0x1p30;  // two minutes of Monte-Carlo arithmetic on one core
   const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
-  const std::int64_t elements = element_count(family, axes);
-  const std::int64_t most = std::clamp(kElements / std::max<std::int64_t>(1, elements / units), kFewest, kMost);
-  if (elements <= kElements || units <= kBorders) {
-    return most;
-  }
-  const double affordable = kOperations / operations(family.work(axes)) * static_cast<double>(units);
-  return affordable < static_cast<double>(most) ? std::max(kBorders, static_cast<std::int64_t>(affordable)) : most;
+  const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
+  return std::clamp(kElements / of_unit, kFewest, kMost);
 }
 
 std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed) {

@@ -323,15 +323,15 @@ TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expec
   return errors;
 }
 
-double operations(const Work& work) {
-  constexpr double kOfSpecialFunction = 10;
-  return work.flops + kOfSpecialFunction * work.special_functions;
-}
-
 bool is_cheap(const Family& family, const Axes& axes) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
   constexpr double kMostOperations = 0x1p27;
-  return element_count(family, axes) <= kMostElements && operations(family.work(axes)) <= kMostOperations;
+  constexpr double kOfSpecialFunction = 10;  // operations
+  if (element_count(family, axes) > kMostElements) {
+    return false;
+  }
+  const Work work = family.work(axes);
+  return work.flops + kOfSpecialFunction * work.special_functions <= kMostOperations;
 }
 
 bool may_leave_out(const Family& family, const std::string& regime) {
@@ -361,7 +361,9 @@ void leave_out_others(Expected& expected, std::vector<std::int64_t>& drawn, cons
     }
   }
   expected.left_out = std::ssize(drawn) - std::ssize(kept);
-  expected.units = expected.left_out > 0 ? std::move(kept) : std::move(expected.units);
+  if (expected.left_out > 0) {
+    expected.units = std::move(kept);
+  }
   drawn = std::move(kept_drawn);
 }
 

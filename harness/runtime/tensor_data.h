@@ -90,9 +90,6 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;
 TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected);
 
-// Of the reference: a special function takes as long as ten additions.
-double operations(const Work& work);
-
 // Whether the reference computes all units in a fraction of a second: at most 2^27 operations, and 2^22 elements in all
 // tensors together.
 bool is_cheap(const Family& family, const Axes& axes);

@@ -235,7 +235,7 @@ Real long_sum(std::int64_t count, Term term) {
     const std::int64_t lanes = order < 2 ? 1 : std::int64_t{2} << random_below(5);
     Real of_lane[kMostLanes] = {};
     for (std::int64_t i = 0; i < count; ++i) {
-      of_lane[i % lanes] += term(i);
+      of_lane[i & (lanes - 1)] += term(i);
     }
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
       total += of_lane[lane];

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -95,6 +96,9 @@ class ReadOnFault {
     munmap(memory_, bytes_);
     memory_ = nullptr;
     bytes_ = 0;
+    if (slots_ > kMost) {
+      close_file();
+    }
     taken_ = false;
   }
   std::byte* memory() const { return memory_; }
@@ -125,13 +129,15 @@ class ReadOnFault {
       ::signal(signal, SIG_DFL);
     }
   }
-  static std::byte* map(void* at, std::size_t bytes, int access) {
-    const int fixed = at == nullptr ? 0 : MAP_FIXED;
-    void* memory = mmap(at, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  static std::byte* checked(void* memory) {
     if (memory == MAP_FAILED) {
       throw std::bad_alloc();
     }
     return static_cast<std::byte*>(memory);
+  }
+  static std::byte* addresses(void* at, std::size_t bytes) {
+    const int fixed = at == nullptr ? 0 : MAP_FIXED;
+    return checked(mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0));
   }
 
   void begin(const StoredPart& part, const NumberType& type) {
@@ -142,11 +148,33 @@ class ReadOnFault {
     const auto bytes = static_cast<std::size_t>(part.count() * type.bytes);
     there_.assign((bytes + kStretch - 1) / kStretch, 0);
     brought_ = 0;
-    memory_ = map(nullptr, there_.size() * kStretch, PROT_NONE);
+    if (slots_ == 0) {
+      open_file(kMost);
+    }
+    memory_ = addresses(nullptr, there_.size() * kStretch);
     bytes_ = there_.size() * kStretch;
   }
+  // Memory for so many stretches, which serves later calls too.
+  void open_file(std::size_t slots) {
+    file_ = file_ < 0 ? memfd_create("numbers", MFD_CLOEXEC) : file_;
+    if (file_ < 0 || ftruncate(file_, static_cast<off_t>(slots * kStretch)) != 0) {
+      throw std::bad_alloc();
+    }
+    if (slots_ > 0) {
+      munmap(slot_memory_, slots_ * kStretch);
+    }
+    slots_ = slots;
+    slot_memory_ = checked(mmap(nullptr, slots * kStretch, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+  }
+  void close_file() {
+    munmap(slot_memory_, slots_ * kStretch);
+    close(file_);
+    slots_ = 0;
+    file_ = -1;
+  }
+
   bool has(std::uintptr_t address) const { return address - reinterpret_cast<std::uintptr_t>(memory_.load()) < bytes_; }
-  // Another thread sees all of a stretch or nothing: it is moved to its place when it is whole.
+  // Another thread sees all of a stretch or nothing: it gets its place when it is whole.
   bool bring(std::uintptr_t address) {
     if (!has(address)) {
       return false;
@@ -157,27 +185,36 @@ class ReadOnFault {
     }
     const std::size_t stretch = (address - reinterpret_cast<std::uintptr_t>(memory_.load())) / kStretch;
     if (there_[stretch] == 0) {
-      push_out();
+      const std::size_t slot = free_slot();
       const std::int64_t fits = static_cast<std::int64_t>(kStretch) / type_.bytes;
       const std::int64_t first = static_cast<std::int64_t>(stretch) * fits;
-      std::byte* const made = map(nullptr, kStretch, PROT_READ | PROT_WRITE);
       const std::uint64_t state = random_state;
       random_state = mix64(seed_ ^ mix64(stretch));  // whatever was read before
-      read_numbers(*part_, type_, first, std::min(fits, part_->count() - first), made);
+      read_numbers(*part_, type_, first, std::min(fits, part_->count() - first), slot_memory_ + slot * kStretch);
       random_state = state;
-      mremap(made, kStretch, kStretch, MREMAP_MAYMOVE | MREMAP_FIXED, memory_ + stretch * kStretch);
+      checked(mmap(memory_ + stretch * kStretch, kStretch, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_, static_cast<off_t>(slot * kStretch)));
       there_[stretch] = 1;
-      order_[brought_++ % kMost] = stretch;
+      ++brought_;
+      if (slot < kMost) {
+        in_slot_[slot] = stretch;
+      }
     }
     return true;
   }
-  void push_out() {
+  std::size_t free_slot() {
     constexpr std::size_t kAgain = 16;
-    if (brought_ >= kMost && brought_ < kAgain * there_.size()) {
-      const std::size_t oldest = order_[brought_ % kMost];
-      map(memory_ + oldest * kStretch, kStretch, PROT_NONE);
-      there_[oldest] = 0;
+    const std::size_t all = there_.size();
+    if (all > kMost && brought_ == kAgain * all) {
+      open_file(kMost + all);
     }
+    if (brought_ < kMost || slots_ > kMost) {
+      return slots_ > kMost ? brought_ - kAgain * all + kMost : brought_;
+    }
+    const std::size_t slot = brought_ % kMost;
+    addresses(memory_ + in_slot_[slot] * kStretch, kStretch);
+    there_[in_slot_[slot]] = 0;
+    return slot;
   }
 
   static ReadOnFault places[kPlaces];
@@ -190,8 +227,11 @@ class ReadOnFault {
   NumberType type_;
   std::uint64_t seed_ = 0;
   std::vector<char> there_;  // by stretch
-  std::array<std::size_t, kMost> order_ = {};
   std::size_t brought_ = 0;
+  int file_ = -1;
+  std::byte* slot_memory_ = nullptr;  // of the file
+  std::size_t slots_ = 0;
+  std::array<std::size_t, kMost> in_slot_ = {};  // the stretch that is there
 };
 inline ReadOnFault ReadOnFault::places[kPlaces];
 
