@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -191,14 +190,12 @@ constexpr const char* kFlops = "flops";
 constexpr const char* kChain = "special chain";
 constexpr const char* kUpdatedBytes = "updated bytes";
 
+// Of one call of the reference of a file without units.
 Counts counts_at(const OracleProgram& program, const Axes& axes) {
   const FamilyFile& file = program.file();
   TensorMap inputs = rounded_inputs(file, fill(program, axes, 1, "typical", 1));
   inputs.merge(rounded_inputs(file, derive(program, axes, inputs, 1)));
-  // The units of one group do all of the work; those of another repeat it for another output.
-  std::vector<std::int64_t> units(static_cast<std::size_t>(oracle::unit_count_of(contract_at(file, axes), 0)));
-  std::iota(units.begin(), units.end(), std::int64_t{0});
-  const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = axes, .units = units, .values = &inputs});
+  const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = axes, .units = {}, .values = &inputs});
   Counts counts(answer.specials.begin(), answer.specials.end());
   counts[kFlops] = answer.flops;
   counts[kChain] = answer.special_chain;
@@ -273,7 +270,6 @@ void add_program(Family& family, const Program& program) {
   family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
     return derive(*program, axes, inputs, threads);
   };
-  family.work = counted(family, program);  // of what is known by now: axes, tensors and legal sizes
   const auto answers = [program](Mode mode) {
     return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
                            int threads) {
@@ -492,6 +488,9 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   add_units(family, file);
   const auto program = std::make_shared<const OracleProgram>(file, options);
   add_program(family, program);
+  FamilyFile whole = file;
+  whole.units.clear();  // each of which may repeat what a call does once
+  family.work = counted(family, std::make_shared<const OracleProgram>(whole, options));
   if (draws_outputs(file)) {
     add_alternatives(family, program);
   }

@@ -306,7 +306,7 @@ void check_formats_hold(const Family& family, const TensorMap& reference, const 
           fmt::format("the reference of family {} gives {} in {}, more than {} holds ({})", family.name, *beyond,
                       element_name(tensor, inputs.axes, beyond - values.begin()), to_string(tensor.dtype),
                       describe_axes(inputs.axes)),
-          "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
+          "leave the regime out with '// apo:regimes all but NAME', or use a wider dtype");
     }
   }
 }

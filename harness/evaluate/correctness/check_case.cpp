@@ -62,7 +62,8 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
                std::vector<std::string>& left_out) {
   const std::string& name = one.regimes[regime];
   if (!may_leave_out(family, name)) {
-    throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name), error.hint());
+    throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name),
+                    replace_all(error.hint(), "NAME", name));
   }
   left_out.push_back(name);
 }

@@ -103,8 +103,8 @@ void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& che
   if (!own.correct) {
     refuse(subject, "", "the tolerance refuses an honest implementation: " + own.evidence,
            "say what the contract rounds with rounded<bf16>(x), how exact a function is with "
-           "approximate<11>(tanh(x)), or "
-           "choose other regimes with 'apo:regimes typical ...'");
+           "approximate<11>(tanh(x)), or leave the regime out with '" +
+               regimes_line({each.regime}) + "'");
   }
   if (each.regime == "typical") {
     check_tolerance(subject, each, inputs, expected, check.notes);

@@ -202,7 +202,7 @@ bool has_extent(const FileTensor& tensor, const std::string& axis) {
 }
 
 double blocks_of(const FileUnitAxis& unit, const Axes& axes) {
-  return std::ceil(static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block));
+  return static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block);
 }
 
 // The elements of one unit, without those of tensors that all units share.
