@@ -8,13 +8,12 @@
 
 #include "harness/core/records/records.h"
 #include "harness/evaluate/correctness/check_case.h"
+#include "harness/evaluate/correctness/covering_shapes.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
 
 inline constexpr std::int64_t kElementsOfEveryRegime = 512;  // of all tensors: rows that are longer than a warp
-inline constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
-inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  // it takes turns between all threads
 // Monte-Carlo arithmetic takes 0.15 us for each operation of a reference: 5 s for all of them on one core.
 inline constexpr std::int64_t kMostOperationsPerElement = 64;
 

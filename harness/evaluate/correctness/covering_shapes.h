@@ -11,6 +11,10 @@
 
 namespace apo {
 
+// Of all tensors of a shape that is drawn.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
+inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  // it takes turns between all threads
+
 // The most that one shape may cost.
 struct ShapeBudget {
   std::int64_t elements = 0;  // of all tensors together
