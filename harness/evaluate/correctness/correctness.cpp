@@ -12,8 +12,8 @@
 #include "harness/core/guards.h"
 #include "harness/evaluate/correctness/case_checks.h"
 #include "harness/evaluate/correctness/compare.h"
-#include "harness/evaluate/correctness/found_requirement.h"
 #include "harness/evaluate/correctness/largest_launches.h"
+#include "harness/evaluate/requirement/missing_requirement.h"
 
 namespace apo {
 namespace {

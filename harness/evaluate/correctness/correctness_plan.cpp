@@ -136,7 +136,7 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   }
   Random random(derive_seed(seed, "held out"));
   const auto takes = [&](const Axes& axes) { return !supported || supported(axes); };
-  const std::vector<Axes> bases = base_shapes(family, takes);
+  const std::vector<Axes> bases = base_shapes(family, takes, most_elements);
   const auto least = std::ranges::find_if(bases, takes);
   const std::int64_t elements = least == bases.end() ? 0 : std::min(most_elements, 2 * element_count(family, *least));
   for (const Axes& axes :

@@ -118,7 +118,7 @@ class CoveringShapes {
         }
       }
     }
-    bases_ = base_shapes(family, takes);
+    bases_ = base_shapes(family, takes, budget.elements);
   }
 
   std::vector<Axes> draw(std::size_t most, std::size_t more) {
@@ -382,7 +382,8 @@ class CoveringShapes {
 
 }  // namespace
 
-std::vector<Axes> base_shapes(const Family& family, const std::function<bool(const Axes&)>& takes) {
+std::vector<Axes> base_shapes(const Family& family, const std::function<bool(const Axes&)>& takes,
+                              std::int64_t most_elements) {
   std::vector<Axes> bases;
   for (const Workload& workload : family.workloads) {
     if (is_small(workload)) {
@@ -405,7 +406,9 @@ std::vector<Axes> base_shapes(const Family& family, const std::function<bool(con
         least = std::move(half);
       }
     }
-    bases.push_back(std::move(least));
+    if (element_count(family, least) <= most_elements) {
+      bases.push_back(std::move(least));
+    }
   }
   std::ranges::sort(bases, {}, [&](const Axes& axes) { return element_count(family, axes); });
   return bases;

@@ -11,6 +11,10 @@
 
 namespace apo {
 
+// Of all tensors of a shape that is drawn.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
+inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  // it takes turns between all threads
+
 // The most that one shape may cost.
 struct ShapeBudget {
   std::int64_t elements = 0;  // of all tensors together
@@ -21,8 +25,9 @@ struct ShapeBudget {
 double checked_operations(const Family& family, const Axes& axes);
 
 // The small and ragged workloads, the smallest first. Where there are some and none of them is taken, with a production
-// workload that is, each of its axes halved as often as that is taken.
-std::vector<Axes> base_shapes(const Family& family, const std::function<bool(const Axes&)>& takes);
+// workload that is, each of its axes halved as often as that is taken, if that leaves at most so many elements.
+std::vector<Axes> base_shapes(const Family& family, const std::function<bool(const Axes&)>& takes,
+                              std::int64_t most_elements);
 
 // Draws at most `most` shapes of no workload, all legal, within the budget, and such that `takes` holds. Each axis that
 // no build knows lies at its minimum, or inside: above that and up to its largest value in a workload that is not

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/requirement_search.h - looks for a condition over the axes under which a candidate is
+// harness/evaluate/requirement/requirement_search.h - looks for a condition over the axes under which a candidate is
 // right that is wrong on some sizes.
 #pragma once
 

@@ -1,6 +1,6 @@
-// harness/evaluate/correctness/requirement_search.cpp - finds the guilty axes, the step or the end of each, and tries
+// harness/evaluate/requirement/requirement_search.cpp - finds the guilty axes, the step or the end of each, and tries
 // the condition on drawn shapes.
-#include "harness/evaluate/correctness/requirement_search.h"
+#include "harness/evaluate/requirement/requirement_search.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// tests/evaluate/correctness/requirement_search_test.cpp - which conditions are found for kernels that are wrong on
+// tests/evaluate/requirement/requirement_search_test.cpp - which conditions are found for kernels that are wrong on
 // some sizes.
-#include "harness/evaluate/correctness/requirement_search.h"
+#include "harness/evaluate/requirement/requirement_search.h"
 
 #include <gtest/gtest.h>
 

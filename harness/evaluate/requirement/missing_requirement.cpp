@@ -1,6 +1,6 @@
-// harness/evaluate/correctness/found_requirement.cpp - the search for a condition, with a check of each size that it
+// harness/evaluate/requirement/missing_requirement.cpp - the search for a condition, with a check of each size that it
 // tries.
-#include "harness/evaluate/correctness/found_requirement.h"
+#include "harness/evaluate/requirement/missing_requirement.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/correctness/requirement_search.h"
+#include "harness/evaluate/correctness/covering_shapes.h"
+#include "harness/evaluate/requirement/requirement_search.h"
 #include "kernels/random.h"
 
 namespace apo {

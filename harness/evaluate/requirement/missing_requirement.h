@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/found_requirement.h - says which apo:requires line a candidate lacks that is wrong on
+// harness/evaluate/requirement/missing_requirement.h - says which apo:requires line a candidate lacks that is wrong on
 // some sizes and right on others.
 #pragma once
 
