@@ -4,8 +4,8 @@
     python3 compile_triton.py REQUEST.json FILE.py OUTPUT.cubin
 
 The first prints the version of Triton. The second runs the file, compiles the kernels that the request names, writes
-one cubin and prints the launch data of each as JSON. What is wrong with the file is one line "FILE.py:LINE: error: WHAT"
-on stderr.
+one cubin and prints the launch data of each as JSON. What is wrong with the file is one line on stderr,
+"FILE.py:LINE: error: WHAT".
 Exit codes: 0 done, 1 the file's mistake, 69 Triton is not here.
 """
 
@@ -72,7 +72,7 @@ def confine(folder):
 
 
 class Target:
-    """In the place of Triton's driver while the file runs: files ask it what they are compiled for."""
+    """In the place of Triton's driver, which needs a GPU: files and Triton itself ask it what they are compiled for."""
 
     def __init__(self, target):
         self.target = target
@@ -112,7 +112,6 @@ def run_file(path, target):
             passed_over.append((statement.lineno, f"{type(error).__name__}: {error}"))
             print(f"{path}:{statement.lineno}: passed over, since it fails without a GPU or as it is:", file=sys.stderr)
             traceback.print_exception(error, limit=-1)
-    driver.reset_active()
     return module.__dict__, passed_over
 
 

@@ -32,8 +32,5 @@ class Driver:
     def set_active(self, active):
         self.active = active
 
-    def reset_active(self):
-        del self.active
-
 
 driver = Driver()
