@@ -93,12 +93,18 @@ std::vector<Choice> choose_fitting(const CallOffer& offer, const std::vector<Fil
   return fitting;
 }
 
+// Of the variant's own file; of the others where it has none, as one with an include line and no more.
 std::string names_of(const CallOffer& offer, const std::vector<FileFunction>& all) {
   std::vector<std::string> names;
-  for (const FileFunction& one : all) {
-    const bool is_new = std::ranges::find(names, one.function.name) == names.end();
-    if (is_new && one.is_own && may_be_meant(offer, one)) {
-      names.push_back(one.function.name);
+  for (const bool own : {true, false}) {
+    for (const FileFunction& one : all) {
+      const bool is_new = std::ranges::find(names, one.function.name) == names.end();
+      if (is_new && one.is_own == own && may_be_meant(offer, one)) {
+        names.push_back(one.function.name);
+      }
+    }
+    if (!names.empty()) {
+      break;
     }
   }
   return join(names, ", ");
