@@ -199,6 +199,7 @@ PlainCall plain_call(const Family& family, const Variant& variant) {
   const std::vector<FileFunction> all = functions_of(variant);
   const Choice choice = choose(offer, all, call.problem);
   if (choice.function == nullptr) {
+    call.found_none = names_of(offer, all).empty();
     return call;
   }
   const FunctionText& function = choice.function->function;
@@ -220,6 +221,10 @@ PlainCall plain_call(const Family& family, const Variant& variant) {
 }
 
 void explain_call(CompileStep& step, const PlainCall& call) {
+  if (step.ok && !call.problem.empty()) {
+    step.ok = false;
+    step.evidence = call.problem;
+  }
   if (step.ok || step.timed_out || call.function.empty() || !step.evidence.starts_with(call.source.name)) {
     return;
   }

@@ -13,12 +13,13 @@ namespace apo {
 std::string plain_signature(const Family& family, const Variant& variant);
 
 struct PlainCall {
-  SourceFile source;     // includes the variant's own file, and exports the C ABI of kernels/abi.h by the call
-  std::string function;  // that is called; empty where the file exports the C ABI itself
-  std::string place;     // "/home/me/norm.cu:12", where the function begins
-  std::string text;      // "norm4(out, inp, N=rows, block_size)": each parameter, and what it gets
-  std::string problem;   // one sentence, which begins with a place, where there is no call
-  std::string sides;     // two lines: the function, and the one that the contract has
+  SourceFile source;        // includes the variant's own file, and exports the C ABI of kernels/abi.h by the call
+  std::string function;     // that is called; empty where the file exports the C ABI itself
+  std::string place;        // "/home/me/norm.cu:12", where the function begins
+  std::string text;         // "norm4(out, inp, N=rows, block_size)": each parameter, and what it gets
+  std::string problem;      // one sentence, which begins with a place, where there is no call
+  bool found_none = false;  // the text has no function, and perhaps an error, which the compiler names
+  std::string sides;        // two lines: the function, and the one that the contract has
 };
 
 // Chooses the function and what its parameters get. The function is the one of the apo:function line, else one that is
