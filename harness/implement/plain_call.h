@@ -30,8 +30,8 @@ struct PlainCall {
 // int that it returns is apo_launch's answer.
 PlainCall plain_call(const Family& family, const Variant& variant);
 
-// Replaces the compiler's words on a call that is none by a sentence about the function, and its log by both
-// signatures.
+// Fails a step that was made for found_none. Replaces the compiler's words on a call that is none by a sentence about
+// the function, and its log by both signatures.
 void explain_call(CompileStep& step, const PlainCall& call);
 
 }  // namespace apo
