@@ -208,7 +208,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                      .more = {kObject},
                      .built_for = variant.id(),
                      .known = {.flags = joined(flags, link_flags(options_)), .toolchain = toolchain_}};
-  if (!call.problem.empty()) {
+  if (!call.problem.empty() && !call.found_none) {
     recipe.known.log = call.sides;
     return not_built(Outcome::build_failed, call.problem, recipe.known);
   }

@@ -109,8 +109,8 @@ CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, co
   fs::remove_all(folder / kKept);
   if (!all.ok) {
     all.log = without_resources(all.log);
-    explain_call(all, call);
   }
+  explain_call(all, call);
   return all;
 }
 
@@ -147,7 +147,7 @@ Build build_library(const BuildOptions& options, const BuildCache& cache, const 
                            : not_built(Outcome::refused, refusal, {.toolchain = toolchain});
   }
   const PlainCall call = plain_call(family, variant);
-  if (!call.problem.empty()) {
+  if (!call.problem.empty() && !call.found_none) {
     return not_built(Outcome::build_failed, call.problem, {.toolchain = toolchain, .log = call.sides});
   }
   const Words compile = joined(with_flags(nvcc_compile_flags(arch), variant.flags), include_flags(others));

@@ -48,10 +48,11 @@ bool is_long(const std::string& element) {
 // The field as a parameter of this type.
 std::string field_value(const ArgumentField& field, const Parameter& parameter, bool is_template) {
   const std::string value = "a." + field.name;
-  if (kind_of(field.type) != ParameterKind::pointer || is_template) {
+  const std::string wanted = element_of(parameter.type);
+  const bool is_deduced = is_template && kind_of(wanted) == ParameterKind::unknown;
+  if (kind_of(field.type) != ParameterKind::pointer || is_deduced) {
     return value;
   }
-  const std::string wanted = element_of(parameter.type);
   const bool same_long = is_long(wanted) && is_long(element_of(field.type));
   if (field.type == "void*" || same_long) {
     return fmt::format("({}){}", parameter.type, value);  // also away from const
@@ -137,7 +138,9 @@ CallMatch match_names(const CallOffer& offer, const FunctionText& function) {
       written += has_word(parameter.type, "const") ? "" : " " + value->cpp;
       has_all = has_all || value->cpp == "a" || value->cpp == "&a";
       ++match.named;
-    } else if (!parameter.optional && match.problem.empty()) {
+    } else if (parameter.optional) {
+      break;  // it and those behind it keep their defaults
+    } else if (match.problem.empty()) {
       const bool is_integer = kind_of(parameter.type) == ParameterKind::integer;
       match.problem = fmt::format("nothing fits its parameter '{}'; say what it gets: '// apo:function {} {}={}'{}",
                                   parameter.text, function.name, parameter.name, is_integer ? "EXPRESSION" : "NAME",
@@ -150,8 +153,11 @@ CallMatch match_names(const CallOffer& offer, const FunctionText& function) {
     }
   }
   for (const auto& [name, value] : offer.variant.arguments) {
-    if (name != kSetup && std::ranges::find(function.parameters, name, &Parameter::name) == function.parameters.end()) {
-      match.problem = fmt::format("it has no parameter '{}', which its apo:function line names", name);
+    const auto found = std::ranges::find(function.parameters, name, &Parameter::name);
+    const bool is_passed = found - function.parameters.begin() < std::ssize(match.values);
+    if (name != kSetup && match.problem.empty() && !is_passed) {
+      match.problem =
+          fmt::format("it has no parameter '{}' that it is called with, and the apo:function line names one", name);
     }
   }
   return match;

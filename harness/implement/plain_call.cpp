@@ -93,12 +93,18 @@ std::vector<Choice> choose_fitting(const CallOffer& offer, const std::vector<Fil
   return fitting;
 }
 
+// Of the variant's own file; of the others where it has none, as one with an include line and no more.
 std::string names_of(const CallOffer& offer, const std::vector<FileFunction>& all) {
   std::vector<std::string> names;
-  for (const FileFunction& one : all) {
-    const bool is_new = std::ranges::find(names, one.function.name) == names.end();
-    if (is_new && one.is_own && may_be_meant(offer, one)) {
-      names.push_back(one.function.name);
+  for (const bool own : {true, false}) {
+    for (const FileFunction& one : all) {
+      const bool is_new = std::ranges::find(names, one.function.name) == names.end();
+      if (is_new && one.is_own == own && may_be_meant(offer, one)) {
+        names.push_back(one.function.name);
+      }
+    }
+    if (!names.empty()) {
+      break;
     }
   }
   return join(names, ", ");
@@ -193,6 +199,7 @@ PlainCall plain_call(const Family& family, const Variant& variant) {
   const std::vector<FileFunction> all = functions_of(variant);
   const Choice choice = choose(offer, all, call.problem);
   if (choice.function == nullptr) {
+    call.found_none = names_of(offer, all).empty();
     return call;
   }
   const FunctionText& function = choice.function->function;
@@ -214,6 +221,10 @@ PlainCall plain_call(const Family& family, const Variant& variant) {
 }
 
 void explain_call(CompileStep& step, const PlainCall& call) {
+  if (step.ok && !call.problem.empty()) {
+    step.ok = false;
+    step.evidence = call.problem;
+  }
   if (step.ok || step.timed_out || call.function.empty() || !step.evidence.starts_with(call.source.name)) {
     return;
   }

@@ -13,12 +13,13 @@ namespace apo {
 std::string plain_signature(const Family& family, const Variant& variant);
 
 struct PlainCall {
-  SourceFile source;     // includes the variant's own file, and exports the C ABI of kernels/abi.h by the call
-  std::string function;  // that is called; empty where the file exports the C ABI itself
-  std::string place;     // "/home/me/norm.cu:12", where the function begins
-  std::string text;      // "norm4(out, inp, N=rows, block_size)": each parameter, and what it gets
-  std::string problem;   // one sentence, which begins with a place, where there is no call
-  std::string sides;     // two lines: the function, and the one that the contract has
+  SourceFile source;        // includes the variant's own file, and exports the C ABI of kernels/abi.h by the call
+  std::string function;     // that is called; empty where the file exports the C ABI itself
+  std::string place;        // "/home/me/norm.cu:12", where the function begins
+  std::string text;         // "norm4(out, inp, N=rows, block_size)": each parameter, and what it gets
+  std::string problem;      // one sentence, which begins with a place, where there is no call
+  bool found_none = false;  // the text has no function, and perhaps an error, which the compiler names
+  std::string sides;        // two lines: the function, and the one that the contract has
 };
 
 // Chooses the function and what its parameters get. The function is the one of the apo:function line, else one that is
@@ -29,8 +30,8 @@ struct PlainCall {
 // int that it returns is apo_launch's answer.
 PlainCall plain_call(const Family& family, const Variant& variant);
 
-// Replaces the compiler's words on a call that is none by a sentence about the function, and its log by both
-// signatures.
+// Fails a step that was made for found_none. Replaces the compiler's words on a call that is none by a sentence about
+// the function, and its log by both signatures.
 void explain_call(CompileStep& step, const PlainCall& call);
 
 }  // namespace apo

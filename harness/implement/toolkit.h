@@ -1,5 +1,5 @@
-// harness/implement/toolkit.h - finds the CUDA toolkit's programs and libraries on this machine, and the host compiler's
-// headers.
+// harness/implement/toolkit.h - finds the CUDA toolkit's programs and libraries on this machine, and the host
+// compiler's headers.
 #pragma once
 
 #include <filesystem>

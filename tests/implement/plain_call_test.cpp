@@ -89,6 +89,14 @@ TEST_F(PlainFunction, ParametersGetWhatIsCalledLikeThemInAnyOrder) {
   EXPECT_EQ(call_copy(built.object_path), std::make_pair(0, expected_)) << built.evidence << built.log;
 }
 
+TEST_F(PlainFunction, ParametersWithADefaultKeepItAndScratchHasTheTypeThatTheFunctionAsksFor) {
+  const Build built = build(
+      "template <int STEP = 1> void copy(float* x, float* y, float* kept, int n, float scale = 2, int threads = 9) {\n"
+      "  for (int i = 0; i < n; i += STEP) y[i] = scale * kept[i] + threads;\n}\n",
+      "// apo:scratch kept 64\n");
+  EXPECT_EQ(call_copy(built.object_path, true).second, (std::vector<float>{11, 13, 15})) << built.evidence << built.log;
+}
+
 TEST_F(PlainFunction, ALineNamesTheFunctionAndWhatItsParametersGet) {
   const std::string code =
       "namespace mine { template <int STEP> void run(int half, const float* from, float* to, float scale, int block) "
@@ -100,7 +108,7 @@ TEST_F(PlainFunction, ALineNamesTheFunctionAndWhatItsParametersGet) {
   const Build built = build(code, line);
   EXPECT_EQ(call_copy(built.object_path).second, (std::vector<float>{6, 8, 0})) << built.evidence << built.log;
   for (const auto& [wrong, mistake] :
-       {std::pair{"half=n from=x to=y scale=2 other=1", "it has no parameter 'other'"},
+       {std::pair{"half=n from=x to=y scale=2 other=1", "it has no parameter 'other' that it is called with"},
         {"from=x to=y scale=2", "nothing fits its parameter 'int half'; say what it gets: '// apo:function run half="},
         {"half=m from=x to=y scale=2", "nothing fits its parameter 'int half'"},
         {"half=n from=x to=x scale=2", "no parameter of it writes the output 'y'"}}) {

@@ -85,11 +85,11 @@ struct Variant {
   std::string object;                  // a shared object among `headers` that is called by TVM-FFI; empty: none
   std::string function;                // of the object, without its prefix; else the plain function that is called
   std::map<std::string, std::string> arguments;  // of that function: what its parameters get, as written
-  std::string path;                    // absolute
-  std::string source;                  // the whole file
-  std::vector<SourceFile> headers;     // that it includes with quotes, directly or not, and its object; by name
-  std::string contract;                // text of the family's file; "" where the family is part of the program
-  std::string source_hash;             // of the file, its headers and the contract: sources.h
+  std::string path;                              // absolute
+  std::string source;                            // the whole file
+  std::vector<SourceFile> headers;  // that it includes with quotes, directly or not, and its object; by name
+  std::string contract;             // text of the family's file; "" where the family is part of the program
+  std::string source_hash;          // of the file, its headers and the contract: sources.h
 
   std::string id() const { return family + "/" + name; }
   bool operator==(const Variant&) const = default;
