@@ -389,23 +389,26 @@ inline void estimate_noise(Request& request, const Version& noisy, const Version
 }
 
 // The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
-// are begun, but for two.
+// are begun, but for the first two.
 inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
   const auto start = std::chrono::steady_clock::now();
   Header& header = request.header();
-  std::atomic<std::int64_t> begun = 0;
-  for_each_requested_unit(request, request.contract().with_noise, [&](std::int64_t unit, const Part& part) {
+  const std::vector<std::int64_t>& units = request.contract().with_noise;
+  std::atomic<std::int64_t> left_out = std::ssize(units);  // the first one that is
+  for_each_requested_unit(request, units, [&](std::int64_t unit, const Part& part) {
+    const std::int64_t number = std::ranges::find(units, unit) - units.begin();
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
-    if (header.enough_s > 0 && since.count() > header.enough_s && begun >= kFewestUnits) {
+    if (header.enough_s > 0 && since.count() > header.enough_s && number >= kFewestUnits) {
+      for (std::int64_t first = left_out; number < first && !left_out.compare_exchange_weak(first, number);) {
+      }
       return;
     }
-    ++begun;
     keep(request, part, run(request, exact, arguments_of(request, part)));
     if (header.answer.status == Status::unfinished) {
       estimate_noise(request, noisy, honest, unit, part);
     }
   });
-  header.answer.with_noise = begun;
+  header.answer.with_noise = left_out;
   if (header.answer.status == Status::unfinished) {
     compute(request, exact);
   }
