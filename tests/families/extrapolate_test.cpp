@@ -59,6 +59,14 @@ TEST(Extrapolate, AxesThatTheContractTiesTogetherAreScaledTogether) {
   EXPECT_EQ(result.counts.at("flops"), 5.0 * 4096 * 128 + 2 * 32);
 }
 
+TEST(Extrapolate, BlocksThatTheContractAsksForLeaveRoomForSeveralShapes) {
+  Family blocks = family_of_axes({"M", "N"});
+  blocks.invalid = [](const Axes& axes) { return axes.at("N") % 128 == 0 ? "" : "no"; };
+  const Extrapolated result = of(blocks, {{"M", 4096}, {"N", 7168}}, [](auto at) { return at("M") * at("N") / 128; });
+  EXPECT_EQ(result.counts.at("flops"), 4096.0 * 7168 / 128);
+  EXPECT_FALSE(result.is_estimate);
+}
+
 // A window of 100, and what the values of the inputs decide.
 TEST(Extrapolate, OtherCountsAreAnEstimateAndSaidToBeOne) {
   const Family one = family_of_axes({"n"});
