@@ -144,7 +144,7 @@ Column fit(const std::vector<Column>& columns, std::size_t fitted, Column rest) 
 // nullopt where the functions do not give the counts.
 std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool with_squares,
                                     const std::function<Counts(const Axes&)>& count) {
-  constexpr std::size_t kMore = 4;  // shapes than there are functions
+  constexpr std::size_t kMore = 16;  // shapes than there are functions: conditions make some alike
   constexpr long double kExact = 1e-9L;
   const std::vector<std::string> names = scaled_axes(family, axes);
   const Monomials functions = monomials(names, with_squares);
