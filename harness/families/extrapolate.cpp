@@ -56,37 +56,44 @@ Monomials monomials(const std::vector<std::string>& axes, bool with_squares) {
 }
 
 Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std::string>& names, std::size_t wanted) {
-  constexpr double kFewest = 6;  // elements, as powers of two
-  constexpr double kMost = 12;
-  constexpr double kSpread = 4;  // of the order in which axes are halved
+  constexpr std::int64_t kFewest = 1 << 6;
+  constexpr std::int64_t kMost = 1 << 12;
+  constexpr std::int64_t kRoom = 16;  // above the smallest shape, for several values of each axis
+  constexpr double kSpread = 8;       // of the order in which axes are halved
+  const std::int64_t least = std::max(kFewest, element_count(family, small_shape(family, axes, 1)));
+  const std::int64_t most = std::clamp(kRoom * least, kMost, kSmallElements);
   Random random(1);
   std::set<Axes> known;
   Shapes shapes;
-  const auto add = [&](std::int64_t most, const std::map<std::string, double>& weights) {
-    Axes shape = small_shape(family, axes, most, weights);
-    if (element_count(family, shape) <= kScaledElements && known.insert(shape).second) {
+  const auto add = [&](std::int64_t elements, const std::map<std::string, double>& weights) {
+    Axes shape = small_shape(family, axes, elements, weights);
+    if (element_count(family, shape) <= kSmallElements && known.insert(shape).second) {
       shapes.all.push_back(std::move(shape));
     }
   };
-  for (std::size_t i = 0; i < 4 * wanted && shapes.all.size() < wanted; ++i) {
+  // Each set of axes is long in some shape, so that what they count for together shows.
+  for (std::size_t i = 0; i < 16 * wanted && shapes.all.size() < wanted; ++i) {
     std::map<std::string, double> weights;
-    for (const std::string& name : names) {
-      weights[name] = std::exp(random.uniform(-kSpread, kSpread));
+    for (std::size_t a = 0; a < names.size(); ++a) {
+      weights[names[a]] = std::exp(random.uniform(-1, 1) - (i >> a & 1 ? kSpread : 0));
     }
-    add(static_cast<std::int64_t>(std::exp2(random.uniform(kFewest, kMost))), weights);
+    const double part = i >> names.size() == 0 ? 1 : random.uniform();
+    add(static_cast<std::int64_t>(std::exp(std::lerp(std::log(least), std::log(most), part))), weights);
   }
   shapes.fitted = shapes.all.size();
   for (const std::string& name : names) {
-    add(kScaledElements, {{name, 1e-12}});  // halved last
+    add(std::max(most, kScaledElements), {{name, 1e-12}});  // halved last
   }
   shapes.all.push_back(axes);
   return shapes;
 }
 
 // Functions of the axes as columns of their values at all shapes. On the shapes that are fitted they are orthogonal and
-// of length 1 (modified Gram-Schmidt); a function that is a sum of others there is left out.
+// of length 1 (modified Gram-Schmidt). A function that is a sum of others at all shapes is left out; none at all where
+// it is that of the fitted ones alone, which then do not tell what it counts for.
 std::vector<Column> orthogonal_columns(const Shapes& shapes, const Monomials& functions) {
   constexpr long double kDependent = 1e-9L;
+  constexpr long double kSame = 1e-6L;
   const auto dot = [&](const Column& a, const Column& b) {
     return std::inner_product(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shapes.fitted), b.begin(), 0.0L);
   };
@@ -100,14 +107,19 @@ std::vector<Column> orthogonal_columns(const Shapes& shapes, const Monomials& fu
       }
     }
     const long double before = std::sqrt(dot(column, column));
-    for (const Column& other : columns) {
-      const long double part = dot(column, other);
-      std::ranges::transform(column, other, column.begin(), [&](auto a, auto b) { return a - part * b; });
+    const long double wanted = column.back();
+    for (int pass = 0; pass < 2; ++pass) {  // once leaves rounding errors, which grow with the axes
+      for (const Column& other : columns) {
+        const long double part = dot(column, other);
+        std::ranges::transform(column, other, column.begin(), [&](auto a, auto b) { return a - part * b; });
+      }
     }
     const long double length = std::sqrt(dot(column, column));
     if (length > kDependent * before) {
       std::ranges::transform(column, column.begin(), [&](auto value) { return value / length; });
       columns.push_back(std::move(column));
+    } else if (std::abs(column.back()) > kSame * wanted) {
+      return {};
     }
   }
   return columns;
@@ -132,8 +144,8 @@ Column fit(const std::vector<Column>& columns, std::size_t fitted, Column rest) 
 // nullopt where the functions do not give the counts.
 std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool with_squares,
                                     const std::function<Counts(const Axes&)>& count) {
-  constexpr std::size_t kMore = 4;  // shapes than there are functions
-  constexpr long double kExact = 1e-6L;
+  constexpr std::size_t kMore = 16;  // shapes than there are functions: conditions make some alike
+  constexpr long double kExact = 1e-9L;
   const std::vector<std::string> names = scaled_axes(family, axes);
   const Monomials functions = monomials(names, with_squares);
   const Shapes shapes = draw_shapes(family, axes, names, functions.size() + kMore);
@@ -149,6 +161,9 @@ std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool
     }
   }
   const std::vector<Column> columns = orthogonal_columns(shapes, functions);
+  if (columns.empty()) {
+    return std::nullopt;
+  }
   Counts result;
   for (const auto& [what, column] : counted) {
     const Column values = fit(columns, shapes.fitted, column);

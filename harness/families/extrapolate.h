@@ -17,9 +17,9 @@ struct Extrapolated {
   bool is_estimate = false;  // no polynomial: in proportion to the elements
 };
 
-// Fits polynomials in the axes, of degree one in all of them but one, where it is two, to the counts at shapes of up to
-// 4,096 elements that `axes` scale down to, and holds them against shapes with one long axis each, of up to 16,384.
-// Calls `count` with no larger shape, unless the contract has no smaller one.
+// Fits polynomials in the axes, of degree one in all of them but one, where it is two, to the counts at shapes that
+// `axes` scale down to, of up to 4,096 elements or 16 times the smallest. Holds them against shapes with one long axis
+// each. Calls `count` with no shape of more than kSmallElements, unless the contract has none.
 Extrapolated extrapolate(const Family& family, const Axes& axes, const std::function<Counts(const Axes&)>& count);
 
 }  // namespace apo

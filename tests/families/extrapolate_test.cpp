@@ -59,6 +59,26 @@ TEST(Extrapolate, AxesThatTheContractTiesTogetherAreScaledTogether) {
   EXPECT_EQ(result.counts.at("flops"), 5.0 * 4096 * 128 + 2 * 32);
 }
 
+TEST(Extrapolate, AnAxisMayBeBoundedByAnother) {
+  Family padded = family_of_axes({"B", "P", "T", "V"});
+  padded.invalid = [](const Axes& axes) { return axes.at("V") <= axes.at("P") ? "" : "no"; };
+  padded.tensors[0].shape = [](const Axes& axes) {
+    return std::vector<std::int64_t>{axes.at("B"), axes.at("T"), 2 * axes.at("P")};
+  };
+  const Extrapolated result = of(padded, {{"B", 8}, {"P", 50304}, {"T", 1024}, {"V", 50257}},
+                                 [](auto at) { return at("B") * at("T") * (5 * at("V") + 2); });
+  EXPECT_EQ(result.counts.at("flops"), 8.0 * 1024 * (5 * 50257 + 2));
+  EXPECT_FALSE(result.is_estimate);
+}
+
+TEST(Extrapolate, BlocksThatTheContractAsksForLeaveRoomForSeveralShapes) {
+  Family blocks = family_of_axes({"M", "N"});
+  blocks.invalid = [](const Axes& axes) { return axes.at("N") % 128 == 0 ? "" : "no"; };
+  const Extrapolated result = of(blocks, {{"M", 4096}, {"N", 7168}}, [](auto at) { return at("M") * at("N") / 128; });
+  EXPECT_EQ(result.counts.at("flops"), 4096.0 * 7168 / 128);
+  EXPECT_FALSE(result.is_estimate);
+}
+
 // A window of 100, and what the values of the inputs decide.
 TEST(Extrapolate, OtherCountsAreAnEstimateAndSaidToBeOne) {
   const Family one = family_of_axes({"n"});
