@@ -228,7 +228,7 @@ class RequirementSearch {
       }
       is_smallest = false;
     }
-    return "";
+    return wrong > at && !may_be(at - known) ? fmt::format(" <= {}", at * factor) : "";
   }
 
   static std::string end_between(std::int64_t right, std::int64_t wrong, std::int64_t step, std::int64_t factor,

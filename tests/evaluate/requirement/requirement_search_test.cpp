@@ -36,8 +36,10 @@ Family family_with(std::string legal) {
   return family;
 }
 
-std::string found(const std::string& right_where, const Axes& failing, const std::string& legal = "1") {
-  const Family family = family_with(legal);
+std::string found(const std::string& right_where, const Axes& failing, const std::string& legal = "1",
+                  std::int64_t batch = 8) {
+  Family family = family_with(legal);
+  family.workloads.front().axes.at("B") = batch;
   const std::optional<Requirement> requirement =
       find_requirement({.family = family,
                         .production = family.workloads.front().axes,
@@ -74,6 +76,10 @@ TEST(RequirementSearch, FindsStepsEndsAndProductsThatAKernelNeeds) {
   for (const auto& one : cases) {
     EXPECT_EQ(found(one.right_where, one.failing), one.condition);
   }
+}
+
+TEST(RequirementSearch, FindsThatOnlyTheFirstValueOfAnAxisIsRight) {
+  EXPECT_EQ(found("B == 1", {{"B", 3}, {"T", 5}, {"C", 24}}, "1", 1), "B <= 1");
 }
 
 TEST(RequirementSearch, FindsNothingForAKernelThatIsWrongOnTheProductionSizes) {
