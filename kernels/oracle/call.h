@@ -63,6 +63,7 @@ struct Version {
 
 template <class Functions, class Real>
 constexpr Version version_of() {
+  static_assert((sizeof(Real) & (sizeof(Real) - 1)) == 0, "a stretch of a large tensor holds whole numbers");
   return {.reference = [](Call& call) { Functions::template reference<Real>(call); },
           .type = {.bytes = sizeof(Real), .from_doubles = from_doubles<Real>, .to_doubles = to_doubles<Real>}};
 }

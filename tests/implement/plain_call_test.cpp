@@ -198,10 +198,11 @@ TEST(PlainCudaFunction, LaunchesItsOwnKernelsOnTheStream) {
     return build_library(
         {.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}}, BuildCache(folder.path()), *find_family("copy"),
         parse_variant(
-            cuda_source("",
-                        "template <class T>\n__global__ void k(const T* x, T* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
-                        "void copy(" +
-                            parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
+            cuda_source(
+                "",
+                "template <class X, class Y>\n__global__ void k(const X* x, Y* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
+                "void copy(" +
+                    parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
             "/home/me/plain.cu"),
         {{"n", 1000}}, {});
   };

@@ -199,14 +199,16 @@ class CaseChecks {
     const std::lock_guard lock(mutex_);
     failed_ = failed_ || result.outcome != Outcome::valid;
     std::optional<CheckResult>& kept = results_[static_cast<std::size_t>(index)];
-    if (kept && result.outcome == Outcome::valid) {
-      result.calls += kept->calls;
-      result.elements += kept->elements;
-      result.not_computed += kept->not_computed;
-      merge(result.errors, kept->errors);
-      result.draws.add(kept->draws);
+    if (!kept || result.outcome != Outcome::valid) {
+      kept = std::move(result);
+      return;
     }
-    kept = std::move(result);
+    kept->calls += result.calls;  // of the same case once more, in its first regime
+    kept->elements += result.elements;
+    kept->undecided += result.undecided;
+    kept->not_computed += result.not_computed;
+    merge(kept->errors, result.errors);
+    kept->draws.add(result.draws);
   }
 
   // A compiler takes one core.

@@ -163,8 +163,9 @@ std::vector<Parameter> parameters_of(Tokens tokens) {
 }
 
 bool has_launch(Tokens body) {
-  const auto is_angle = [](const Token& token) { return token.text == "<"; };
-  return std::ranges::search_n(body, 3, true, {}, is_angle).size() > 0;
+  constexpr int kAngles = 3;  // <<<grid, block>>>
+  const auto is_angle = [](const Token& token, bool wanted) { return (token.text == "<") == wanted; };
+  return std::search_n(body.begin(), body.end(), kAngles, true, is_angle) != body.end();
 }
 
 // Adds the function of this head, if it is one for the host.
