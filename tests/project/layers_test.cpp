@@ -198,12 +198,12 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1659},
     {"harness/cli", 8146},
     {"harness/core", 9111},
-    {"harness/evaluate", 13001},
+    {"harness/evaluate", 13003},
     {"harness/exchange", 2590},
-    {"harness/executor", 4746},
+    {"harness/executor", 4748},
     {"harness/families", 3300},
     {"harness/fleet", 2192},
-    {"harness/implement", 7775},
+    {"harness/implement", 7776},
     {"harness/injection", 933},
     {"harness/loop", 10102},
     {"harness/mcp", 1685},
@@ -212,9 +212,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/runtime", 1948},
     {"harness/worker", 10640},
     {"journal", 5620},
-    {"kernels", 5471},
+    {"kernels", 5472},
     {"reports", 4460},
-    {"tests", 63771},
+    {"tests", 63772},
 };
 
 std::size_t lines_of(const fs::path& path) {
