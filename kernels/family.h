@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,10 @@ using Axes = std::map<std::string, std::int64_t, std::less<>>;
 
 // Tensor name -> values in row-major order, always double: the harness rounds inputs to their dtype first.
 using TensorMap = std::map<std::string, std::vector<double>, std::less<>>;
+
+// The bytes of a tensor in its storage dtype, and those of several by name. The views belong to somebody else.
+using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
+using StoredTensors = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
 struct AxisSpec {
   std::string name;
@@ -90,6 +95,7 @@ struct Work {
   double serial_steps = 0;  // of a recurrence, over which the chain is spread
   double serial_flops = 0;
   double serial_special_functions = 0;
+  bool is_estimate = false;  // counted on a smaller shape, and no polynomial of the axes
 };
 
 // One of the values that a draw may give the outputs, and the others where they are fewer. Full-size tensors.
@@ -103,6 +109,14 @@ struct Alternatives {
   std::vector<Alternative> each;
   // Of each element the draw that decides it, numbered in its unit from 0 on; -1: none.
   TensorMap draws;
+};
+
+// What Family::expected returns, the elements of the asked units alone, unit by unit in the order of unit_elements.
+struct ExpectedValues {
+  std::vector<std::int64_t> units;  // those that were asked for, ascending; fewer where computing them takes too long
+  TensorMap reference;
+  TensorMap noise;
+  TensorMap whole;  // the reference of all units, full-size, if it was asked for
 };
 
 enum class WorkloadKind : std::uint8_t { small, ragged, production, extreme };
@@ -177,6 +191,9 @@ struct Family {
 
   // Fills every tensor of role input. Deterministic in (axes, seed, regime), whatever the number of threads.
   std::function<TensorMap(const Axes&, std::uint64_t seed, std::string_view regime, int threads)> fill;
+  // The same as stored: the bytes of every tensor of role input, where no double of each element has to be kept. Empty:
+  // what `fill` returns is to be encoded.
+  std::function<TensorBytes(const Axes&, std::uint64_t seed, std::string_view regime, int threads)> draw;
   Redraw redraw = Redraw::whole;
   // Fills every tensor of role derived_input from inputs already rounded to their dtype; all units.
   std::function<TensorMap(const Axes&, const TensorMap& inputs, int threads)> derive;
@@ -193,10 +210,11 @@ struct Family {
   std::function<TensorMap(const Axes&, const TensorMap& inputs, const TensorMap& expected,
                           const std::vector<std::int64_t>& units, int threads)>
       noise;
-  // What `reference` and `noise` return, both at once where that is cheaper; else empty.
-  std::function<std::pair<TensorMap, TensorMap>(const Axes&, const TensorMap& inputs,
-                                                const std::vector<std::int64_t>& units, int threads)>
-      reference_and_noise;
+  // What `reference` and `noise` say of some units, all at once, from inputs as they are stored: what no unit needs is
+  // not read. Empty: the two are to be called.
+  std::function<ExpectedValues(const Axes&, const StoredTensors& inputs, const std::vector<std::int64_t>& units,
+                               bool whole, int threads)>
+      expected;
   // Where outputs are random by contract; else empty. `reference` and `noise` are those of the first alternative, and
   // `honest` draws by chance, on the same arguments alike.
   std::function<Alternatives(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
@@ -231,6 +249,8 @@ std::vector<TensorSpec> arguments_of(const Family& family);  // in their order: 
 bool updates_in_place(const Family& family);
 std::string_view role_word(const TensorSpec& tensor);  // "input", "inout", "output"
 
+// "dk[0,12,3,7]".
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t element);
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 // Of all tensors.
 std::int64_t element_count(const Family& family, const Axes& axes);

@@ -32,6 +32,7 @@ class Random {
  public:
   explicit constexpr Random(std::uint64_t seed) : state_(mix64(seed)) {}
   constexpr std::uint64_t next() { return mix64(state_++); }
+  constexpr void skip(std::uint64_t numbers) { state_ += numbers; }
   constexpr bool coin() { return (next() >> 63) != 0; }
   // Uniform in (0, 1), never 0 or 1.
   double uniform() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }

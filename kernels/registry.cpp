@@ -93,6 +93,16 @@ std::string_view role_word(const TensorSpec& tensor) {
   return tensor.in_place ? "inout" : tensor.role == Role::output ? "output" : "input";
 }
 
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t element) {
+  const std::vector<std::int64_t> extents = tensor.shape(axes);
+  std::string indices;
+  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) {
+    indices = std::to_string(element % *extent) + (indices.empty() ? "" : ",") + indices;
+    element /= *extent;
+  }
+  return tensor.name + "[" + indices + "]";
+}
+
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes) {
   std::int64_t count = 1;
   for (const std::int64_t extent : tensor.shape(axes)) {

@@ -97,6 +97,18 @@ bool have_same_code(const Pairs& pairs) {
   });
 }
 
+// A sentence where both arms have the same kernels, and differ in how they launch them.
+std::string same_kernels(const Evaluation& evaluation) {
+  const auto code_of = [&](const Build& build) {
+    const std::filesystem::path cubin = std::filesystem::path(build.object_path).parent_path() / kCubin;
+    return is_absent(cubin) ? "" : evaluation.runtime.code_of(read_file(cubin));
+  };
+  const std::string code = evaluation.runtime.code_of ? code_of(evaluation.experiment.candidate_build) : "";
+  return code.empty() || code != code_of(evaluation.experiment.incumbent_build)
+             ? ""
+             : "; the machine code of its kernels is the incumbent's: what differs is how they are launched";
+}
+
 std::string judged_before(const Evaluation& evaluation) {
   const Experiment& experiment = evaluation.experiment;
   return evaluation.plan.judged_before
@@ -115,7 +127,7 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
     gate.outcome = Outcome::no_change;
     gate.evidence = "machine code identical to that of " + before;
   } else {
-    gate.evidence = resources_text(evaluation.experiment.candidate_build);
+    gate.evidence = resources_text(evaluation.experiment.candidate_build) + same_kernels(evaluation);
   }
   gate.seconds = seconds_since(start);
   return add_gate(evaluation, std::move(gate));

@@ -150,10 +150,11 @@ std::vector<std::string> include_paths(const Variant& variant) {
 // The compilation of a row's source.
 Document source_document(const DispatchTable& table, const DispatchRow& row) {
   return {{"file", source_file(row)},
-          {"plain", plain_source(*table.family, row.variant).name},
+          {"plain", plain_call(*table.family, row.variant).source.name},
           {"target", to_string(row.variant.target)},
           {"arch", row.variant.arch},
           {"kernels", is_device_variant(row.variant)},
+          {"flags", row.variant.flags},
           {"libraries", row.variant.libraries},
           {"includes", include_paths(row.variant)}};
 }
@@ -169,7 +170,7 @@ std::vector<NamedText> torch_files(const DispatchTable& table, const fs::path& h
     for (const DispatchRow& row : device.rows) {
       const std::string folder = source_folder(row);
       if (!sources.contains(folder) && !is_device_variant(row.variant)) {
-        const SourceFile plain = plain_source(*table.family, row.variant);
+        const SourceFile plain = plain_call(*table.family, row.variant).source;
         calls.push_back({fs::path(folder) / plain.name, plain.text});
       }
       sources[folder] = source_document(table, row);

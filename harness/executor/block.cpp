@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "harness/executor/host_call.h"
+
 namespace apo::executor {
 
 namespace context = boost::context::detail;
@@ -395,8 +397,12 @@ const apo_cpu::Runtime& Block::runtime() {
   using apo_cpu::Line;
   using apo_cpu::Size;
   static constexpr apo_cpu::Runtime kRuntime{
-      .access = [](Address address, Size bytes, Access kind, bool aligned,
-                   const void* code) { current()->access(address, bytes, kind, aligned, code); },
+      .access =
+          [](Address address, Size bytes, Access kind, bool aligned, const void* code) {
+            if (Block* const block = current(); block != nullptr) {  // else host code
+              block->access(address, bytes, kind, aligned, code);
+            }
+          },
       .barrier =
           [](apo_cpu::Barrier* barrier) {
             current()->settle();
@@ -409,8 +415,10 @@ const apo_cpu::Runtime& Block::runtime() {
           },
       .yield =
           [] {
-            current()->settle();
-            current()->yield();
+            if (current() != nullptr) {
+              current()->settle();
+              current()->yield();
+            }
           },
       .start_copy =
           [](Address to, Address from, Size bytes, Size zeros, const void* code) {
@@ -445,6 +453,19 @@ const apo_cpu::Runtime& Block::runtime() {
           [] {
             current()->settle();
             current()->blocks_.fence(current()->order_, current()->running_);
+          },
+      .in_kernel = [] { return current() != nullptr; },
+      .heap = [](Size bytes) { return current()->memory_.take_from_heap(bytes); },
+      .launch = [](const apo_cpu::HostLaunch* launch) { return HostCall::current()->launch(*launch); },
+      .allocate = [](void** memory, Size bytes) { return HostCall::current()->allocate(memory, bytes); },
+      .release = [](void* memory) { return HostCall::current()->release(memory); },
+      .touch = [](const void* memory, Size bytes,
+                  bool writes) { return HostCall::current()->touch(memory, bytes, writes); },
+      .absent =
+          [](const char* name) {
+            HostCall::current()->stop({.kind = "not checkable",
+                                       .sentence = std::string("not checkable on the CPU: ") + name,
+                                       .is_mistake = false});
           },
   };
   return kRuntime;

@@ -12,6 +12,7 @@ namespace apo::executor {
 struct Finding {
   std::string kind;
   std::string sentence;
+  bool is_mistake = true;  // else something that has no equivalent here
 };
 
 // Returns "simple.cu:97" for an address of code; inlined functions of the executor's own headers are skipped.

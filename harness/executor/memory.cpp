@@ -3,6 +3,7 @@
 #include "harness/executor/memory.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,10 @@ constexpr std::uintptr_t kWord = 4;
 // Races in a larger buffer are not watched: its shadow is nine times as large, and whoever runs so much waits for
 // minutes.
 constexpr std::size_t kMostWatched = std::size_t{256} << 20;
+
+constexpr std::size_t kHeap = std::size_t{8} << 20;       // cudaLimitMallocHeapSize, where nobody sets it
+constexpr std::size_t kReserved = std::size_t{64} << 30;  // of addresses
+constexpr std::uintptr_t kPage = 4096;                    // lies between allocations too
 
 // Notes of bytes, 1 for each that was written. Most accesses are of a word, for which a call would take longer.
 constexpr std::uint32_t kWordWritten = 0x01010101;
@@ -44,16 +49,82 @@ void note_written(unsigned char* notes, std::size_t bytes) {
 }  // namespace
 
 GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end)
-    : buffers_(std::move(buffers)), begin_(tensors_begin), end_(tensors_end) {
-  std::ranges::sort(buffers_, {}, &Buffer::begin);
-  for (const Buffer& buffer : buffers_) {
-    written_.push_back(buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));
-    const bool watched = buffer.writable && buffer.bytes <= kMostWatched;
-    shadows_.push_back(watched ? std::make_unique<GlobalShadow>(buffer.bytes) : nullptr);
+    : begin_(tensors_begin), end_(tensors_end) {
+  for (Buffer& buffer : buffers) {
+    add(std::move(buffer));
   }
 }
 
-void GlobalMemory::begin_launch(std::uint64_t blocks, const Stretch& variables) {
+GlobalMemory::~GlobalMemory() {
+  if (more_.begin != 0) {
+    munmap(reinterpret_cast<void*>(more_.begin), more_.end - more_.begin);
+  }
+}
+
+void GlobalMemory::add(Buffer buffer) {
+  const auto place = std::ranges::upper_bound(buffers_, buffer.begin, {}, &Buffer::begin) - buffers_.begin();
+  written_.insert(written_.begin() + place, buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));
+  const bool watched = buffer.writable && buffer.bytes <= kMostWatched;
+  shadows_.insert(shadows_.begin() + place, watched ? std::make_unique<GlobalShadow>(buffer.bytes) : nullptr);
+  buffers_.insert(buffers_.begin() + place, std::move(buffer));
+}
+
+// Addresses are reserved, and memory is made accessible where it is asked for: what can be written counts for the limit
+// of the process.
+std::uintptr_t GlobalMemory::allocate(const std::string& name, std::size_t bytes) {
+  if (more_.begin == 0) {
+    void* const memory = mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      return 0;
+    }
+    more_.begin = next_ = reinterpret_cast<std::uintptr_t>(memory);
+    more_.end = more_.begin + kReserved;
+  }
+  const std::uintptr_t begin = next_ + kPage;
+  const std::size_t whole = bytes < kReserved ? (bytes + kPage - 1) / kPage * kPage : kReserved;
+  if (more_.end - next_ < kPage + whole ||
+      mprotect(reinterpret_cast<void*>(begin), whole, PROT_READ | PROT_WRITE) != 0) {
+    return 0;
+  }
+  next_ = begin + whole;
+  add({.name = name, .begin = begin, .bytes = bytes, .written = false});
+  return begin;
+}
+
+bool GlobalMemory::release(std::uintptr_t address) {
+  const auto found = std::ranges::find(buffers_, address, &Buffer::begin);
+  if (!more_.holds(address) || found == buffers_.end()) {
+    return false;
+  }
+  const auto place = found - buffers_.begin();
+  written_.erase(written_.begin() + place);
+  shadows_.erase(shadows_.begin() + place);
+  buffers_.erase(found);
+  return true;
+}
+
+std::optional<GlobalMistake> GlobalMemory::touch(std::uintptr_t address, std::size_t bytes, bool writes) {
+  std::size_t at = find(address);
+  if (writes) {
+    return access(address, bytes, Access::write, at);
+  }
+  const Buffer& buffer = buffers_[at];
+  const std::uintptr_t offset = address - buffer.begin;
+  const bool inside = offset < buffer.bytes && bytes <= buffer.bytes - offset;
+  return inside ? std::nullopt : outside(buffer, address, bytes);
+}
+
+void* GlobalMemory::take_from_heap(std::size_t bytes) {
+  constexpr std::size_t kAligned = 16;
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAligned - 1) / kAligned * kAligned;
+  const std::size_t at = heap_used_.fetch_add(rounded);
+  return heap_ != 0 && at < kHeap && rounded <= kHeap - at ? reinterpret_cast<void*>(heap_ + at) : nullptr;
+}
+
+void GlobalMemory::begin_launch(std::uint64_t blocks, const Stretch& variables, bool with_heap) {
+  if (with_heap && heap_ == 0) {
+    heap_ = allocate("the heap", kHeap);
+  }
   constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;  // that a GlobalShadow can tell apart
   if (shadow_of_variables_ == nullptr) {
     variables_ = variables;
@@ -74,7 +145,8 @@ std::optional<GlobalMistake> GlobalMemory::outside(const Buffer& buffer, std::ui
                                                    std::size_t bytes) const {
   const std::uintptr_t end = buffer.begin + buffer.bytes;
   const auto next = std::ranges::upper_bound(buffers_, address, {}, &Buffer::begin);
-  if (next != buffers_.end() && (address < buffer.begin || next->begin - address < address - end)) {
+  const auto is_nearer = [&] { return address >= end && next->begin - address < address - end; };
+  if (next != buffers_.end() && (address < buffer.begin || is_nearer())) {
     return GlobalMistake{"out-of-bounds access", fmt::format("it touches {} bytes that begin {} bytes before {}", bytes,
                                                              next->begin - address, next->name)};
   }

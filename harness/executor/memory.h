@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,8 +41,11 @@ class GlobalMemory {
  public:
   // `tensors_begin` and `tensors_end` enclose the buffers and their guards.
   GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end);
+  GlobalMemory(const GlobalMemory&) = delete;
+  GlobalMemory& operator=(const GlobalMemory&) = delete;
+  ~GlobalMemory();
 
-  bool holds(std::uintptr_t address) const { return address - begin_ < end_ - begin_; }
+  bool holds(std::uintptr_t address) const { return address - begin_ < end_ - begin_ || more_.holds(address); }
   // `hint` caches the buffer of the caller's last access.
   std::optional<GlobalMistake> access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind,
                                       std::size_t& hint);
@@ -54,8 +58,17 @@ class GlobalMemory {
     return offset < buffer.bytes && bytes <= buffer.bytes - offset && shadows_[hint]->written_with(note, offset, bytes);
   }
 
+  // Between launches: a buffer of the host code's own, aligned to 256 bytes, whose values nobody has written; 0 when
+  // there is no memory. One that is released belongs to no buffer, and nothing is put in its place.
+  std::uintptr_t allocate(const std::string& name, std::size_t bytes);
+  bool release(std::uintptr_t address);
+  // Between launches: host code reads or writes there, values that nobody has written included.
+  std::optional<GlobalMistake> touch(std::uintptr_t address, std::size_t bytes, bool writes);
+  // Memory of the heap of the launch's threads, as much as a GPU's has; null when that is used up. Nothing is reused.
+  void* take_from_heap(std::size_t bytes);
+
   // Puts everything before it into another launch, of `blocks` blocks. `variables` are the object's own.
-  void begin_launch(std::uint64_t blocks, const Stretch& variables);
+  void begin_launch(std::uint64_t blocks, const Stretch& variables, bool with_heap);
   // The first block's number in this launch; 0 when there are too many for their races to be watched.
   BlockNumber first_block() const { return first_block_; }
   LaunchOrder& launch_order() { return launch_order_; }
@@ -66,6 +79,7 @@ class GlobalMemory {
   const Buffer& buffer(std::size_t hint) const { return buffers_[hint]; }
 
  private:
+  void add(Buffer buffer);
   std::size_t find(std::uintptr_t address) const;
   std::optional<GlobalMistake> outside(const Buffer& buffer, std::uintptr_t address, std::size_t bytes) const;
 
@@ -74,6 +88,10 @@ class GlobalMemory {
   std::vector<std::unique_ptr<GlobalShadow>> shadows_;     // of each buffer; null for inputs and very large ones
   std::uintptr_t begin_;
   std::uintptr_t end_;
+  Stretch more_;  // reserved for allocations
+  std::uintptr_t next_ = 0;
+  std::uintptr_t heap_ = 0;
+  std::atomic<std::size_t> heap_used_{0};
   Stretch variables_;
   std::unique_ptr<GlobalShadow> shadow_of_variables_;
   LaunchOrder launch_order_;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "harness/executor/host_call.h"
+
 namespace apo::executor {
 namespace {
 
@@ -117,6 +119,29 @@ bool Module::has_kernel(const std::string& kernel) const {
   return find<void*>("apo_cpu_run_" + kernel) != nullptr;
 }
 
+bool Module::uses_heap() const {
+  return *find<const unsigned char*>("apo_cpu_uses_heap") != 0;
+}
+
+std::optional<Finding> Module::call_host(const void* call, GlobalMemory& memory, const Schedule& schedule,
+                                         int& answer) const {
+  std::uint64_t launches = 0;
+  HostCall host(memory, [&](const apo_cpu::HostLaunch& asked) {
+    return launch({.kernel = asked.kernel,
+                   .entry = asked.entry,
+                   .arguments = asked.arguments,
+                   .grid = asked.grid,
+                   .block = asked.block,
+                   .shared_bytes = asked.shared_bytes},
+                  memory, {.seed = schedule.seed + launches++, .cpus = schedule.cpus});
+  });
+  try {
+    answer = find<int (*)(const void*)>("apo_launch")(call);
+  } catch (const HostCall::Stopped&) {  // the finding says why
+  }
+  return host.found();
+}
+
 SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
   // The first access to a thread-local variable allocates all of this thread's.
   const auto static_end = find<std::uintptr_t>("apo_cpu_static_end");
@@ -131,12 +156,12 @@ SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
 }
 
 std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const {
-  call.entry = find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
+  call.entry = call.entry != nullptr ? call.entry : find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
   call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
   const Place place = place_of(library_);
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
   Queue queue(blocks);
-  memory.begin_launch(blocks, place.variables);
+  memory.begin_launch(blocks, place.variables, uses_heap());
   LaunchPlace shared{.object = place.object, .storing = std::vector<Storing>(static_cast<std::size_t>(schedule.cpus))};
   const auto work = [&](std::size_t cpu) {
     Block block(call, shared_place(call.shared_bytes), shared, cpu, memory);

@@ -32,8 +32,12 @@ class Module {
   // Names the pointers of the argument struct, in order.
   const char* const* buffer_names() const;
   bool has_kernel(const std::string& kernel) const;
+  bool uses_heap() const;
+  // Calls apo_launch of a library variant with an apo_call of kernels/abi.h; `answer` is what it returns. Returns the
+  // finding that ended it.
+  std::optional<Finding> call_host(const void* call, GlobalMemory& memory, const Schedule& schedule, int& answer) const;
   // Runs all blocks of `call`. Returns the finding of the first block in their order, if any. Fills in the fields that
-  // depend on the object.
+  // depend on the object, the entry of a kernel that it exports among them.
   std::optional<Finding> launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const;
 
  private:

@@ -164,10 +164,10 @@ std::vector<double> read_tensor(const CommandReference& self, const TensorSpec& 
   }
   const auto bad = std::ranges::find_if(array.values, [](double value) { return !std::isfinite(value); });
   if (bad != array.values.end() && !holds_special_values(self.file)) {
-    throw NothingToCompare(fmt::format("the reference '{}' of family {} gives {} in element {} of {}",
-                                       join(self.file.reference_command, " "), self.file.name, *bad,
-                                       bad - array.values.begin(), tensor.name),
-                           kOtherInputs);
+    throw NothingToCompare(
+        fmt::format("the reference '{}' of family {} gives {} in {} ({})", join(self.file.reference_command, " "),
+                    self.file.name, *bad, element_name(tensor, axes, bad - array.values.begin()), describe_axes(axes)),
+        kOtherInputs);
   }
   return std::move(array.values);
 }
@@ -310,7 +310,8 @@ void add_command_reference(Family& family, const FamilyFile& file, const OracleO
     drawn.merge(fill(*self, axes, seed));
     return drawn;
   };
-  family.reference_and_noise = nullptr;
+  family.expected = nullptr;
+  family.draw = nullptr;
   family.derive = [](const Axes&, const TensorMap&, int) { return TensorMap(); };
   family.reference = [self](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
     return run(*self, axes, inputs, self->file.widest);

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "harness/core/words.h"
 #include "kernels/dtype.h"
+#include "kernels/encode.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
@@ -218,60 +221,134 @@ double special_value(const Draw& draw, std::size_t row, std::size_t in_row, std:
   return takes[row % takes.size()] ? drawn : value;
 }
 
-// The values of a row that is a whole: in order, few different ones, close together, or with special values.
-void arrange_row(const Draw& draw, std::size_t row, std::uint64_t seed, std::span<double> values) {
-  constexpr std::size_t kDifferent = 3;
-  constexpr double kClose = 0x1p-6;  // as for an offset of 64 deviations
-  Random random(derive_seed(seed, "row", row));
-  const double first = values.front();
-  switch (draw.regime) {
-    case Regime::sorted:
-      std::ranges::sort(values);
-      if (((row + seed) & 1) != 0) {
-        std::ranges::reverse(values);
-      }
-      return;
-    case Regime::repeated:
-      for (std::size_t i = kDifferent; i < values.size(); ++i) {
-        values[i] = values[random.below(kDifferent)];
-      }
-      return;
-    case Regime::close:
-      std::ranges::transform(values, values.begin(), [&](double value) { return first + (value - first) * kClose; });
-      return;
-    default:
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = special_value(draw, row, i, values.size(), values[i], random);
-      }
-  }
-}
-
 // A sixteenth of the smallest normal number: three bits of a bf16 are left.
 double denormal_factor(DType dtype) {
   const DTypeFacts facts = facts_of(dtype);
   return facts.smallest * std::exp2(facts.precision - 1) / 16;
 }
 
-void place_row(const Draw& draw, bool zero_row, std::span<double> values, double first) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = draw.regime == Regime::equal           ? first
-                : draw.regime == Regime::constant_rows ? values.front()
-                                                       : draw.placed(values[i], i, zero_row);
-  }
-}
+constexpr std::size_t kDifferent = 3;  // elements of a row of "repeated"
 
-void place(const Draw& draw, std::size_t row, std::uint64_t seed, std::vector<double>& values) {
-  const bool arranges = draw.regime == Regime::sorted || draw.regime == Regime::repeated ||
-                        draw.regime == Regime::close || draw.regime == Regime::special;
-  for (std::size_t begin = 0; begin < values.size(); begin += row) {
-    const std::span<double> of_row = std::span(values).subspan(begin, row);
-    if (arranges) {
-      arrange_row(draw, begin / row, seed, of_row);
-    } else {
-      const bool zero_row = (derive_seed(seed, "zero row", begin) & 1) != 0;
-      place_row(draw, zero_row, of_row, values.front());
+// The values that a distribution draws, before a regime places them: a stream of numbers for each block. Of a tensor
+// of more than kDrawn elements the blocks behind these repeat a stretch of them from anywhere.
+class Values {
+ public:
+  Values(const Draw& draw, std::int64_t count, std::uint64_t seed, int threads)
+      : draw_(draw), count_(count), seed_(seed) {
+    if (count > kDrawn) {
+      std::vector<double> drawn(static_cast<std::size_t>(kDrawn));
+      for_each_index(static_cast<std::size_t>(kDrawn / kBlock), threads,
+                     [&](std::size_t block) { fill(static_cast<std::int64_t>(block), drawn.data() + block * kBlock); });
+      drawn_ = std::move(drawn);
     }
   }
+  // Returns how many there are.
+  std::int64_t fill(std::int64_t block, double* values) const {
+    const std::int64_t begin = block * kBlock;
+    const std::int64_t elements = std::min(kBlock, count_ - begin);
+    Random random(derive_seed(seed_, "block", static_cast<std::uint64_t>(block)));
+    if (!drawn_.empty()) {
+      const std::int64_t from =
+          begin < kDrawn ? begin : static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(kDrawn - kBlock)));
+      std::copy_n(drawn_.begin() + from, elements, values);
+      return elements;
+    }
+    std::generate_n(values, elements, [&] { return draw_.one(random); });
+    return elements;
+  }
+  double at(std::int64_t element) const {
+    std::array<double, kBlock> values;
+    fill(element / kBlock, values.data());
+    return values[static_cast<std::size_t>(element % kBlock)];
+  }
+
+ private:
+  static constexpr std::int64_t kDrawn = std::int64_t{1} << 24;
+
+  const Draw& draw_;
+  std::int64_t count_;
+  std::uint64_t seed_;
+  std::vector<double> drawn_;
+};
+
+// Places elements in their order, from any of them on: what a regime says of a row, it says by the row's first values.
+class Places {
+ public:
+  Places(const Draw& draw, const Values& values, std::int64_t row, std::uint64_t seed, std::int64_t begin)
+      : draw_(draw), row_(row), seed_(seed), next_(begin), first_(values.at(0)) {
+    if (begin % row != 0) {
+      const std::int64_t row_begin = begin - begin % row;
+      for (std::size_t i = 0; i < kDifferent && static_cast<std::int64_t>(i) < begin % row; ++i) {
+        firsts_[i] = values.at(row_begin + static_cast<std::int64_t>(i));
+      }
+      begin_row();
+      const auto in_row = static_cast<std::uint64_t>(begin % row);
+      random_.skip(draw.regime == Regime::special ? 2 * in_row : in_row - std::min<std::uint64_t>(in_row, kDifferent));
+    }
+  }
+
+  double place(double value) {
+    const auto in_row = static_cast<std::size_t>(next_ % row_);
+    if (in_row == 0) {
+      begin_row();
+    }
+    if (in_row < kDifferent) {
+      firsts_[in_row] = value;
+    }
+    const std::int64_t row = next_++ / row_;
+    switch (draw_.regime) {
+      case Regime::equal:
+        return first_;
+      case Regime::constant_rows:
+        return firsts_[0];
+      case Regime::sorted:
+        return value;  // as soon as all are there
+      case Regime::repeated:
+        return in_row < kDifferent ? value : firsts_[random_.below(kDifferent)];
+      case Regime::close:
+        return firsts_[0] + (value - firsts_[0]) * kClose;
+      case Regime::special:
+        return special_value(draw_, static_cast<std::size_t>(row), in_row, static_cast<std::size_t>(row_), value,
+                             random_);
+      default:
+        return draw_.placed(value, in_row, is_zero_row_);
+    }
+  }
+
+ private:
+  static constexpr double kClose = 0x1p-6;  // as for an offset of 64 deviations
+
+  void begin_row() {
+    const std::int64_t row = next_ / row_;
+    random_ = Random(derive_seed(seed_, "row", static_cast<std::uint64_t>(row)));
+    is_zero_row_ = (derive_seed(seed_, "zero row", static_cast<std::uint64_t>(row * row_)) & 1) != 0;
+  }
+
+  const Draw& draw_;
+  std::int64_t row_;
+  std::uint64_t seed_;
+  std::int64_t next_;
+  double first_;
+  std::array<double, kDifferent> firsts_ = {};
+  Random random_ = Random(0);
+  bool is_zero_row_ = false;
+};
+
+// Up and down in turn.
+template <DType kDType>
+void sort_rows(std::vector<std::byte>& bytes, std::int64_t row, std::uint64_t seed, int threads) {
+  constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
+  using Bits = UnsignedOf<kWidth>;
+  const std::size_t of_row = static_cast<std::size_t>(row) * kWidth;
+  for_each_index(bytes.size() / of_row, threads, [&](std::size_t i) {
+    std::vector<Bits> bits(static_cast<std::size_t>(row));
+    std::memcpy(bits.data(), bytes.data() + i * of_row, of_row);
+    std::ranges::sort(bits, {}, [](Bits one) { return from_bits(kDType, one); });
+    if (((i + seed) & 1) != 0) {
+      std::ranges::reverse(bits);
+    }
+    std::memcpy(bytes.data() + i * of_row, bits.data(), of_row);
+  });
 }
 
 }  // namespace
@@ -286,28 +363,44 @@ bool changes(std::string_view regime, const Distribution& distribution, DType dt
          Draw{.distribution = distribution, .dtype = dtype, .regime = regime_from(regime).value()}.acts();
 }
 
-std::vector<double> draw_input(const Distribution& distribution, DType dtype, const std::vector<std::int64_t>& extents,
-                               std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads) {
+std::vector<std::byte> draw_input(const Distribution& distribution, DType dtype,
+                                  const std::vector<std::int64_t>& extents, std::int64_t largest, std::uint64_t seed,
+                                  std::string_view regime, int threads) {
+  constexpr std::int64_t kBlocksOfTask = 64;
   const std::int64_t count = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+  const std::int64_t row = extents.empty() ? 1 : extents.back();
   Draw draw{.distribution = distribution,
             .dtype = dtype,
             .largest = largest,
             .regime = regime_from(regime).value(),
             .denormal = denormal_factor(dtype)};
   draw.regime = draw.acts() ? draw.regime : Regime::typical;
-  std::vector<double> values(static_cast<std::size_t>(count));
-  std::vector<std::int64_t> blocks(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
-  std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
-  for_each_unit(blocks, threads, [&](std::int64_t block) {
-    Random random(derive_seed(seed, "block", static_cast<std::uint64_t>(block)));
-    for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      values[static_cast<std::size_t>(i)] = draw.one(random);
-    }
-  });
-  if (draw.regime != Regime::typical && !values.empty()) {
-    place(draw, extents.empty() ? 1 : static_cast<std::size_t>(extents.back()), seed, values);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count * dtype_bytes(dtype)));
+  if (count == 0) {
+    return bytes;
   }
-  return values;
+  const Values values(draw, count, seed, threads);
+  const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+  for_each_index(
+      static_cast<std::size_t>((blocks + kBlocksOfTask - 1) / kBlocksOfTask), threads, [&](std::size_t task) {
+        const std::int64_t first = static_cast<std::int64_t>(task) * kBlocksOfTask;
+        std::optional<Places> places;
+        if (draw.regime != Regime::typical) {
+          places.emplace(draw, values, row, seed, first * kBlock);
+        }
+        std::array<double, kBlock> of_block;
+        for (std::int64_t block = first; block < std::min(blocks, first + kBlocksOfTask); ++block) {
+          const std::span<double> drawn(of_block.data(), static_cast<std::size_t>(values.fill(block, of_block.data())));
+          if (places) {
+            std::ranges::transform(drawn, drawn.begin(), [&](double value) { return places->place(value); });
+          }
+          encode(dtype, drawn, bytes.data() + block * kBlock * dtype_bytes(dtype));
+        }
+      });
+  if (draw.regime == Regime::sorted) {
+    with_dtype(dtype, [&]<DType kDType>() { sort_rows<kDType>(bytes, row, seed, threads); });
+  }
+  return bytes;
 }
 
 }  // namespace apo

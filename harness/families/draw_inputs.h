@@ -1,6 +1,7 @@
 // harness/families/draw_inputs.h - draws the inputs of a family file from their declared distributions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,8 +18,8 @@ const std::vector<std::string>& known_regimes();
 // Returns whether inputs of this regime differ from typical ones. None does where a function draws them.
 bool changes(std::string_view regime, const Distribution& distribution, DType dtype);
 
-// The elements of one input; `extents` is its shape, and `largest` the value of Distribution::largest. The same for any
-// number of threads. The regimes change what the distribution leaves open:
+// The elements of one input as its dtype stores them; `extents` is its shape, and `largest` the value of
+// Distribution::largest. The same for any number of threads. The regimes change what the distribution leaves open:
 //   wide           normal, positive: each element times 2^u, u uniform in (-6, 6); else a quarter at each end
 //   near_zero      times 2^-10; a mask is 1 in one of twenty elements
 //   saturating     normal, positive: times 16; else half of the elements at each end
@@ -37,7 +38,9 @@ bool changes(std::string_view regime, const Distribution& distribution, DType dt
 //   largest        normal, positive of f16 and 8-bit floats: the upper half of the format's range
 //   special        the values of apo:values: of four rows the first has some, the second nothing else, the third one
 // No regime leaves the range that a distribution declares: what it would put outside stays typical.
-std::vector<double> draw_input(const Distribution& distribution, DType dtype, const std::vector<std::int64_t>& extents,
-                               std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads);
+// Of more than 2^24 elements the others repeat stretches of 4096 of these, each from a place that the seed draws.
+std::vector<std::byte> draw_input(const Distribution& distribution, DType dtype,
+                                  const std::vector<std::int64_t>& extents, std::int64_t largest, std::uint64_t seed,
+                                  std::string_view regime, int threads);
 
 }  // namespace apo

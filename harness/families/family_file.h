@@ -40,11 +40,10 @@ FamilyFile with_found(const FamilyFile& file, const std::vector<FileUnitAxis>& u
 // Returns whether an input may hold NaN or infinities, so that outputs may too.
 bool holds_special_values(const FamilyFile& file);
 
-// What an author can do about inputs on which nothing can be compared.
+// What an author can do about inputs on which nothing can be compared; NAME is their regime.
 inline constexpr const char* kOtherInputs =
-    "mend the reference, choose regimes with '// apo:regimes typical ...', or allow what it gives with '// apo:values "
-    "nan "
-    "inf'";
+    "mend the reference, leave the regime out with '// apo:regimes all but NAME', or allow what it gives with '// "
+    "apo:values nan inf'";
 
 // Returns whether outputs are random by contract (apo:random).
 bool draws_outputs(const FamilyFile& file);

@@ -17,8 +17,11 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/families/draw_inputs.h"
+#include "harness/families/extrapolate.h"
 #include "harness/families/family_file.h"
+#include "kernels/encode.h"
 #include "kernels/random.h"
+#include "kernels/small_shape.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -67,9 +70,9 @@ TensorSpec spec_of(const FileTensor& tensor) {
           .drawn_by = tensor.drawn_by};
 }
 
-TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
-               int threads) {
-  TensorMap drawn;
+TensorBytes draw(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+                 int threads) {
+  TensorBytes drawn;
   for (const FileTensor& tensor : program.file().tensors) {
     const bool by_function = tensor.distribution.kind == DistributionKind::function;
     if (tensor.role != Role::input || (by_function && !program.file().reference_command.empty())) {
@@ -77,8 +80,9 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
     }
     const std::uint64_t own_seed = derive_seed(seed, tensor.name);
     if (by_function) {
-      drawn.merge(
-          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
+      const OracleAnswer answer =
+          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name});
+      drawn[tensor.name] = encode(tensor.dtype, answer.outputs.at(tensor.name), threads);
       continue;
     }
     const std::int64_t largest = tensor.distribution.largest.empty()
@@ -90,32 +94,16 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
   return drawn;
 }
 
-// The units of one group do all of the work; those of another repeat it for another output.
-std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes) {
-  std::vector<FileUnitAxis> units = units_at(file, axes);
-  std::erase_if(units, [&](const FileUnitAxis& unit) { return unit.output != unit_groups(file).front(); });
-  return units;
-}
-
-// Returns the sizes of units: a whole block and the remainder of each unit axis.
-Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
-  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
-    std::int64_t& extent = axes.at(unit.axis);
-    extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
+TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+               int threads) {
+  const TensorBytes drawn = draw(program, axes, seed, regime, threads);
+  TensorMap values;
+  for (const FileTensor& tensor : program.file().tensors) {
+    if (const auto found = drawn.find(tensor.name); found != drawn.end()) {
+      values[tensor.name] = decode(tensor.dtype, found->second, threads);
+    }
   }
-  return axes;
-}
-
-// Counts the units of `axes` that have the size of this entry of axes_of_each_size().
-double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
-  double count = 1;
-  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
-    const auto axis =
-        static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
-    const std::int64_t whole = axes.at(unit.axis) / unit.block;
-    count *= part.count[axis] == unit.block ? static_cast<double>(whole) : 1;
-  }
-  return count;
+  return values;
 }
 
 double bytes_of(const FileTensor& tensor, const Axes& axes) {
@@ -172,15 +160,15 @@ double traffic_of(const std::string& tensor, const std::array<TensorMap, 2>& bef
   return count == 0 ? 0 : written / static_cast<double>(count) * (1 + (comparable > 0 ? read / comparable : 0));
 }
 
-// The bytes at `axes` of all of them, from the inputs of a part of the work.
-double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes& part, const TensorMap& inputs) {
+// The bytes of all of them.
+double updated_bytes(const OracleProgram& program, const Axes& axes, const TensorMap& inputs) {
   const std::vector<FileTensor>& tensors = program.file().tensors;
   const auto is_updated = [](const FileTensor& tensor) { return tensor.in_place && tensor.role == Role::output; };
   if (std::ranges::none_of(tensors, is_updated)) {
     return 0;
   }
   std::array<TensorMap, 2> before = {inputs, inputs};
-  const TensorMap others = rounded_inputs(program.file(), fill(program, part, 2, "typical", 1));
+  const TensorMap others = rounded_inputs(program.file(), fill(program, axes, 2, "typical", 1));
   for (const FileTensor& tensor : tensors) {
     if (is_updated(tensor)) {
       before[1][tensor.name] = others.at(tensor.name);
@@ -188,7 +176,7 @@ double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes&
   }
   std::array<TensorMap, 2> after;
   for (std::size_t call = 0; call < after.size(); ++call) {
-    after[call] = program.ask({.mode = Mode::reference, .axes = part, .units = {}, .values = &before[call]}).outputs;
+    after[call] = program.ask({.mode = Mode::reference, .axes = axes, .units = {}, .values = &before[call]}).outputs;
   }
   double bytes = 0;
   for (const FileTensor& tensor : tensors) {
@@ -197,45 +185,58 @@ double updated_bytes(const OracleProgram& program, const Axes& axes, const Axes&
   return bytes;
 }
 
-Work count(const OracleProgram& program, const Axes& axes) {
+// Names of what is counted beside special functions.
+constexpr const char* kFlops = "flops";
+constexpr const char* kChain = "special chain";
+constexpr const char* kUpdatedBytes = "updated bytes";
+
+// Of one call of the reference of a file without units.
+Counts counts_at(const OracleProgram& program, const Axes& axes) {
+  const FamilyFile& file = program.file();
+  TensorMap inputs = rounded_inputs(file, fill(program, axes, 1, "typical", 1));
+  inputs.merge(rounded_inputs(file, derive(program, axes, inputs, 1)));
+  const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = axes, .units = {}, .values = &inputs});
+  Counts counts(answer.specials.begin(), answer.specials.end());
+  counts[kFlops] = answer.flops;
+  counts[kChain] = answer.special_chain;
+  counts[kUpdatedBytes] = updated_bytes(program, axes, inputs);
+  return counts;
+}
+
+Work count(const Family& shape, const OracleProgram& program, const Axes& axes) {
   const FamilyFile& file = program.file();
   Work work{.bytes = compulsory_bytes(file, axes)};
   if (!file.reference_command.empty()) {
     return work;
   }
-  const Axes small = axes_of_each_size(file, axes);
-  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
-  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
-  work.bytes += updated_bytes(program, axes, small, inputs);
-  const oracle::Contract contract = contract_at(file, small);
-  std::map<std::string, double> special;
-  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
-    const double same = units_like(file, axes, oracle::part_of(contract, unit));
-    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
-    work.flops += same * answer.flops;
-    work.serial_special_functions = std::max(work.serial_special_functions, answer.special_chain);
-    for (const auto& [name, number] : answer.specials) {
-      special[name] += same * number;
-      work.special_functions += name == "division" ? 0 : same * number;
+  const auto count_at = [&](const Axes& at) { return counts_at(program, at); };
+  const bool is_small = element_count(shape, axes) <= kSmallElements;
+  auto [counts, is_estimate] = is_small ? Extrapolated{.counts = count_at(axes)} : extrapolate(shape, axes, count_at);
+  work.is_estimate = is_estimate;
+  work.flops = counts[kFlops];
+  if (!is_estimate) {
+    work.serial_steps = work.serial_special_functions = counts[kChain];
+    work.bytes += counts[kUpdatedBytes];
+  }
+  for (const auto& [name, number] : counts) {
+    if (name != kFlops && name != kChain && name != kUpdatedBytes) {
+      work.special_by_name.push_back({.name = name, .count = number});
+      work.special_functions += name == "division" ? 0 : number;
     }
   }
-  for (const auto& [name, number] : special) {
-    work.special_by_name.push_back({.name = name, .count = number});
-  }
-  work.serial_steps = work.serial_special_functions;
   return work;
 }
 
 // Counted once for each size.
-std::function<Work(const Axes&)> counted(Program program) {
+std::function<Work(const Axes&)> counted(const Family& shape, Program program) {
   struct CountedWork {
     std::mutex mutex;
     std::map<Axes, Work> by_axes;
   };
-  return [program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
+  return [shape, program = std::move(program), known = std::make_shared<CountedWork>()](const Axes& axes) {
     const std::lock_guard lock(known->mutex);
     const auto found = known->by_axes.find(axes);
-    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);
+    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(shape, *program, axes);
   };
 }
 
@@ -263,10 +264,12 @@ void add_program(Family& family, const Program& program) {
   family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
     return fill(*program, axes, seed, regime, threads);
   };
+  family.draw = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
+    return draw(*program, axes, seed, regime, threads);
+  };
   family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
     return derive(*program, axes, inputs, threads);
   };
-  family.work = counted(program);
   const auto answers = [program](Mode mode) {
     return [program, mode](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
                            int threads) {
@@ -281,11 +284,21 @@ void add_program(Family& family, const Program& program) {
     };
   };
   family.reference = answers(Mode::reference);
-  family.reference_and_noise = [program](const Axes& axes, const TensorMap& inputs,
-                                         const std::vector<std::int64_t>& units, int threads) {
-    OracleAnswer answer =
-        program->ask({.mode = Mode::expected, .axes = axes, .units = units, .values = &inputs, .threads = threads});
-    return std::pair(std::move(answer.outputs), std::move(answer.noise));
+  const std::optional<FileTolerance>& tolerance = program->file().tolerance;
+  const Mode expecting = tolerance && !tolerance->is_derived ? Mode::reference : Mode::expected;
+  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs,
+                                         const std::vector<std::int64_t>& units, bool whole, int threads) {
+    OracleAnswer answer = program->ask({.mode = expecting,
+                                        .axes = axes,
+                                        .units = units,
+                                        .stored = &inputs,
+                                        .threads = threads,
+                                        .of_units = true,
+                                        .whole = whole});
+    return ExpectedValues{.units = std::move(answer.units),
+                          .reference = std::move(answer.outputs),
+                          .noise = std::move(answer.noise),
+                          .whole = std::move(answer.whole)};
   };
   family.honest = [program, honest = answers(Mode::honest)](const Axes& axes, const TensorMap& inputs,
                                                             const std::vector<std::int64_t>& units, int threads) {
@@ -372,9 +385,35 @@ Tolerance derived_tolerance(DType dtype, std::int64_t row, bool signed_zero) {
           .signed_zero = signed_zero};
 }
 
+std::string class_of(const FamilyFile& file, const Axes& axes) {
+  const auto found =
+      std::ranges::find_if(file.classes, [&](const auto& each) { return evaluate(each.condition, axes) != 0; });
+  return found == file.classes.end() ? "any" : found->name;
+}
+
+// Where the file has no small workload: the default one scaled down, as it comes and with odd sizes. Candidates are
+// checked, sanitized and executed on these.
+void add_small_workloads(Family& family, const FamilyFile& file) {
+  if (std::ranges::any_of(family.workloads, is_small)) {
+    return;
+  }
+  const Axes whole = family.workloads.front().axes;
+  const Axes small = element_count(family, whole) > kSmallElements ? small_shape(family, whole) : whole;
+  for (const auto& [kind, axes] :
+       {std::pair(WorkloadKind::small, small), std::pair(WorkloadKind::ragged, ragged_shape(family, small, whole))}) {
+    std::vector<std::string> name;
+    for (const AxisSpec& axis : family.axes) {
+      name.push_back(fmt::format("{}{}", axis.name, axes.at(axis.name)));
+    }
+    if (std::ranges::find(family.workloads, axes, &Workload::axes) == family.workloads.end()) {
+      family.workloads.push_back(
+          {.name = join(name, "_"), .axes = axes, .kind = kind, .workload_class = class_of(file, axes)});
+    }
+  }
+}
+
 // The author's bound in place of the noise.
 void add_declared_tolerance(Family& family, const FileTolerance& declared) {
-  family.reference_and_noise = nullptr;
   const auto bounds_of = [declared](const TensorMap& expected) {
     TensorMap bounds = expected;
     for (auto& [name, values] : bounds) {
@@ -385,6 +424,15 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
   };
   family.noise = [bounds_of](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
                              int) { return bounds_of(expected); };
+  if (family.expected) {
+    family.expected = [bounds_of, derived = family.expected](const Axes& axes, const StoredTensors& inputs,
+                                                             const std::vector<std::int64_t>& units, bool whole,
+                                                             int threads) {
+      ExpectedValues values = derived(axes, inputs, units, whole, threads);
+      values.noise = bounds_of(values.reference);
+      return values;
+    };
+  }
   if (family.alternatives) {
     family.alternatives = [bounds_of, derived = family.alternatives](const Axes& axes, const TensorMap& inputs,
                                                                      const std::vector<std::int64_t>& units,
@@ -429,6 +477,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
       return fmt::format("{} needs {}: {}", file.name, file.legal, error.what());
     }
   };
+  add_small_workloads(family, file);
   family.repeatable = file.repeatable;
   family.redraw = redraw_of(file);
   family.tolerance = [file](std::string_view name, const Axes& axes) {
@@ -439,6 +488,9 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   add_units(family, file);
   const auto program = std::make_shared<const OracleProgram>(file, options);
   add_program(family, program);
+  FamilyFile whole = file;
+  whole.units.clear();  // each of which may repeat what a call does once
+  family.work = counted(family, std::make_shared<const OracleProgram>(whole, options));
   if (draws_outputs(file)) {
     add_alternatives(family, program);
   }

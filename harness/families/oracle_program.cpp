@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <iterator>
 #include <set>
+#include <span>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
@@ -89,7 +91,7 @@ std::size_t layout(Contract& contract, Mode mode, std::int64_t& words) {
     end = (end + 63) / 64 * 64;
     tensor.offset = static_cast<std::int64_t>(end);
     const std::size_t arrays = tensor.is_output && oracle::has_two_arrays(mode) ? 2 : 1;
-    end += arrays * static_cast<std::size_t>(tensor.elements()) * sizeof(double);
+    end += arrays * static_cast<std::size_t>(tensor.elements() * dtype_bytes(tensor.stored));
   }
   return end;
 }
@@ -107,37 +109,36 @@ void write_words(Contract& contract, std::byte* to) {
   });
 }
 
-const std::vector<double>& given_values(const OracleQuestion& question, const FileTensor& tensor) {
-  const TensorMap* from = tensor.role == Role::output ? question.more_values : question.values;
-  return from->at(tensor.name);
+// What the file holds of a tensor that is given: as it is stored, or as doubles.
+std::span<const std::byte> given_bytes(const OracleQuestion& question, const FileTensor& tensor) {
+  const bool is_output = tensor.role == Role::output;
+  return !is_output && question.stored != nullptr
+             ? question.stored->at(tensor.name)
+             : std::as_bytes(std::span((is_output ? question.more_values : question.values)->at(tensor.name)));
 }
 
-// Copies the elements of tensor `t` that the units have, or all where no unit is named: of a large workload a check
-// computes a few units, and the rest of the tensors never reaches the program's memory.
-void copy_units(const OracleQuestion& question, const Contract& contract, std::size_t t, const double* from,
-                double* to) {
+// Calls work(first element, count) for the runs of tensor `t` that the units have, each once: of a large workload a
+// check computes a few units, and the rest of the tensors never reaches the program's memory.
+template <class Work>
+void for_units(const Contract& contract, std::size_t t, Work work) {
   const TensorShape& tensor = contract.tensors[t];
-  const auto copy = [&](std::int64_t offset, std::int64_t count) {
-    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(count) * sizeof(double));
-  };
-  if (question.units.empty()) {
-    return copy(0, tensor.elements());
-  }
-  std::set<std::array<std::int64_t, 3>> copied;  // units share what they read: a part by its group and first run
-  for (const std::int64_t unit : question.units) {
-    const oracle::Part part = oracle::part_of(contract, unit);
-    if (!oracle::belongs(tensor, part)) {
-      continue;
-    }
-    bool is_first = true;
-    bool is_new = false;
-    oracle::for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
-      is_new = is_first ? copied.insert({part.group, offset, count}).second : is_new;
-      is_first = false;
-      if (is_new) {
-        copy(offset, count);
+  std::set<std::array<std::int64_t, 3>> seen;  // units share what they read: a part by its group and first run
+  for (const std::vector<std::int64_t>* units : {&contract.with_noise, &contract.units}) {
+    for (const std::int64_t unit : *units) {
+      const oracle::Part part = oracle::part_of(contract, unit);
+      if (!oracle::belongs(tensor, part)) {
+        continue;
       }
-    });
+      bool is_first = true;
+      bool is_new = false;
+      oracle::for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
+        is_new = is_first ? seen.insert({part.group, offset, count}).second : is_new;
+        is_first = false;
+        if (is_new) {
+          work(offset, count);
+        }
+      });
+    }
   }
 }
 
@@ -177,10 +178,19 @@ const char* word_for(Mode mode) {
   }
 }
 
-[[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what) {
+// What an author can do about a reference that is slow.
+std::string way_out(const FamilyFile& file) {
+  return fmt::format(
+      "write {} '// apo:unit AXIS...' with axes along which the work falls into independent parts, so that a few parts "
+      "are computed, or a smaller workload",
+      file.units.empty() ? "a line" : "more axes in the line");
+}
+
+[[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what,
+                                const std::string& hint = "") {
   throw UserError(
       fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe_axes(question.axes)),
-      "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
+      hint.empty() ? "'apo family check " + file.name + "' runs it on small shapes, under sanitizers" : hint);
 }
 
 void check_answer(const FamilyFile& file, const OracleQuestion& question, const Contract& contract,
@@ -247,12 +257,13 @@ std::string sanitizer_finding(const FamilyFile& file, const std::string& log) {
 
 }  // namespace
 
-Overdue long_wait(const OracleOptions& options, const std::string& what) {
+Overdue long_wait(const OracleOptions& options, const std::string& what, std::function<std::string()> price) {
   const auto patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.patience_s));
-  return Overdue(patience, [options, what] {
+  return Overdue(patience, [options, what, price = std::move(price)] {
     if (options.on_wait != nullptr) {
-      options.on_wait(fmt::format("waiting for {}: it has been running for {} and is ended after {}", what,
-                                  format_seconds(options.patience_s), format_seconds(options.timeout_s)));
+      options.on_wait(fmt::format("waiting for {}: it has been running for {} and is ended after {}{}", what,
+                                  format_seconds(options.patience_s), format_seconds(options.timeout_s),
+                                  price ? price() : ""));
     }
   });
 }
@@ -264,6 +275,26 @@ std::string failure_of(const ProcessResult& result, double timeout_s) {
                                  : fmt::format("ended with exit code {}: {}", result.exit_code,
                                                trim(split(trim(result.printed()), '\n').back()).substr(0, 300));
 }
+
+namespace {
+
+// "; 8 of 544 runs of it are done, all of them take about 11 min 20 s", and what makes it less.
+std::string price(const FamilyFile& file, const Contract& contract, const Header& asked, const OracleOptions& options,
+                  const std::byte* shared) {
+  std::int64_t done = 0;
+  std::memcpy(&done, shared + offsetof(Header, answer) + offsetof(Answer, runs), sizeof done);
+  const std::int64_t of_noise = asked.mode == Mode::expected || asked.mode == Mode::noise ? kNoiseSamples + 1 : 0;
+  const std::int64_t with_noise = std::ssize(asked.mode == Mode::noise ? contract.units : contract.with_noise);
+  const std::int64_t all = std::ssize(contract.with_noise) + std::ssize(contract.units) + of_noise * with_noise;
+  if (done <= 0 || done > all) {
+    return "; " + std::string(way_out(file));
+  }
+  const double seconds = options.patience_s * static_cast<double>(all) / static_cast<double>(done);
+  return fmt::format("; {} of {} runs of it are done, all take about {}{}", done, all, format_seconds(seconds),
+                     seconds > options.timeout_s ? "; " + way_out(file) : "");
+}
+
+}  // namespace
 
 OracleProgram::OracleProgram(FamilyFile file, OracleOptions options)
     : file_(std::move(file)), options_(std::move(options)) {}
@@ -335,15 +366,55 @@ std::string OracleProgram::program(ProgramKind kind) const {
   return program.path = own.object_path;
 }
 
+namespace {
+
+// The elements of the units alone, unit by unit.
+std::vector<double> of_units(const Contract& contract, std::size_t t, const std::vector<std::int64_t>& units,
+                             const double* from) {
+  std::vector<double> values;
+  for (const std::int64_t unit : units) {
+    const oracle::Part part = oracle::part_of(contract, unit);
+    if (oracle::belongs(contract.tensors[t], part)) {
+      oracle::for_each_run(contract.tensors[t], part, [&](std::int64_t offset, std::int64_t count) {
+        values.insert(values.end(), from + offset, from + offset + count);
+      });
+    }
+  }
+  return values;
+}
+
+// The first and the last before the others: kernels often go wrong at borders, and there may be no time for all.
+std::vector<std::int64_t> borders_first(std::vector<std::int64_t> units) {
+  if (units.size() > 2) {
+    std::rotate(units.begin() + 1, units.end() - 1, units.end());
+  }
+  return units;
+}
+
+}  // namespace
+
 OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind) const {
   Contract contract = contract_at(file_, question.axes);
-  contract.units = question.units.empty() ? all_units(contract) : question.units;
+  const std::vector<std::int64_t> all = all_units(contract);
+  const std::vector<std::int64_t>& units = question.units.empty() ? all : question.units;
+  const bool estimates = question.mode == Mode::expected;
+  contract.with_noise = estimates ? borders_first(units) : std::vector<std::int64_t>();
+  if (!estimates) {
+    contract.units = question.whole ? all : units;
+  } else if (question.whole) {
+    std::ranges::set_difference(all, units, std::back_inserter(contract.units));
+  }
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
-    contract.tensors[t].is_output = computes(question.mode, file_.tensors[t], question.only);
+    const FileTensor& tensor = file_.tensors[t];
+    contract.tensors[t].is_output = computes(question.mode, tensor, question.only);
+    if (question.stored != nullptr && tensor.role != Role::output && !contract.tensors[t].is_output) {
+      contract.tensors[t].stored = tensor.dtype;
+    }
   }
   Header header{.mode = question.mode,
                 .threads = question.threads,
                 .samples = kNoiseSamples,
+                .enough_s = estimates && question.of_units ? options_.units_s : 0,
                 .seed = question.seed,
                 .chosen = question.chosen,
                 .allows_not_finite = holds_special_values(file_) ? 1 : 0};
@@ -355,13 +426,20 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   write_words(contract, shared.data() + sizeof header);
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     if (is_given(question.mode, file_.tensors[t])) {
-      copy_units(question, contract, t, given_values(question, file_.tensors[t]).data(),
-                 reinterpret_cast<double*>(shared.data() + contract.tensors[t].offset));
+      const auto width = static_cast<std::size_t>(dtype_bytes(contract.tensors[t].stored));
+      const std::byte* const from = given_bytes(question, file_.tensors[t]).data();
+      std::byte* const to = shared.data() + contract.tensors[t].offset;
+      for_units(contract, t, [&](std::int64_t offset, std::int64_t count) {
+        const std::size_t begin = static_cast<std::size_t>(offset) * width;
+        std::memcpy(to + begin, from + begin, static_cast<std::size_t>(count) * width);
+      });
     }
   }
   const std::string path = program(kind);
-  const Overdue wait = long_wait(options_, fmt::format("the {} of family {} ({})", word_for(question.mode), file_.name,
-                                                       describe_axes(question.axes)));
+  const Overdue wait = long_wait(
+      options_,
+      fmt::format("the {} of family {} ({})", word_for(question.mode), file_.name, describe_axes(question.axes)),
+      [&] { return price(file_, contract, header, options_, shared.data()); });
   ProcessResult result = run_process({path, shared.path()}, {.timeout_s = options_.timeout_s,
                                                              .working_folder = "",
                                                              .environment = {"ASAN_OPTIONS=detect_leaks=0"},
@@ -377,34 +455,51 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                     "mend this line of the family's file");
   }
   if (const std::string failure = failure_of(result, options_.timeout_s); !failure.empty()) {
-    throw_failure(file_, question, failure);
+    throw_failure(file_, question, failure, result.timed_out ? way_out(file_) : "");
   }
   std::memcpy(&header, shared.data(), sizeof header);
   check_answer(file_, question, contract, header.answer);
   OracleAnswer answer{.outputs = {},
                       .noise = {},
+                      .whole = {},
+                      .units = units,
                       .alternatives = header.answer.alternatives,
+                      .numbers = header.answer.numbers,
                       .flops = header.answer.flops,
                       .special_chain = header.answer.special_chain,
                       .specials = {}};
+  if (estimates) {
+    answer.units.assign(contract.with_noise.begin(), contract.with_noise.begin() + header.answer.with_noise);
+    std::ranges::sort(answer.units);
+  }
   for (const oracle::SpecialCount& special : header.answer.specials) {
     if (special.name[0] != '\0') {
       answer.specials[std::string(special.name, strnlen(special.name, sizeof special.name))] = special.count;
     }
   }
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
-    if (contract.tensors[t].is_output && question.mode != Mode::count) {
-      const auto elements = static_cast<std::size_t>(contract.tensors[t].elements());
-      const auto* from = reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset);
-      const auto copied = [&](const double* array) {
-        std::vector<double> values(elements);
-        copy_units(question, contract, t, array, values.data());
-        return values;
-      };
-      answer.outputs[file_.tensors[t].name] = copied(from);
-      if (oracle::has_two_arrays(question.mode)) {
-        answer.noise[file_.tensors[t].name] = copied(from + elements);
+    if (!contract.tensors[t].is_output || question.mode == Mode::count) {
+      continue;
+    }
+    const std::string& name = file_.tensors[t].name;
+    const auto elements = static_cast<std::size_t>(contract.tensors[t].elements());
+    const auto* from = reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset);
+    const auto copied = [&](const double* array, bool is_whole) {
+      if (!is_whole) {
+        return of_units(contract, t, answer.units, array);
       }
+      std::vector<double> values(elements);
+      for_units(contract, t, [&](std::int64_t offset, std::int64_t count) {
+        std::copy_n(array + offset, count, values.begin() + offset);
+      });
+      return values;
+    };
+    answer.outputs[name] = copied(from, !question.of_units);
+    if (oracle::has_two_arrays(question.mode)) {
+      answer.noise[name] = copied(from + elements, !question.of_units);
+    }
+    if (question.whole) {
+      answer.whole[name] = copied(from, true);
     }
   }
   return answer;

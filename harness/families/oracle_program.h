@@ -34,14 +34,15 @@ struct OracleOptions {
   std::filesystem::path home;   // holds kernels/oracle
   std::string compiler = "g++";
   double timeout_s = 300;  // of one run
+  double units_s = 150;    // of one run, after which it begins no other unit and goes on with those that it has
   double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
   std::function<void(const std::string&)> on_wait = nullptr;
   std::shared_ptr<CommandUse> command_use = nullptr;  // filled on request
 };
 
 // Calls `options.on_wait` where the result still lives after `options.patience_s`. `what`: "the reference of family
-// softmax (rows=2)".
-Overdue long_wait(const OracleOptions& options, const std::string& what);
+// softmax (rows=2)". `price`: what is known of the time that it takes, by then.
+Overdue long_wait(const OracleOptions& options, const std::string& what, std::function<std::string()> price = {});
 
 // What follows "the reference": "did not finish in 5 min 00 s", "was ended by SIGSEGV (...)", "ended with exit code 3"
 // and the last line that it printed; "" where nothing is wrong.
@@ -60,19 +61,25 @@ std::vector<std::int64_t> all_units(const oracle::Contract& contract);
 struct OracleQuestion {
   oracle::Mode mode = oracle::Mode::reference;
   Axes axes;
-  std::vector<std::int64_t> units;    // empty: all
-  const TensorMap* values = nullptr;  // inputs; for noise also the expected outputs
-  const TensorMap* more_values = nullptr;
+  std::vector<std::int64_t> units;         // empty: all
+  const TensorMap* values = nullptr;       // inputs
+  const StoredTensors* stored = nullptr;   // or these, in place of them
+  const TensorMap* more_values = nullptr;  // noise: the expected outputs
   int threads = 1;
   std::uint64_t seed = 0;
   std::int64_t chosen = 0;  // the alternative that drawn() takes; -1: by chance
   std::string only;         // fill: the tensor; noise: the operation that is perturbed, "": all
+  bool of_units = false;    // the answer has the elements of the units alone, unit by unit, else whole tensors
+  bool whole = false;       // expected: also the reference of all units
 };
 
 struct OracleAnswer {
-  TensorMap outputs;              // whole tensors, of which the units' elements mean something
-  TensorMap noise;                // expected: likewise; draws: probabilities
-  std::int64_t alternatives = 0;  // that a drawn() has at most
+  TensorMap outputs;                // whole tensors, of which the units' elements mean something
+  TensorMap noise;                  // expected: likewise; draws: probabilities
+  TensorMap whole;                  // of all units, if asked for
+  std::vector<std::int64_t> units;  // ascending; of those that were asked for fewer where time was short
+  std::int64_t alternatives = 0;    // that a drawn() has at most
+  std::int64_t numbers = 0;         // that were read of the inputs
   double flops = 0;
   double special_chain = 0;
   std::map<std::string, double> specials;

@@ -21,8 +21,9 @@ bool any_doubles(const FamilyFile& file) {
   return std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
 }
 
-std::string tensor_argument(const FamilyFile& file, std::size_t t) {
-  return fmt::format("c.{}[{}].data()", is_float(file.tensors[t].dtype) ? "reals" : "integers", t);
+std::string tensor_argument(const FamilyFile& file, std::size_t t, const char* real, bool is_given = false) {
+  return fmt::format("c.{}<{}>({})", is_given ? "given" : "numbers",
+                     is_float(file.tensors[t].dtype) ? real : "std::int64_t", t);
 }
 
 std::vector<std::string> size_arguments(const FamilyFile& file) {
@@ -43,11 +44,8 @@ std::string call(const FamilyFile& file, const std::string& function, Role last)
     if (last == Role::output && !is_argument(file.tensors[t])) {
       continue;
     }
-    const std::string constant =
-        file.tensors[t].role == last
-            ? ""
-            : fmt::format("std::as_const(c.{}[{}]).data()", is_float(file.tensors[t].dtype) ? "reals" : "integers", t);
-    arguments.push_back(constant.empty() ? tensor_argument(file, t) : constant);
+    arguments.push_back(
+        tensor_argument(file, t, last == Role::output ? "Real" : "double", file.tensors[t].role != last));
   }
   return fmt::format("{}({});", function, join(arguments, ", "));
 }
@@ -67,7 +65,7 @@ std::string fills(const FamilyFile& file) {
     const FileTensor& tensor = file.tensors[t];
     if (tensor.role == Role::input && tensor.distribution.kind == DistributionKind::function) {
       std::vector<std::string> arguments = size_arguments(file);
-      arguments.insert(arguments.end(), {"random", tensor_argument(file, t)});
+      arguments.insert(arguments.end(), {"random", tensor_argument(file, t, "double")});
       text += fmt::format("    if (c.filled == {}) ::fill_{}({});\n", t, tensor.name, join(arguments, ", "));
     }
   }
@@ -88,13 +86,13 @@ std::string oracle_source(const FamilyFile& file) {
   text += fmt::format("  using Exact = {};\n  using Honest = {};\n  using Noisy = apo::oracle::Perturbed<{}>;\n",
                       doubles ? "long double" : "double", doubles ? "double" : "float",
                       doubles ? "53, long double" : "24, double");
-  text += "  template <class Real>\n  static void reference(apo::oracle::Call<Real>& c) {\n    " +
+  text += "  template <class Real>\n  static void reference(apo::oracle::Call& c) {\n    " +
           call(file, "::reference<Real>", Role::output) + "\n  }\n";
   text +=
-      "  static void fill([[maybe_unused]] apo::oracle::Call<double>& c, [[maybe_unused]] std::uint64_t seed) {\n"
+      "  static void fill([[maybe_unused]] apo::oracle::Call& c, [[maybe_unused]] std::uint64_t seed) {\n"
       "    [[maybe_unused]] apo::Random random(seed);\n" +
       fills(file) + "  }\n";
-  text += "  static void derive([[maybe_unused]] apo::oracle::Call<double>& c) {\n    " +
+  text += "  static void derive([[maybe_unused]] apo::oracle::Call& c) {\n    " +
           (derives ? call(file, "::derive<double>", Role::derived_input) : std::string()) + "\n  }\n";
   return text +
          "};\n}  // namespace\nconst apo::oracle::Program apo::oracle::program = "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <mutex>
 
 #include "harness/core/error.h"
@@ -24,6 +25,7 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/plain_call.h"
+#include "harness/implement/toolkit.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/headers.h"
@@ -36,13 +38,13 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 4;
+constexpr int kRecipe = 5;
 constexpr const char* kLayout = "layout.ld";
 constexpr const char* kReadByCompiler = "read.d";
 constexpr const char* kReadByAssembler = "assembled.d";
 
 // One function a section lets layout.h reorder them; 64-byte alignment keeps a neighbour's size out of a loop's time.
-// No fast-math: a variant that wants it says so in its source, where the journal sees it.
+// No fast-math: a variant that wants it says so by an apo:flags line, where the journal sees it.
 Words compile_flags(const BuildOptions& options) {
   Words flags = {"-std=c++20",
                  "-march=native",
@@ -84,21 +86,6 @@ Words only_needed_libraries(const std::string& library) {
   return flags;
 }
 
-// The compiler's folders of headers, its own and the environment's.
-std::vector<fs::path> header_folders(const std::string& compiler) {
-  const ProcessResult result =
-      run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
-  std::vector<fs::path> folders;
-  bool listed = false;
-  for (const std::string& line : split(result.error, '\n')) {
-    listed = (listed || line.starts_with("#include <...>")) && !line.starts_with("End of search list");
-    if (listed && line.starts_with(' ')) {
-      folders.emplace_back(trim(line));
-    }
-  }
-  return folders;
-}
-
 // Environment variables that change the headers, programs and libraries of the compiler.
 std::string compilers_environment() {
   std::string all;
@@ -122,6 +109,22 @@ std::string resolve_native(const std::string& compiler) {
   throw EnvironmentError(
       "the compiler '" + compiler + "' does not say what -march=native is: " + first_error(result.error),
       "sudo apt-get install g++");
+}
+
+// What a compiler does on this machine. Each is asked once by a process, which has several builders.
+struct CompilerFacts {
+  std::string native;
+  std::vector<fs::path> folders;
+};
+
+CompilerFacts facts_of(const std::string& compiler) {
+  static std::mutex asking;
+  static std::map<std::string, CompilerFacts> known;
+  const std::lock_guard lock(asking);
+  const auto found = known.find(compiler);
+  return found != known.end()
+             ? found->second
+             : known[compiler] = {.native = resolve_native(compiler), .folders = compiler_header_folders(compiler)};
 }
 
 // How a variant runs beside itself, as its undefined symbols tell.
@@ -149,11 +152,10 @@ ThreadUse thread_use(const Build& build) {
 }  // namespace
 
 Builder::Builder(BuildOptions options)
-    : options_(std::move(options)),
-      cache_(options_.cache),
-      toolchain_(describe_compiler(options_.compiler)),
-      native_(resolve_native(toolchain_.compiler)),
-      compiler_folders_(header_folders(toolchain_.compiler)) {
+    : options_(std::move(options)), cache_(options_.cache), toolchain_(describe_compiler(options_.compiler)) {
+  CompilerFacts facts = facts_of(toolchain_.compiler);
+  native_ = std::move(facts.native);
+  compiler_folders_ = std::move(facts.folders);
   if (!fs::is_regular_file(options_.home / "kernels" / "abi.h")) {
     throw EnvironmentError("'" + options_.home.string() + "' does not hold kernels/abi.h",
                            "set APO_HOME to the folder of this program's data");
@@ -166,6 +168,12 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
     throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   const Variant variant = as_set(whole, settings);
+  if (options_.executor && variant.target == Target::cuda) {
+    return is_triton(variant) ? not_checkable("a Triton kernel")
+           : !variant.object.empty()
+               ? not_checkable("a shared object")
+               : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
+  }
   if (variant.target == Target::host || !variant.object.empty()) {
     const Build base = build_object(family, variant, axes, settings);
     const bool moves = variant.object.empty() && options_.layout_seed != 0;
@@ -173,10 +181,6 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   }
   if (!is_device_variant(variant)) {
     return build_library(options_, cache_, family, variant, axes, settings);
-  }
-  if (options_.executor) {
-    return is_triton(variant) ? not_checkable("a Triton kernel")
-                              : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
   }
   return is_triton(variant) ? build_triton(options_, cache_, family, variant, axes, settings)
                             : cuda().build(family, variant, axes, settings);
@@ -194,17 +198,22 @@ const CudaBuilder& Builder::cuda() const {
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
   const bool ffi = !variant.object.empty();
-  BuildRecipe recipe{
-      .key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION), toolchain_.compiler,
-              toolchain_.version, native_, compilers_environment()},
-      .files = ffi ? ffi_sources(family, variant, axes)
-                   : files_to_build(family, variant, args_header(family, variant, axes, settings)),
-      .object = kLibrary,
-      .more = {kObject},
-      .built_for = variant.id(),
-      .known = {.flags = joined(compile_flags(options_), link_flags(options_)), .toolchain = toolchain_}};
+  const PlainCall call = ffi ? PlainCall() : plain_call(family, variant);
+  const Words flags = with_flags(compile_flags(options_), variant.flags);
+  BuildRecipe recipe{.key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION),
+                             toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
+                     .files = ffi ? ffi_sources(family, variant, axes)
+                                  : files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                     .object = kLibrary,
+                     .more = {kObject},
+                     .built_for = variant.id(),
+                     .known = {.flags = joined(flags, link_flags(options_)), .toolchain = toolchain_}};
+  if (!call.problem.empty() && !call.found_none) {
+    recipe.known.log = call.sides;
+    return not_built(Outcome::build_failed, call.problem, recipe.known);
+  }
   if (!ffi) {
-    recipe.files.push_back(plain_source(family, variant));
+    recipe.files.push_back(call.source);
   }
   const IncludeFolders others = include_folders(variant);
   if (!others.missing.empty()) {
@@ -218,7 +227,8 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
     recipe.more.push_back(ffi_stub_path(variant));
   }
   Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
-                  CompileStep step = compile_and_link(family, variant, others, included, folder);
+                  CompileStep step = compile_and_link(call, variant, others, included, folder);
+                  explain_call(step, call);
                   step.evidence = in_users_words(step.evidence, variant);
                   if (step.ok) {
                     const ObjectFacts facts = read_object(read_file(folder / kObject));
@@ -232,7 +242,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   return build;
 }
 
-CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
+CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& variant, const IncludeFolders& others,
                                       const Words& included, const fs::path& folder) const {
   // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
@@ -244,13 +254,13 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const Words compile = joined(joined(joined({"-o", kObject}, compile_flags(options_)), where), include_flags(others));
-  const auto compile_file = [&](const Words& what) {
-    return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
-  };
+  const Words flags = with_flags(compile_flags(options_), variant.flags);
   const bool ffi = !variant.object.empty();
-  CompileStep step =
-      ffi ? compile_file({kFfiCall}) : compile_library_source(family, variant, folder, compile_file).step;
+  CompileStep step = run_step(
+      joined(
+          joined(joined({toolchain_.compiler, "-c", ffi ? kFfiCall : call.source.name, "-o", kObject}, flags), where),
+          include_flags(others)),
+      folder, options_.timeout_s);
   if (step.ok && ffi) {
     fs::create_directories((folder / ffi_stub_path(variant)).parent_path());
     step = run_step({toolchain_.compiler, "-shared", "-nostdlib", "-fPIC", kFfiStub, "-o", ffi_stub_path(variant)},

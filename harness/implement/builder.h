@@ -12,6 +12,7 @@
 namespace apo {
 
 class CudaBuilder;
+struct PlainCall;
 
 // Asks the compiler for its version and the meaning of -march=native once for many builds.
 class Builder {
@@ -37,7 +38,7 @@ class Builder {
  private:
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
-  CompileStep compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
+  CompileStep compile_and_link(const PlainCall& call, const Variant& variant, const IncludeFolders& others,
                                const Words& included, const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
   // Returns a file that the compilation read and that belongs to neither the variant nor the compiler, else "".

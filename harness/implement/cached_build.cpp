@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -274,6 +275,17 @@ Words include_flags(const IncludeFolders& folders) {
     flags.insert(flags.end(), {"-isystem", folder.string()});
   }
   return flags;
+}
+
+Words with_flags(const Words& usual, const Words& own) {
+  Words flags = usual;
+  for (const char* option : {"-std=", "-O"}) {
+    const auto sets_it = [&](const std::string& flag) { return flag.starts_with(option); };
+    if (std::ranges::any_of(own, sets_it)) {
+      std::erase_if(flags, sets_it);
+    }
+  }
+  return joined(flags, own);
 }
 
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header) {

@@ -61,7 +61,6 @@ class BuildCache {
 // Names of a build's files; sources keep their own names.
 inline constexpr const char* kObject = "variant.o";
 inline constexpr const char* kLibrary = "variant.so";
-inline constexpr const char* kCubin = "variant.cubin";
 
 // A build, with the facts of its kernels that planning its launches needs.
 struct Built {
@@ -106,6 +105,9 @@ Build not_built(Outcome outcome, const std::string& evidence, Build known = {});
 
 // -isystem FOLDER of each, for g++ and nvcc.
 Words include_flags(const IncludeFolders& folders);
+
+// The usual flags without the standard and the level of optimisation that the variant's own replace, and these.
+Words with_flags(const Words& usual, const Words& own);
 
 // The variant's files, and its generated header.
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header);

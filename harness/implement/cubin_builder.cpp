@@ -42,14 +42,24 @@ using uint64_t = unsigned long long;
 #define NAN __int_as_float(0x7fffffff)
 )";
 
-// No fast-math: a variant that wants it says so in its source, where the journal sees it. -lineinfo changes no code.
-Words nvrtc_flags(const std::string& arch) {
-  return {"--gpu-architecture=" + arch, "-std=c++20", "-default-device", "-lineinfo", "--ptxas-options=-v"};
+// A level of optimisation is that of host code alone.
+Words device_flags(const Words& usual, const Variant& variant) {
+  Words own = variant.flags;
+  std::erase_if(own, [](const std::string& flag) { return flag.starts_with("-O"); });
+  return with_flags(usual, own);
 }
 
-Words nvcc_flags(const std::string& arch) {
+// No fast-math: a variant that wants it says so by an apo:flags line, where the journal sees it. -lineinfo changes no
+// code.
+Words nvrtc_flags(const std::string& arch, const Variant& variant) {
+  return device_flags(
+      {"--gpu-architecture=" + arch, "-std=c++20", "-default-device", "-lineinfo", "--ptxas-options=-v"}, variant);
+}
+
+Words nvcc_flags(const std::string& arch, const Variant& variant) {
   const std::string number = arch.substr(3);
-  return {"-gencode=arch=compute_" + number + ",code=" + arch, "-std=c++20", "-lineinfo", "--ptxas-options=-v"};
+  return device_flags(
+      {"-gencode=arch=compute_" + number + ",code=" + arch, "-std=c++20", "-lineinfo", "--ptxas-options=-v"}, variant);
 }
 
 bool lacks_a_header(const std::string& log) {
@@ -150,10 +160,9 @@ CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, doub
 
 CudaBuilder::~CudaBuilder() = default;
 
-CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others,
-                                   const std::string& arch, const fs::path& folder) const {
+CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others, Words options,
+                                   const fs::path& folder) const {
   std::vector<SourceFile> given = files;
-  Words options = nvrtc_flags(arch);
   // NVRTC takes the names of given headers as they are written, and an #include in "mine/a.h" is relative to mine/.
   const auto below = [](const SourceFile& file) { return file.name.find('/') != std::string::npos; };
   if (std::ranges::any_of(files, below)) {
@@ -175,35 +184,35 @@ CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const I
   return step;
 }
 
-CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
+CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const Words& flags,
                                      const fs::path& folder) const {
-  return run_nvcc(
-      joined(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, nvcc_flags(arch)), include_flags(others)), folder,
-      timeout_s_);
+  return run_nvcc(joined(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, flags), include_flags(others)), folder,
+                  timeout_s_);
 }
 
 Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                                const IncludeFolders& others, const std::string& arch) const {
+  const Words flags = nvrtc_flags(arch, variant);
   BuildRecipe recipe{.key = joined(joined({fmt::format("cuda recipe {}", kCudaRecipe), toolchain_.compiler,
                                            toolchain_.version, nvcc_version_},
-                                          nvrtc_flags(arch)),
+                                          flags),
                                    include_folders_),
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kCubin,
                      .built_for = variant.id(),
-                     .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
+                     .known = {.flags = flags, .toolchain = toolchain_}};
   if (!others.all().empty()) {
     recipe.key = joined(joined(recipe.key, include_flags(others)), included_files(recipe.files, "/", others.own));
   }
   return cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
     CompileStep step;
     if (nvrtc_ != nullptr) {
-      step = run_nvrtc(recipe.files, others, arch, folder);
+      step = run_nvrtc(recipe.files, others, flags, folder);
     }
     const bool is_for_nvcc = lacks_a_header(step.log) || !others.all().empty();
     if (nvrtc_ == nullptr || (!step.ok && !nvcc_.empty() && is_for_nvcc)) {
-      step = run_nvcc_on(recipe.files.front().name, others, arch, folder);
-      built.build.flags = nvcc_flags(arch);
+      built.build.flags = nvcc_flags(arch, variant);
+      step = run_nvcc_on(recipe.files.front().name, others, built.build.flags, folder);
       built.build.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
     }
     if (!step.ok) {

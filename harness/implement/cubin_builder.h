@@ -37,9 +37,9 @@ class CudaBuilder {
   Built build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                     const IncludeFolders& others, const std::string& arch) const;
   // Each leaves kCubin in the folder when it succeeds.
-  CompileStep run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others, const std::string& arch,
+  CompileStep run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others, Words options,
                         const std::filesystem::path& folder) const;
-  CompileStep run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
+  CompileStep run_nvcc_on(const std::string& source, const IncludeFolders& others, const Words& flags,
                           const std::filesystem::path& folder) const;
 
   BuildCache cache_;

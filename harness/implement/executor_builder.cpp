@@ -7,7 +7,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
@@ -15,6 +14,7 @@
 #include "harness/implement/cached_build.h"
 #include "harness/implement/object/compiler_names.h"
 #include "harness/implement/object/ptx.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 4;
+constexpr int kExecutorRecipe = 6;
 constexpr const char* kPlaces = "shared.s";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
@@ -31,9 +31,8 @@ constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared 
 
 // -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
 // ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Where
-// variables are costs a quarter of the time, and only a debugger asks. Exceptions, errno and traps are none of a
-// kernel's.
-Words checked_compile_flags(const BuildOptions& options) {
+// variables are costs a quarter of the time, and only a debugger asks. Errno and traps are none of a kernel's.
+Words checked_compile_flags(const BuildOptions& options, const Variant& variant) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
@@ -42,7 +41,6 @@ Words checked_compile_flags(const BuildOptions& options) {
                  "-fPIC",
                  "-w",
                  "-fno-gnu-unique",
-                 "-fno-exceptions",
                  "-fno-math-errno",
                  "-fno-extern-tls-init",
                  "-fmax-errors=20",
@@ -58,13 +56,21 @@ Words checked_compile_flags(const BuildOptions& options) {
                                               "-fno-sanitize-recover=all",
                                               "--param=tsan-instrument-func-entry-exit=0",
                                               "--param=tsan-distinguish-volatile=1"};
-  return joined(flags, mode);
+  Words own = variant.flags;  // what a GPU's compiler makes of its arithmetic has no equivalent here
+  std::erase_if(own, [](const std::string& flag) { return !flag.starts_with("-std=") && !flag.starts_with("-D"); });
+  return with_flags(joined(flags, mode), own);
 }
 
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
 // the library's would be taken, which the program has loaded before.
-Words checked_link_flags(bool sanitize) {
-  const Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic", "-nostartfiles"};
+Words checked_link_flags(bool sanitize, const Variant& variant) {
+  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic"};
+  if (is_device_variant(variant)) {
+    flags.emplace_back("-nostartfiles");  // no code of the host's, such as a static object's
+  }
+  for (const char* name : {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}) {
+    flags.push_back(std::string("-Wl,--wrap=") + name);  // harness/executor/device/cuda.h defines them
+  }
   return sanitize ? joined(flags, {"-fsanitize=address,undefined"}) : flags;
 }
 
@@ -102,18 +108,21 @@ std::string exports(const Family& family, const Variant& variant) {
 std::vector<SourceFile> compose(const Family& family, const Variant& variant, const std::string& header) {
   std::vector<SourceFile> files = all_sources(variant);
   for (SourceFile& file : files) {
-    file.text = without_ptx(file.text);
+    file.text = for_host_compiler(file.text);
   }
   SourceFile& own = files.front();
   own.text = fmt::format("# 1 {}\n{}{}", quoted(variant.path.empty() ? own.name : variant.path), own.text,
                          exports(family, variant));
   files.push_back({.name = args_header_name(family), .text = header, .path = ""});
+  if (!is_device_variant(variant)) {
+    files.push_back(plain_call(family, variant).source);
+  }
   return files;
 }
 
 // Static shared memory, then one stretch that every `extern __shared__` array is a name of. What lies between them and
 // behind is touched by mistakes only.
-std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most) {
+std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most, bool uses_heap) {
   constexpr std::int64_t kGuard = 4096;
   std::string text = fmt::format(
       ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero {}\n"
@@ -126,25 +135,14 @@ std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t 
   for (const char* name : {"apo_cpu_static_end", "apo_cpu_dynamic_shared", "apo_cpu_shared_end"}) {
     text += std::string(".type ") + name + ", @tls_object\n";
   }
+  text += fmt::format(".data\n.globl apo_cpu_uses_heap\napo_cpu_uses_heap:\n.byte {:d}\n", uses_heap);
   return text + ".section .note.GNU-stack,\"\",@progbits\n";
-}
-
-// What the object takes from a heap, which the executor does not have; "" when nothing.
-std::string heap_call(const std::string& object) {
-  static const Pattern kHeap(R"(^(malloc|calloc|realloc|free|aligned_alloc|_Zn[wa].*|_Zd[la].*)$)");
-  const ElfObject elf(object, ET_REL);
-  for (std::size_t i = 0; i < elf.symbol_count(); ++i) {
-    const Elf64_Sym symbol = elf.symbol(i);
-    if (symbol.st_shndx == SHN_UNDEF && kHeap.matches(elf.name(symbol))) {
-      return elf.name(symbol).starts_with("_Z") ? "new and delete" : elf.name(symbol);
-    }
-  }
-  return "";
 }
 
 struct SharedVariables {
   std::vector<std::string> dynamic;                  // declared, not defined
   std::map<std::string, std::int64_t> static_bytes;  // by symbol
+  bool heap = false;                                 // a kernel or host code allocates
 };
 
 SharedVariables read_shared(const std::string& object) {
@@ -153,6 +151,8 @@ SharedVariables read_shared(const std::string& object) {
   for (std::size_t i = 0; i < elf.symbol_count(); ++i) {
     const Elf64_Sym symbol = elf.symbol(i);
     const bool local = ELF64_ST_TYPE(symbol.st_info) == STT_TLS;
+    variables.heap |= symbol.st_shndx == SHN_UNDEF &&
+                      (elf.name(symbol) == "malloc" || elf.name(symbol) == "_Znwm" || elf.name(symbol) == "_Znam");
     if (local && symbol.st_shndx == SHN_UNDEF) {
       variables.dynamic.push_back(elf.name(symbol));
     } else if (local) {
@@ -180,29 +180,18 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
   return kernels;
 }
 
-// Reads the outcome from the message of g++ on a source that a GPU's compiler may well take.
-void classify(Build& build, const Variant& variant) {
-  static const Pattern kUnknown(
-      R"('(__\w+)' was not declared|fatal error: (\S+): No such file|'(\w+)' is not a member of ')");
-  // A type of the executor's own headers that takes less than CUDA's.
-  static const Pattern kOwnType(
-      R"(error: (no matching function|conversion from|could not convert|cannot convert|no match for).*)"
-      R"((cooperative_groups::\w+|__half2?|__nv_\w+|apo_cpu))");
-  build.outcome = Outcome::build_failed;
-  if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
-    build.outcome = Outcome::not_checkable;
-    build.evidence = build.evidence.substr(at);
-  } else if (build.evidence.starts_with(kLaunches)) {
+// A kernel that the launches need and the file lacks is the variant's mistake. Anything else that this compiler does
+// not take may well be right for a GPU's.
+void classify(Build& build) {
+  build.outcome = Outcome::not_checkable;
+  if (build.evidence.starts_with(kLaunches)) {
     build.outcome = Outcome::wrong_abi;
     build.evidence = "a kernel that apo:launch names is not there, or does not take one argument struct: " +
                      build.evidence.substr(build.evidence.find("error:") + 7);
-  } else if (const auto match = kUnknown.search(build.evidence)) {
-    build.outcome = Outcome::not_checkable;
-    build.evidence = kNotCheckable + (*match)[1] + (*match)[2] + (*match)[3] + " (" + variant.id() +
-                     " uses it, and harness/executor/device has no equivalent)";
-  } else if (const auto own = kOwnType.search(build.evidence)) {
-    build.outcome = Outcome::not_checkable;
-    build.evidence = kNotCheckable + (*own)[2] + " as it is used here: " + build.evidence;
+  } else if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
+    build.evidence = build.evidence.substr(at);
+  } else {
+    build.evidence = kNotCheckable + build.evidence;
   }
 }
 
@@ -227,26 +216,30 @@ std::string device_headers(const fs::path& folder) {
 }
 
 // Compiles, gives shared memory its place, links.
-CompileStep compile_checked(const BuildOptions& options, const std::string& compiler, const Variant& variant,
-                            const std::string& source, const fs::path& folder, Built& built) {
+CompileStep compile_checked(const BuildOptions& options, const std::string& compiler, const Family& family,
+                            const Variant& variant, const fs::path& folder, Built& built) {
   const fs::path headers = options.home / "harness" / "executor" / "device";
-  // The flags say that it is C++, so they stand before the name that does not.
-  CompileStep step = run_step(
-      joined(joined({compiler}, checked_compile_flags(options)),
-             {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
-      folder, options.timeout_s, options.stop);
+  const bool device = is_device_variant(variant);
+  const Words before = {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()};
+  const Words host = {"-I" + options.home.string(), "-I" + (headers / "host").string(), "-include",
+                      (headers / "host" / "runtime.h").string()};
+  const PlainCall call = device ? PlainCall{.source = {.name = source_name(variant)}} : plain_call(family, variant);
+  // The flags say that it is C++, so they stand before the name that does not. __FILE__ is what it is for a GPU.
+  const Words named = {"-fmacro-prefix-map=" + variant.path + "=" + source_name(variant), "-c", "-o", kObject,
+                       call.source.name};
+  CompileStep step = run_step(joined(joined(joined({compiler}, checked_compile_flags(options, variant)),
+                                            joined(before, device ? Words{} : host)),
+                                     named),
+                              folder, options.timeout_s, options.stop);
+  explain_call(step, call);
   if (step.ok) {
-    if (const std::string heap = heap_call(read_file(folder / kObject)); !heap.empty()) {
-      step.ok = false;
-      step.evidence = std::string(kNotCheckable) + heap + " (a GPU's heap has no equivalent here)";
-      return step;
-    }
     const SharedVariables shared = read_shared(read_file(folder / kObject));
     built.kernels = kernel_facts(variant, shared);
-    write_file_atomically(folder / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
+    write_file_atomically(folder / kPlaces,
+                          shared_places(shared.dynamic, executor_device().shared_per_block, shared.heap));
     const std::string log = step.log;
-    step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)), folder,
-                    options.timeout_s, options.stop);
+    step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize, variant)),
+                    folder, options.timeout_s, options.stop);
     step.log = log + step.log;
   }
   if (step.ok) {
@@ -258,7 +251,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
 
 Built build_checked(const BuildOptions& options, const Toolchain& compiler, const BuildCache& cache,
                     const Family& family, const Variant& variant, const std::string& header) {
-  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize));
+  const Words flags = joined(checked_compile_flags(options, variant), checked_link_flags(options.sanitize, variant));
   const BuildRecipe recipe{
       .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), compiler.compiler, compiler.version,
                      device_headers(options.home / "harness" / "executor" / "device")},
@@ -268,10 +261,10 @@ Built build_checked(const BuildOptions& options, const Toolchain& compiler, cons
       .built_for = variant.id(),
       .known = {.flags = flags, .toolchain = compiler}};
   Built built = cached_build(cache, recipe, [&](const fs::path& folder, Built& in_the_making) {
-    return compile_checked(options, compiler.compiler, variant, recipe.files.front().name, folder, in_the_making);
+    return compile_checked(options, compiler.compiler, family, variant, folder, in_the_making);
   });
   if (built.build.outcome != Outcome::valid) {
-    classify(built.build, variant);
+    classify(built.build);
   }
   return built;
 }
@@ -327,6 +320,7 @@ Build build_for_executor(const BuildOptions& options, const Toolchain& compiler,
   build.outcome = planned.outcome;
   build.evidence = planned.evidence;
   build.plan = planned.plan;
+  build.plan.library = !is_device_variant(variant);
   if (const std::string why = check_launches(build); build.outcome == Outcome::valid && !why.empty()) {
     build.outcome = Outcome::not_checkable;
     build.evidence = why;

@@ -1,8 +1,11 @@
 // harness/implement/library_builder.cpp - runs nvcc for the object with the cubin in it, and for the shared object.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/pattern.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/implement/cached_build.h"
@@ -19,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kLibraryRecipe = 4;
+constexpr int kLibraryRecipe = 5;
 constexpr const char* kKept = "kept";
 
 Words nvcc_compile_flags(const std::string& arch) {
@@ -28,7 +31,7 @@ Words nvcc_compile_flags(const std::string& arch) {
           "-lineinfo",
           "--ptxas-options=-v",
           "-Xcompiler",
-          "-O3,-g1,-fPIC,-fvisibility=hidden"};
+          "-O3,-g1,-fPIC,-fvisibility=hidden,-ffunction-sections"};
 }
 
 // Finds a library where NVIDIA's and Debian's packages put it; empty when it is in none of these.
@@ -42,7 +45,7 @@ fs::path folder_of(const std::string& library, const fs::path& toolkit) {
 }
 
 // The runtime is linked in unless the variant asks for the shared one. An undefined symbol fails here, with its name,
-// rather than in the worker.
+// rather than in the worker; what nobody calls, a main or a call of cuBLAS, is left out and needs no library.
 Words nvcc_link_flags(const Variant& variant, const fs::path& toolkit) {
   Words flags = {"-shared"};
   bool shared_runtime = false;
@@ -55,7 +58,8 @@ Words nvcc_link_flags(const Variant& variant, const fs::path& toolkit) {
     }
   }
   flags.emplace_back(shared_runtime ? "--cudart=shared" : "--cudart=static");
-  return joined(flags, {"-Xlinker", "-z,defs", "-Xlinker", "-z,relro", "-Xlinker", "-z,now"});
+  return joined(flags,
+                {"-Xlinker", "--gc-sections", "-Xlinker", "-z,defs", "-Xlinker", "-z,relro", "-Xlinker", "-z,now"});
 }
 
 // Host code and device code, each without names, paths and debug information.
@@ -69,20 +73,44 @@ void add_facts(Build& build, const fs::path& folder, const Variant& variant, con
   build.resources["host_text_bytes"] = host.resources.at("text_bytes");
 }
 
+// The apo:link lines that would give the linker the symbols that it lacks; "" for symbols of other libraries.
+std::string missing_libraries(const std::string& log) {
+  static const Pattern kSymbol("undefined reference to `(cublas(Lt)?|cuda)[A-Z][A-Za-z0-9_]*'");
+  std::set<std::string> lines;
+  for (const PatternMatch& match : kSymbol.all(log)) {
+    lines.insert("'// apo:link " + (match[1] == "cuda" ? "cudart" : match[1]) + "'");
+  }
+  return lines.empty() ? "" : "; add " + join({lines.begin(), lines.end()}, " and ");
+}
+
+// What ptxas says of each kernel stands before what failed, and is none of it.
+std::string without_resources(const std::string& log) {
+  std::string kept;
+  for (const std::string& line : split(log, '\n')) {
+    const bool is_resource = line.starts_with("ptxas info") || line.find(" bytes stack frame, ") != std::string::npos;
+    kept += is_resource ? "" : line + "\n";
+  }
+  return kept;
+}
+
 // Object and shared object, one after the other. The cubin of the kernels, for its facts, is what nvcc keeps of its
 // work on the object: its own run for it would compile the device code once more.
-CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, const Family& family,
-                        const Variant& variant, const Words& compile, const Words& link, const fs::path& folder) {
+CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, const PlainCall& call,
+                        const Words& compile, const Words& link, const fs::path& folder) {
   fs::create_directory(folder / kKept);
-  auto [all, file] = compile_library_source(family, variant, folder, [&](const Words& what) {
-    return nvcc(joined(joined({"-c", "-o", kObject, "--keep", "--keep-dir", kKept}, what), compile));
-  });
+  CompileStep all = nvcc(joined({"-c", "-o", kObject, "--keep", "--keep-dir", kKept, call.source.name}, compile));
   if (all.ok) {
-    fs::rename(folder / kKept / (fs::path(file).stem().string() + ".cubin"), folder / kCubin);
-    const CompileStep step = nvcc(joined({kObject, "-o", kLibrary}, link));
-    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
+    fs::rename(folder / kKept / (fs::path(call.source.name).stem().string() + ".cubin"), folder / kCubin);
+    CompileStep link_step = nvcc(joined({kObject, "-o", kLibrary}, link));
+    link_step.evidence = replace_all(link_step.evidence, folder.string() + "/", "") + missing_libraries(link_step.log);
+    link_step.log = link_step.ok ? all.log + link_step.log : replace_all(link_step.log, folder.string() + "/", "");
+    all = std::move(link_step);
   }
   fs::remove_all(folder / kKept);
+  if (!all.ok) {
+    all.log = without_resources(all.log);
+  }
+  explain_call(all, call);
   return all;
 }
 
@@ -118,7 +146,11 @@ Build build_library(const BuildOptions& options, const BuildCache& cache, const 
     return refusal.empty() ? not_built(Outcome::build_failed, others.missing, {.toolchain = toolchain})
                            : not_built(Outcome::refused, refusal, {.toolchain = toolchain});
   }
-  const Words compile = joined(nvcc_compile_flags(arch), include_flags(others));
+  const PlainCall call = plain_call(family, variant);
+  if (!call.problem.empty() && !call.found_none) {
+    return not_built(Outcome::build_failed, call.problem, {.toolchain = toolchain, .log = call.sides});
+  }
+  const Words compile = joined(with_flags(nvcc_compile_flags(arch), variant.flags), include_flags(others));
   const Words link = nvcc_link_flags(variant, toolkit);
   BuildRecipe recipe{.key = {fmt::format("cuda library recipe {}", kLibraryRecipe), nvcc, toolchain.version},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
@@ -126,13 +158,12 @@ Build build_library(const BuildOptions& options, const BuildCache& cache, const 
                      .more = {kObject, kCubin},
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile, link), .toolchain = toolchain}};
-  recipe.files.push_back(plain_source(family, variant));
+  recipe.files.push_back(call.source);
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, options.home, others.own));
   Build build =
       cached_build(cache, recipe, [&](const fs::path& folder, Built& built) {
         const auto run = [&](const Words& words) { return run_nvcc(joined({nvcc}, words), folder, options.timeout_s); };
-        CompileStep step =
-            compile_all(run, family, variant, joined(compile, {"-I.", "-I" + options.home.string()}), link, folder);
+        CompileStep step = compile_all(run, call, joined(compile, {"-I.", "-I" + options.home.string()}), link, folder);
         step.evidence = in_users_words(step.evidence, variant);
         if (step.ok) {
           add_facts(built.build, folder, variant, step.log);

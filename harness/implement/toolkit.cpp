@@ -39,6 +39,20 @@ std::string find_toolkit_program(const std::string& name) {
   return "";
 }
 
+std::vector<fs::path> compiler_header_folders(const std::string& compiler) {
+  const ProcessResult result =
+      run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
+  std::vector<fs::path> folders;
+  bool listed = false;
+  for (const std::string& line : split(result.error, '\n')) {
+    listed = (listed || line.starts_with("#include <...>")) && !line.starts_with("End of search list");
+    if (listed && line.starts_with(' ')) {
+      folders.emplace_back(trim(line));
+    }
+  }
+  return folders;
+}
+
 std::string nvcc_version(const std::string& nvcc) {
   for (const std::string& line : split(run_process({nvcc, "--version"}).output, '\n')) {
     if (line.find("release") != std::string::npos) {

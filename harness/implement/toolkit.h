@@ -1,4 +1,5 @@
-// harness/implement/toolkit.h - finds the CUDA toolkit's programs and libraries on this machine.
+// harness/implement/toolkit.h - finds the CUDA toolkit's programs and libraries on this machine, and the host
+// compiler's headers.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,9 @@ std::vector<std::filesystem::path> toolkit_folders();
 
 // Returns the path of nvcc or compute-sanitizer, from PATH, else from a toolkit folder; "" when there is none.
 std::string find_toolkit_program(const std::string& name);
+
+// Returns the folders of headers of a host compiler, its own and the environment's; none where it does not run.
+std::vector<std::filesystem::path> compiler_header_folders(const std::string& compiler);
 
 // Returns "nvcc: Cuda compilation tools, release 13.0, V13.0.88". Throws EnvironmentError when it names no release.
 std::string nvcc_version(const std::string& nvcc);

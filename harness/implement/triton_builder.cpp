@@ -1,4 +1,4 @@
-// harness/implement/triton_builder.cpp - asks for the version, describes the kernel's arguments, plans its launch.
+// harness/implement/triton_builder.cpp - asks for the version, describes the kernels' arguments, plans their launches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
+#include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {
@@ -23,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kTritonRecipe = 1;
+constexpr int kTritonRecipe = 2;
 constexpr int kUnavailable = 69;  // compile_triton.py's exit code
 constexpr int kOldestMinor = 4;   // of Triton 3: what compile_triton.py calls
 constexpr const char* kRequest = "request.json";
@@ -97,13 +98,31 @@ std::vector<std::pair<std::string, Json>> named_arguments(const Family& family, 
   return named;
 }
 
-Json request_of(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
-                const std::string& arch) {
-  const Launch& launch = variant.launches.front();
-  const Symbols symbols = expression_symbols(variant, axes, settings, {});
-  const auto named = named_arguments(family, variant, axes);
-  Json request = {{"kernel", launch.kernel},   {"arguments", Json::array()}, {"constants", Json::object()},
-                  {"options", Json::object()}, {"tunables", Json::object()}, {"capability", std::stoi(arch.substr(3))}};
+// An integer, or a text for Python to read.
+Json constant(const std::string& expression, const Symbols& symbols) {
+  return is_python_constant(expression) ? Json(expression) : Json(evaluate(expression, symbols));
+}
+
+// One word of args=.
+Json argument(const std::string& text, const std::vector<std::pair<std::string, Json>>& named, const Symbols& symbols) {
+  const std::vector<std::string> parts = split(text, ':');
+  const auto found = std::ranges::find(named, parts[0], &std::pair<std::string, Json>::first);
+  if (found == named.end()) {
+    return {{"text", text}, {"constant", constant(text, symbols)}};
+  }
+  Json argument = found->second;
+  if (parts.size() > 1) {
+    argument["type"] = "*" + parts[1];
+  }
+  return argument;
+}
+
+Json kernel_request(const Launch& launch, const std::vector<std::pair<std::string, Json>>& named,
+                    const Symbols& symbols) {
+  Json request = {{"kernel", launch.kernel},
+                  {"arguments", Json::array()},
+                  {"constants", Json::object()},
+                  {"options", Json::object()}};
   for (const auto& [name, argument] : named) {
     if (!launch.attributes.contains("args")) {
       request["arguments"].push_back(argument);
@@ -112,15 +131,24 @@ Json request_of(const Family& family, const Variant& variant, const Axes& axes, 
   for (const auto& [name, text] : launch.attributes) {
     if (name == "args") {
       for (const std::string& one : split_expressions(text)) {
-        const auto found = std::ranges::find(named, one, &std::pair<std::string, Json>::first);
-        request["arguments"].push_back(
-            found != named.end() ? found->second : Json{{"text", one}, {"constant", evaluate(one, symbols)}});
+        request["arguments"].push_back(argument(one, named, symbols));
       }
     } else if (name == "warps" || name == "stages") {
       request["options"]["num_" + name] = evaluate(text, symbols);
-    } else if (name != "grid") {
-      request["constants"][name] = evaluate(text, symbols);
+    } else if (name != "grid" && name != "when") {
+      request["constants"][name] = constant(text, symbols);
     }
+  }
+  return request;
+}
+
+Json request_of(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
+                const std::string& arch) {
+  const Symbols symbols = expression_symbols(variant, axes, settings, {});
+  const auto named = named_arguments(family, variant, axes);
+  Json request = {{"kernels", Json::array()}, {"tunables", Json::object()}, {"capability", std::stoi(arch.substr(3))}};
+  for (const Launch& launch : variant.launches) {
+    request["kernels"].push_back(kernel_request(launch, named, symbols));
   }
   for (const auto& [name, value] : resolve_settings(variant, settings)) {
     request["tunables"][name] = value;
@@ -147,18 +175,21 @@ CompileStep compile_with_triton(const BuildOptions& options, const Triton& trito
   return step;
 }
 
-// The launch line in the words of other device variants: what Triton decided is a number by now.
+// The launch lines in the words of other device variants: what Triton decided is a number by now.
 PlannedLaunches plan_triton(const Family& family, Variant variant, const Axes& axes, const Settings& settings,
                             const DeviceFacts& device, const Built& built) {
-  const Json launch = Json::parse(read_file(fs::path(built.build.object_path).parent_path() / kLaunch));
+  const Json compiled = Json::parse(read_file(fs::path(built.build.object_path).parent_path() / kLaunch));
   constexpr std::int64_t kWarp = 32;
-  variant.launches.front() = {.kernel = launch.at("kernel"),
-                              .attributes = {{"grid", variant.launches.front().attributes.at("grid")},
-                                             {"block", std::to_string(kWarp * launch.at("warps").get<std::int64_t>())},
-                                             {"shared", std::to_string(launch.at("shared").get<std::int64_t>())}}};
+  for (std::size_t i = 0; i < variant.launches.size(); ++i) {
+    const Json& one = compiled.at(i);
+    variant.launches[i] = {.kernel = one.at("kernel"),
+                           .attributes = {{"grid", variant.launches[i].attributes.at("grid")},
+                                          {"block", std::to_string(kWarp * one.at("warps").get<std::int64_t>())},
+                                          {"shared", std::to_string(one.at("shared").get<std::int64_t>())}}};
+  }
   PlannedLaunches planned = plan_launches(family, variant, axes, settings, device, built.kernels);
-  for (KernelLaunch& one : planned.plan.launches) {
-    one.words = launch.at("words").get<std::vector<int>>();
+  for (std::size_t i = 0; i < planned.plan.launches.size(); ++i) {
+    planned.plan.launches[i].words = compiled.at(i).at("words").get<std::vector<int>>();
   }
   return planned;
 }

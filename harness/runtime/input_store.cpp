@@ -45,7 +45,7 @@ std::size_t size_of(const CheckedInputs& checked) {
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
                              const std::string& regime, int threads)
-    : CheckedInputs(family, make_inputs(family, workload, seed, regime, threads), threads) {}
+    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads) {}
 
 CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
     : inputs(std::move(given)), family_(family), threads_(threads) {
@@ -54,21 +54,25 @@ CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, decoded(), checked_units(family_, inputs.axes, inputs.seed), threads_);
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_);
   });
   return expected_;
 }
 
 void CheckedInputs::compute_whole() const {
   std::call_once(whole_once_, [this] {
-    const bool is_missing =
-        !checked_units(family_, inputs.axes, inputs.seed).empty() && inputs.axes == inputs.drawn_axes;
-    if (!is_missing || !is_cheap(family_, inputs.axes)) {
+    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed);
+    if (units.empty() || inputs.axes != inputs.drawn_axes || !is_cheap(family_, inputs.axes)) {
       return;
     }
     try {
+      TensorMap whole;
+      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole); });
+      if (whole.empty()) {
+        whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
+      }
       TensorBytes outputs;
-      for (const auto& [name, values] : family_.reference(inputs.axes, decoded().values, {}, threads_)) {
+      for (const auto& [name, values] : whole) {
         outputs[name] = encode(find_tensor(family_, name)->dtype, values, threads_);
       }
       set_witness(std::make_shared<Witness>(kWholeReference, std::move(outputs)));
@@ -92,28 +96,9 @@ std::shared_ptr<const Expected> CheckedInputs::expected_of(const std::vector<std
     std::vector<std::int64_t> all;
     std::ranges::set_union(known, units, std::back_inserter(all));
     decided_ =
-        std::make_shared<const Expected>(expect(family_, decoded(), all.size() > kMostKept ? units : all, threads_));
+        std::make_shared<const Expected>(expect(family_, inputs, all.size() > kMostKept ? units : all, threads_));
   }
   return decided_;
-}
-
-InputSet CheckedInputs::decoded() const {
-  InputSet whole{.axes = inputs.axes,
-                 .drawn_axes = inputs.drawn_axes,
-                 .seed = inputs.seed,
-                 .regime = inputs.regime,
-                 .values = {},
-                 .bytes = {}};
-  const auto add = [&](const std::string& name, std::span<const std::byte> bytes) {
-    whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
-  };
-  for (const auto& [name, bytes] : inputs.bytes) {
-    add(name, bytes);
-  }
-  for (const auto& [name, runs] : inputs.runs) {
-    add(name, gathered(runs));
-  }
-  return whole;
 }
 
 std::shared_ptr<Witness> CheckedInputs::witness() const {

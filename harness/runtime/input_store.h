@@ -53,8 +53,6 @@ class CheckedInputs {
   void set_witness(std::shared_ptr<Witness> witness) const;
 
  private:
-  InputSet decoded() const;
-
   const Family& family_;
   int threads_;
   mutable std::once_flag once_;

@@ -54,6 +54,11 @@ void store(InputSet& inputs, const std::vector<const TensorSpec*>& tensors, Tens
   });
 }
 
+bool is_any_derived(const Family& family) {
+  return std::ranges::any_of(family.tensors,
+                             [](const TensorSpec& tensor) { return tensor.role == Role::derived_input; });
+}
+
 void derive_missing(const Family& family, InputSet& inputs, int threads) {
   std::vector<const TensorSpec*> missing;
   for (const TensorSpec& tensor : family.tensors) {
@@ -77,9 +82,10 @@ std::int64_t drawn_unit(const Family& family, const InputSet& inputs, std::int64
   return unit % drawn;  // the repeated axis is the outermost
 }
 
-// The elements of `units` in their order, from tensors of the drawn axes.
+// The elements of `units` in their order, from tensors of the drawn axes: whole ones, or with `known` those that have
+// the elements of these units alone, one behind the other.
 TensorMap gather_units(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
-                       const TensorMap& whole, int threads) {
+                       const TensorMap& all, int threads, const std::vector<std::int64_t>* known = nullptr) {
   struct Output {
     const std::string& name;
     const std::vector<double>& from;
@@ -89,14 +95,25 @@ TensorMap gather_units(const Family& family, const InputSet& inputs, const std::
   std::vector<Output> outputs;
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::output) {
-      outputs.push_back({tensor.name, whole.at(tensor.name), gathered[tensor.name]});
+      outputs.push_back({tensor.name, all.at(tensor.name), gathered[tensor.name]});
     }
   }
   for_each_index(outputs.size(), threads, [&](std::size_t i) {
     const auto& [name, from, to] = outputs[i];
-    for (const std::int64_t unit : units) {
+    std::map<std::int64_t, std::int64_t> begins;  // of the known units
+    std::int64_t end = 0;
+    for (const std::int64_t unit : known != nullptr ? *known : std::vector<std::int64_t>()) {
+      begins[unit] = end;
       for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, name, unit)) {
-        to.insert(to.end(), from.begin() + run.offset, from.begin() + run.offset + run.count);
+        end += run.count;
+      }
+    }
+    for (const std::int64_t unit : units) {
+      std::int64_t next = known != nullptr ? begins.at(unit) : 0;
+      for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, name, unit)) {
+        const std::int64_t first = known != nullptr ? next : run.offset;
+        to.insert(to.end(), from.begin() + first, from.begin() + first + run.count);
+        next += run.count;
       }
     }
   });
@@ -137,60 +154,74 @@ double OutputView::value(DType dtype, std::int64_t element) const {
   return from_bits(dtype, bits);
 }
 
-std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
-  std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
-  with_dtype(dtype, [&]<DType kDType>() {
-    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
-    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::uint64_t bits = to_bits(kDType, values[i]);  // little-endian: its lowest bytes come first
-        std::memcpy(bytes.data() + i * size, &bits, size);
-      }
-    });
-  });
-  return bytes;
-}
+namespace {
 
-std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads) {
-  std::vector<double> values(bytes.size() / static_cast<std::size_t>(dtype_bytes(dtype)));
-  with_dtype(dtype, [&]<DType kDType>() {
-    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
-    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, bytes.data() + i * size, size);
-        values[i] = from_bits(kDType, bits);
-      }
-    });
-  });
-  return values;
-}
-
-InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
-                     int threads) {
+InputSet drawn_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
+                      int threads) {
   InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
-  TensorMap raw = family.fill(axes, seed, regime, threads);
-  std::vector<const TensorSpec*> drawn;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role == Role::input) {
-      drawn.push_back(&tensor);
+  if (family.draw) {
+    inputs.bytes = family.draw(axes, seed, regime, threads);
+    if (is_any_derived(family)) {
+      inputs.values = values_of(family, inputs, threads);
     }
+  } else {
+    TensorMap raw = family.fill(axes, seed, regime, threads);
+    std::vector<const TensorSpec*> drawn;
+    for (const TensorSpec& tensor : family.tensors) {
+      if (tensor.role == Role::input) {
+        drawn.push_back(&tensor);
+      }
+    }
+    store(inputs, drawn, raw, threads);
   }
-  store(inputs, drawn, raw, threads);
   derive_missing(family, inputs, threads);
   return inputs;
 }
 
-InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+}  // namespace
+
+InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads) {
+  InputSet inputs = drawn_inputs(family, axes, seed, regime, threads);
+  inputs.values = values_of(family, inputs, threads);
+  return inputs;
+}
+
+InputSet stored_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                       int threads) {
   Axes drawn = workload.axes;
   if (!workload.repeated_axis.empty()) {
     std::int64_t& entries = drawn.at(workload.repeated_axis);
     entries = std::min(entries, workload.distinct);
   }
-  InputSet inputs = make_inputs(family, drawn, seed, regime, threads);
+  InputSet inputs = drawn_inputs(family, drawn, seed, regime, threads);
   inputs.axes = workload.axes;
+  inputs.values.clear();
   return inputs;
+}
+
+InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                     int threads) {
+  InputSet inputs = stored_inputs(family, workload, seed, regime, threads);
+  inputs.values = values_of(family, inputs, threads);
+  return inputs;
+}
+
+TensorMap values_of(const Family& family, const InputSet& inputs, int threads) {
+  if (!inputs.values.empty()) {
+    return inputs.values;
+  }
+  TensorMap values;
+  const auto add = [&](const std::string& name, std::span<const std::byte> bytes) {
+    values[name] = decode(find_tensor(family, name)->dtype, bytes, threads);
+  };
+  for (const auto& [name, bytes] : inputs.bytes) {
+    add(name, bytes);
+  }
+  for (const auto& [name, runs] : inputs.runs) {
+    add(name, gathered(runs));
+  }
+  return values;
 }
 
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads) {
@@ -272,9 +303,10 @@ void check_formats_hold(const Family& family, const TensorMap& reference, const 
     });
     if (beyond != values.end()) {
       throw NothingToCompare(
-          fmt::format("the reference of family {} gives {} in {}, more than {} holds ({}, regime {})", family.name,
-                      *beyond, name, to_string(tensor.dtype), describe_axes(inputs.axes), inputs.regime),
-          "choose other regimes with '// apo:regimes typical ...', or a wider dtype");
+          fmt::format("the reference of family {} gives {} in {}, more than {} holds ({})", family.name, *beyond,
+                      element_name(tensor, inputs.axes, beyond - values.begin()), to_string(tensor.dtype),
+                      describe_axes(inputs.axes)),
+          "leave the regime out with '// apo:regimes all but NAME', or use a wider dtype");
     }
   }
 }
@@ -306,7 +338,39 @@ bool may_leave_out(const Family& family, const std::string& regime) {
   return !family.names_regimes && regime != family.regimes.front();
 }
 
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
+namespace {
+
+ExpectedValues expected_values(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
+                               bool whole, int threads) {
+  TensorBytes put_together;
+  StoredTensors stored(inputs.bytes.begin(), inputs.bytes.end());
+  for (const auto& [name, runs] : inputs.runs) {
+    stored[name] = put_together[name] = gathered(runs);
+  }
+  return family.expected(inputs.drawn_axes, stored, units, whole, threads);
+}
+
+// Keeps those units that were computed.
+void leave_out_others(Expected& expected, std::vector<std::int64_t>& drawn, const std::vector<std::int64_t>& computed) {
+  std::vector<std::int64_t> kept;
+  std::vector<std::int64_t> kept_drawn;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (std::ranges::binary_search(computed, drawn[i])) {
+      kept.push_back(expected.units.empty() ? static_cast<std::int64_t>(i) : expected.units[i]);
+      kept_drawn.push_back(drawn[i]);
+    }
+  }
+  expected.left_out = std::ssize(drawn) - std::ssize(kept);
+  if (expected.left_out > 0) {
+    expected.units = std::move(kept);
+  }
+  drawn = std::move(kept_drawn);
+}
+
+}  // namespace
+
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
+                TensorMap* whole) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
     drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
@@ -314,10 +378,26 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
   const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
   const std::vector<std::int64_t> computed =
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
-  const auto gathered = [&](const TensorMap& whole) { return gather_units(family, inputs, drawn, whole, threads); };
   Expected expected{.units = units, .reference = {}, .noise = {}, .random = {}};
+  if (family.expected && !family.alternatives) {
+    ExpectedValues values = expected_values(family, inputs, computed, whole != nullptr, threads);
+    if (values.units != drawn) {
+      leave_out_others(expected, drawn, values.units);
+      values.reference = gather_units(family, inputs, drawn, values.reference, threads, &values.units);
+      values.noise = gather_units(family, inputs, drawn, values.noise, threads, &values.units);
+    }
+    expected.reference = std::move(values.reference);
+    expected.noise = std::move(values.noise);
+    if (whole != nullptr) {
+      *whole = std::move(values.whole);
+    }
+    check_formats_hold(family, expected.reference, inputs);
+    return expected;
+  }
+  const auto gathered = [&](const TensorMap& all) { return gather_units(family, inputs, drawn, all, threads); };
+  const TensorMap values = values_of(family, inputs, threads);
   if (family.alternatives) {
-    Alternatives all = family.alternatives(inputs.drawn_axes, inputs.values, computed, threads);
+    Alternatives all = family.alternatives(inputs.drawn_axes, values, computed, threads);
     for (const Alternative& one : all.each) {
       expected.random.each.push_back(
           {.values = gathered(one.values), .noise = gathered(one.noise), .probability = gathered(one.probability)});
@@ -328,17 +408,14 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
     expected.noise = expected.random.each.front().noise;
     return expected;
   }
-  TensorMap reference;
-  TensorMap noise;
-  if (family.reference_and_noise) {
-    std::tie(reference, noise) = family.reference_and_noise(inputs.drawn_axes, inputs.values, computed, threads);
-  } else {
-    reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
-    noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
-  }
+  TensorMap reference =
+      family.reference(inputs.drawn_axes, values, whole != nullptr ? std::vector<std::int64_t>() : computed, threads);
   expected.reference = gathered(reference);
-  expected.noise = gathered(noise);
+  expected.noise = gathered(family.noise(inputs.drawn_axes, values, reference, computed, threads));
   check_formats_hold(family, expected.reference, inputs);
+  if (whole != nullptr) {
+    *whole = std::move(reference);
+  }
   return expected;
 }
 

@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "harness/worker/protocol/shared_tensors.h"
+#include "kernels/encode.h"
 #include "kernels/family.h"
 
 namespace apo {
-
-using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
 // The raw bytes of an output tensor, and the byte that filled it before the call.
 struct OutputView {
@@ -33,12 +32,9 @@ struct OutputView {
 };
 using OutputViews = std::map<std::string, OutputView, std::less<>>;
 
-std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads = 1);
-std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads = 1);
-
-// All inputs of one call, derived ones included. `values` are exactly what `bytes` hold: tensors of `drawn_axes`, which
-// equal `axes` except for a workload that repeats its inputs along one of them. An input that is put together of parts
-// of other sets has runs in place of bytes.
+// All inputs of one call, derived ones included. `values`, where they are kept, are exactly what `bytes` hold: tensors
+// of `drawn_axes`, which equal `axes` except for a workload that repeats its inputs along one of them. An input that is
+// put together of parts of other sets has runs in place of bytes.
 struct InputSet {
   Axes axes;
   Axes drawn_axes;
@@ -60,6 +56,11 @@ InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed,
 // The same for a workload, which may repeat its inputs.
 InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                      int threads);
+// The same without the values: each element is converted when something reads it.
+InputSet stored_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                       int threads);
+// The values of a set, made of its bytes where they were not kept.
+TensorMap values_of(const Family& family, const InputSet& inputs, int threads);
 // Takes given values instead of the generator's: every tensor of role input has to be present with the right count
 // (else UserError); absent derived inputs are derived.
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads);
@@ -74,13 +75,16 @@ struct TypicalError {
 // of these units, in the order of the units and of Family::unit_elements.
 struct Expected {
   std::vector<std::int64_t> units;
-  TensorMap reference;  // fp64
-  TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
-  Alternatives random;  // where outputs are: the first alternative is the reference, with its noise
+  TensorMap reference;        // fp64
+  TensorMap noise;            // Family::noise: the RMS error that legal implementations make at each element
+  Alternatives random;        // where outputs are: the first alternative is the reference, with its noise
+  std::int64_t left_out = 0;  // units that were asked for and would have taken too long
 };
 
-// Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds.
-Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
+// Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds. With
+// `whole` it also computes the outputs of all units there, in the same go.
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
+                TensorMap* whole = nullptr);
 
 // How large errors are, from some of the expected units. Of each output.
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;

@@ -18,6 +18,13 @@
 
 namespace apo::e88 {
 
+// On a CPU that has AVX2 with its wide vectors: the same results in less time.
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__clang__)  // which has none of templates
+#define APO_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define APO_WIDE
+#endif
+
 // A rational approximation to a few fp32 ulp (the coefficients are those of Eigen's generic tanh), branch-free.
 inline float fast_tanh(float value) {
   constexpr float kSaturated = 7.90531110763549805f;
@@ -149,8 +156,8 @@ void retrieve_delta(const Shape& shape, const Real* S, const Real* k, const Real
 
 // next[i,j] = tanh(a S[i,j] + k_i delta_j); next may be S.
 template <class Arithmetic, class Real = typename Arithmetic::Real>
-void update_state(const Arithmetic& arithmetic, const Shape& shape, const Real* S, Real a, const Real* k,
-                  const Real* delta, Real* next) {
+APO_WIDE void update_state(const Arithmetic& arithmetic, const Shape& shape, const Real* S, Real a, const Real* k,
+                           const Real* delta, Real* next) {
   for (std::int64_t i = 0; i < shape.N; ++i) {
     const Real* from = S + i * shape.V;
     Real* to = next + i * shape.V;
@@ -163,7 +170,7 @@ void update_state(const Arithmetic& arithmetic, const Shape& shape, const Real* 
 }
 
 template <class Arithmetic, class Real = typename Arithmetic::Real>
-ForwardResult<Real> forward(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in) {
+APO_WIDE ForwardResult<Real> forward(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in) {
   const std::int64_t N = shape.N, V = shape.V;
   ForwardResult<Real> out;
   out.output.resize(in.v.size());
@@ -206,8 +213,8 @@ struct SegmentHistory {
 };
 
 template <class Arithmetic, class Real = typename Arithmetic::Real>
-void replay_segment(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in, std::int64_t segment,
-                    SegmentHistory<Real>& history) {
+APO_WIDE void replay_segment(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in,
+                             std::int64_t segment, SegmentHistory<Real>& history) {
   const std::int64_t N = shape.N, V = shape.V, state = shape.state();
   const std::int64_t begin = segment * kSegment;
   const std::int64_t steps = std::min(kSegment, shape.T - begin);
@@ -362,7 +369,7 @@ class ReverseStep {
 // The gradients of sum(output * d_output) + sum(s_final * d_s_final). `in.checkpoints` holds the state before each
 // segment: exact ones for Exact, the forward's bf16 ones for Honest.
 template <class Arithmetic, class Real = typename Arithmetic::Real>
-BackwardResult<Real> backward(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in) {
+APO_WIDE BackwardResult<Real> backward(const Arithmetic& arithmetic, const Shape& shape, const Sequence<Real>& in) {
   BackwardResult<Real> out;
   out.dk.resize(in.k.size());
   out.dq.resize(in.q.size());

@@ -20,10 +20,6 @@
 
 namespace apo::oracle {
 
-template <class T>
-inline constexpr bool kIsPerturbed = false;
-template <int kPrecision, class Store>
-inline constexpr bool kIsPerturbed<Perturbed<kPrecision, Store>> = true;
 enum class Mistake : std::uint8_t;
 template <Mistake kMistake>
 struct Mistaken;  // mutant.h
@@ -196,22 +192,27 @@ Real either(Real computed, Real given) {
   }
 }
 
+inline std::int64_t random_below(std::int64_t n) {
+  return static_cast<std::int64_t>((centred_random() + 0.5) * static_cast<double>(n));
+}
+template <class Items>
+void shuffle(Items& items) {
+  for (std::int64_t left = std::ssize(items); left > 1; --left) {
+    std::swap(items[static_cast<std::size_t>(random_below(left))], items[static_cast<std::size_t>(left - 1)]);
+  }
+}
+
 // Sums in one of the orders that kernels use. In a quarter of the samples the terms as they stand: where they are
 // sorted, no other order errs as much. In half of them in lanes, of which each takes every 2nd, 4th, ... 32nd term:
 // where signs alternate, no other order does. Else at random.
 template <class Real>
 Real sum_of(std::vector<Real>& terms) {
   const auto count = std::ssize(terms);
-  const auto below = [](std::int64_t n) {
-    return static_cast<std::int64_t>((centred_random() + 0.5) * static_cast<double>(n));
-  };
-  const std::int64_t order = below(4);
+  const std::int64_t order = random_below(4);
   if (order == 0) {
-    for (std::int64_t left = count; left > 1; --left) {
-      std::swap(terms[static_cast<std::size_t>(below(left))], terms[static_cast<std::size_t>(left - 1)]);
-    }
+    shuffle(terms);
   }
-  const std::int64_t lanes = order < 2 ? 1 : std::int64_t{2} << below(5);
+  const std::int64_t lanes = order < 2 ? 1 : std::int64_t{2} << random_below(5);
   Real total = 0;
   for (std::int64_t lane = 0; lane < std::min(lanes, count); ++lane) {
     Real of_lane = 0;
@@ -223,10 +224,51 @@ Real sum_of(std::vector<Real>& terms) {
   return total;
 }
 
+// The same orders for so many terms that they are not kept: at random the blocks, and the terms of each.
+template <class Real, class Term>
+Real long_sum(std::int64_t count, Term term) {
+  constexpr std::int64_t kBlock = 4096;
+  constexpr std::int64_t kMostLanes = 32;
+  const std::int64_t order = random_below(4);
+  Real total = 0;
+  if (order > 0) {
+    const std::int64_t lanes = order < 2 ? 1 : std::int64_t{2} << random_below(5);
+    Real of_lane[kMostLanes] = {};
+    for (std::int64_t i = 0; i < count; ++i) {
+      of_lane[i & (lanes - 1)] += term(i);
+    }
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      total += of_lane[lane];
+    }
+    return total;
+  }
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    blocks.push_back(first);
+  }
+  shuffle(blocks);
+  std::vector<Real> terms;
+  for (const std::int64_t first : blocks) {
+    terms.clear();
+    for (std::int64_t i = first; i < std::min(count, first + kBlock); ++i) {
+      terms.push_back(term(i));
+    }
+    shuffle(terms);
+    for (const Real& one : terms) {
+      total += one;
+    }
+  }
+  return total;
+}
+
 // The sum of term(0) to term(count - 1) in an order that the contract leaves open.
 template <class Real, class Term>
 Real sum(std::int64_t count, Term term) {
+  constexpr std::int64_t kLong = std::int64_t{1} << 17;
   if constexpr (kIsPerturbed<Real>) {
+    if (count > kLong) {
+      return long_sum<Real>(count, term);
+    }
     std::vector<Real> terms;
     for (std::int64_t i = 0; i < count; ++i) {
       terms.push_back(term(i));

@@ -135,4 +135,9 @@ struct Perturbed {
   }
 };
 
+template <class T>
+inline constexpr bool kIsPerturbed = false;
+template <int kPrecision, class Store>
+inline constexpr bool kIsPerturbed<Perturbed<kPrecision, Store>> = true;
+
 }  // namespace apo::oracle

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -18,6 +19,7 @@
 #include "kernels/oracle/confinement.h"
 #include "kernels/oracle/mutant.h"
 #include "kernels/oracle/request.h"
+#include "kernels/oracle/stored.h"
 #include "kernels/parallel.h"
 
 namespace apo::oracle {
@@ -25,6 +27,22 @@ namespace apo::oracle {
 // In the outputs before a call: a NaN and an integer that no computation makes.
 inline constexpr std::uint64_t kUnwrittenBits = 0x7ff8dead0beef001ull;
 inline constexpr std::int64_t kUnwrittenInteger = -0x7dead0beef0001ll;
+inline constexpr NumberType kIntegers = {
+    .bytes = sizeof(std::int64_t),
+    .from_doubles =
+        [](const double* from, std::int64_t count, void* to) {
+          std::transform(from, from + count, static_cast<std::int64_t*>(to), [](double value) {
+            return std::bit_cast<std::uint64_t>(value) == kUnwrittenBits ? kUnwrittenInteger
+                                                                         : static_cast<std::int64_t>(value);
+          });
+        },
+    .to_doubles =
+        [](const void* from, std::int64_t count, double* to) {
+          const auto* const values = static_cast<const std::int64_t*>(from);
+          std::transform(values, values + count, to, [](std::int64_t value) {
+            return value == kUnwrittenInteger ? std::bit_cast<double>(kUnwrittenBits) : static_cast<double>(value);
+          });
+        }};
 
 class Request {
  public:
@@ -54,6 +72,8 @@ class Request {
   }
   Header& header() { return *reinterpret_cast<Header*>(base_); }
   const Contract& contract() const { return contract_; }
+  const std::byte* stored(std::size_t tensor) const { return base_ + contract_.tensors[tensor].offset; }
+  // Of an output.
   std::span<double> values(std::size_t tensor) {
     const TensorShape& shape = contract_.tensors[tensor];
     return {reinterpret_cast<double*>(base_ + shape.offset), static_cast<std::size_t>(shape.elements())};
@@ -69,37 +89,48 @@ class Request {
   Contract contract_;
 };
 
-// The part of the tensors that belongs to a unit, with outputs as they are before the call.
-inline Call<double> gather(Request& request, const Part& part) {
+// What a function gets of one tensor.
+struct Given {
+  StoredPart part;  // of an output that the function changes, what it holds before; else of an output only its size
+  bool is_output = false;
+  bool is_unwritten = false;
+  bool is_integer = false;
+};
+
+// The arguments of one call, whatever the number type.
+struct Arguments {
+  std::vector<std::int64_t> axes;
+  std::vector<double> scalars;
+  std::vector<Given> tensors;
+  std::int64_t filled = -1;
+};
+
+// The outputs of a call, by tensor; empty for the others. An element that was not written has kUnwrittenBits.
+using Results = std::vector<std::vector<double>>;
+
+// The part of the tensors that belongs to a unit.
+inline Arguments arguments_of(const Request& request, const Part& part) {
   const Contract& contract = request.contract();
-  Call<double> call{.axes = part.count, .scalars = contract.scalars, .reals = {}, .integers = {}};
-  call.reals.resize(contract.tensors.size());
-  call.integers.resize(contract.tensors.size());
+  Arguments arguments{.axes = part.count, .scalars = contract.scalars, .tensors = {}};
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     const TensorShape& tensor = contract.tensors[t];
-    const bool unwritten = tensor.is_output && tensor.before < 0;
-    const std::span<const double> values =
-        request.values(tensor.before < 0 ? t : static_cast<std::size_t>(tensor.before));
+    const std::size_t from = tensor.before < 0 ? t : static_cast<std::size_t>(tensor.before);
+    Given given{.part = {.tensor = request.stored(from), .dtype = contract.tensors[from].stored, .runs = {}},
+                .is_output = tensor.is_output,
+                .is_unwritten = tensor.is_output && tensor.before < 0,
+                .is_integer = tensor.is_integer};
     for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
-      for (std::int64_t i = offset; i < offset + count; ++i) {
-        const double value = values[static_cast<std::size_t>(i)];
-        if (tensor.is_integer) {
-          call.integers[t].push_back(unwritten ? kUnwrittenInteger : static_cast<std::int64_t>(value));
-        } else {
-          call.reals[t].push_back(unwritten ? std::bit_cast<double>(kUnwrittenBits) : value);
-        }
-      }
+      given.part.runs.push_back(offset);
+      given.part.run = count;  // the same of all
     });
-    call.integers[t].shrink_to_fit();  // a sanitizer sees the end of the memory, not that of a vector
-    call.reals[t].shrink_to_fit();
+    arguments.tensors.push_back(std::move(given));
   }
-  return call;
+  return arguments;
 }
 
-// On one element of an output: tensor, element of the whole tensor, value as double, is it unwritten.
-using OutputWork = std::function<void(std::size_t, std::int64_t, double, bool)>;
-inline void for_each_output(const Contract& contract, const Part& part, const Call<double>& call,
-                            const OutputWork& work) {
+// Calls work(tensor, element of the whole tensor, its place among those of the part) for every element of an output.
+template <class Work>
+void for_each_place(const Contract& contract, const Part& part, Work work) {
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     if (!contract.tensors[t].is_output || !belongs(contract.tensors[t], part)) {
       continue;
@@ -107,13 +138,7 @@ inline void for_each_output(const Contract& contract, const Part& part, const Ca
     std::size_t next = 0;
     for_each_run(contract.tensors[t], part, [&](std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = offset; i < offset + count; ++i, ++next) {
-        if (contract.tensors[t].is_integer) {
-          const std::int64_t value = call.integers[t][next];
-          work(t, i, static_cast<double>(value), value == kUnwrittenInteger);
-        } else {
-          const double value = call.reals[t][next];
-          work(t, i, value, std::bit_cast<std::uint64_t>(value) == kUnwrittenBits);
-        }
+        work(t, i, next);
       }
     });
   }
@@ -132,6 +157,39 @@ inline void fail(Header& header, Status status, std::size_t tensor, std::int64_t
   }
 }
 
+// Calls a function on numbers of a type.
+template <class Function>
+Results call(const Arguments& given, const NumberType& type, Function function) {
+  Call call{.axes = given.axes, .scalars = given.scalars, .tensors = {}, .filled = given.filled};
+  std::vector<Numbers> numbers;
+  const auto type_of = [&](const Given& tensor) -> const NumberType& { return tensor.is_integer ? kIntegers : type; };
+  for (const Given& tensor : given.tensors) {
+    if (tensor.is_unwritten) {
+      numbers.emplace_back(tensor.part.count(), type_of(tensor), std::bit_cast<double>(kUnwrittenBits));
+    } else {
+      numbers.emplace_back(tensor.part, type_of(tensor), tensor.is_output, program.converts_first);
+    }
+    call.tensors.push_back(numbers.back().data());
+  }
+  function(call);
+  Results results(given.tensors.size());
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    const Given& tensor = given.tensors[t];
+    if (tensor.is_output) {
+      results[t].resize(static_cast<std::size_t>(tensor.part.count()));
+      type_of(tensor).to_doubles(numbers[t].data(), tensor.part.count(), results[t].data());
+    }
+  }
+  return results;
+}
+
+inline Results run(Request& request, const Version& version, const Arguments& given) {
+  draws.count = 0;
+  Results results = call(given, version.type, version.reference);
+  ++std::atomic_ref(request.header().answer.runs);
+  return results;
+}
+
 inline void note_alternatives(Answer& answer, std::size_t most) {
   std::atomic_ref<std::int64_t> noted(answer.alternatives);
   for (std::int64_t known = noted; known < static_cast<std::int64_t>(most);) {
@@ -142,9 +200,10 @@ inline void note_alternatives(Answer& answer, std::size_t most) {
 }
 
 // What a unit throws becomes the answer; the other units are still computed.
-inline void for_each_requested_unit(Request& request, const std::function<void(std::int64_t, const Part&)>& work) {
+inline void for_each_requested_unit(Request& request, const std::vector<std::int64_t>& units,
+                                    const std::function<void(std::int64_t, const Part&)>& work) {
   const std::int64_t chosen = request.header().chosen;
-  for_each_unit(request.contract().units, static_cast<int>(request.header().threads), [&](std::int64_t unit) {
+  for_each_unit(units, static_cast<int>(request.header().threads), [&](std::int64_t unit) {
     try {
       draws = {.taking = chosen < 0 ? Taking::by_chance : Taking::one,
                .which = chosen,
@@ -161,27 +220,30 @@ inline bool is_allowed(Request& request, double value) {
   return std::isfinite(value) || request.header().allows_not_finite != 0;
 }
 
-inline void compute(Request& request, Reference reference) {
-  const Contract& contract = request.contract();
-  for_each_requested_unit(request, [&](std::int64_t, const Part& part) {
-    Call<double> call = gather(request, part);
-    reference(call);
-    for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
-      if (unwritten || !is_allowed(request, value)) {
-        fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
-      }
-      request.values(tensor)[static_cast<std::size_t>(element)] = value;
-    });
+// Puts the results of a part in the output arrays.
+inline void keep(Request& request, const Part& part, const Results& results, bool is_checked = true) {
+  for_each_place(request.contract(), part, [&](std::size_t tensor, std::int64_t element, std::size_t at) {
+    const double value = results[tensor][at];
+    const bool unwritten = std::bit_cast<std::uint64_t>(value) == kUnwrittenBits;
+    if (is_checked && (unwritten || !is_allowed(request, value))) {
+      fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
+    }
+    request.values(tensor)[static_cast<std::size_t>(element)] = value;
   });
 }
 
-// The values of all outputs of a part, in the order of for_each_output().
-inline std::vector<double> output_values(const Contract& contract, const Part& part, const Call<double>& call) {
+inline void compute(Request& request, const Version& reference) {
+  for_each_requested_unit(request, request.contract().units, [&](std::int64_t, const Part& part) {
+    keep(request, part, run(request, reference, arguments_of(request, part)));
+  });
+}
+
+// The values of all outputs of a part, in the order of for_each_place().
+inline std::vector<double> output_values(const Contract& contract, const Part& part, const Results& results) {
   std::vector<double> values;
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     if (contract.tensors[t].is_output && belongs(contract.tensors[t], part)) {
-      values.insert(values.end(), call.reals[t].begin(), call.reals[t].end());
-      values.insert(values.end(), call.integers[t].begin(), call.integers[t].end());
+      values.insert(values.end(), results[t].begin(), results[t].end());
     }
   }
   return values;
@@ -198,9 +260,9 @@ struct Place {
   double expected;
 };
 
-inline std::vector<Place> places_of(Request& request, const Part& part, const Call<double>& given) {
+inline std::vector<Place> places_of(Request& request, const Part& part) {
   std::vector<Place> places;  // they may lie far apart
-  for_each_output(request.contract(), part, given, [&](std::size_t tensor, std::int64_t element, double, bool) {
+  for_each_place(request.contract(), part, [&](std::size_t tensor, std::int64_t element, std::size_t) {
     const auto at = static_cast<std::size_t>(element);
     places.push_back({&request.noise(tensor)[at], tensor, element, request.contract().tensors[tensor].is_integer,
                       request.values(tensor)[at]});
@@ -220,22 +282,41 @@ struct Errors {
   std::vector<std::vector<double>> samples;  // each error of a sample, at the first places
 };
 
-inline Errors sampled_errors(Request& request, Reference noisy, std::int64_t unit, const Part& part,
-                             const Call<double>& given, const std::vector<Place>& places) {
+// Several samples at a time where there are fewer units than threads.
+inline Errors sampled_errors(Request& request, const Version& noisy, std::int64_t unit, const Part& part,
+                             const Arguments& given, const std::vector<Place>& places) {
   constexpr std::size_t kKept = 1 << 15;  // enough to tell whether they are independent
   Errors errors{.squares = std::vector<double>(places.size()), .samples = {}};
-  for (std::int64_t sample = 0; sample < request.header().samples; ++sample) {
-    random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(sample)) ^
-                   mix64(static_cast<std::uint64_t>(unit));
-    Call<double> call = given;
-    noisy(call);
-    std::vector<double> values = output_values(request.contract(), part, call);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      values[i] = error_at(places[i], values[i]);
-      errors.squares[i] += values[i] * values[i];
+  const Contract& contract = request.contract();
+  const std::int64_t units = std::ssize(contract.with_noise.empty() ? contract.units : contract.with_noise);
+  const std::int64_t at_once = std::max<std::int64_t>(1, request.header().threads / units);
+  for (std::int64_t first = 0; first < request.header().samples; first += at_once) {
+    std::vector<std::vector<double>> samples(
+        static_cast<std::size_t>(std::min(at_once, request.header().samples - first)));
+    std::vector<std::exception_ptr> thrown(samples.size());
+    for_each_index(samples.size(), static_cast<int>(at_once), [&, own_draws = draws](std::size_t i) {
+      draws = own_draws;
+      random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(first) + i) ^
+                     mix64(static_cast<std::uint64_t>(unit));
+      try {
+        samples[i] = output_values(request.contract(), part, run(request, noisy, given));
+      } catch (...) {
+        thrown[i] = std::current_exception();
+      }
+    });
+    for (const std::exception_ptr& one : thrown) {
+      if (one) {
+        std::rethrow_exception(one);
+      }
     }
-    values.resize(std::min(values.size(), kKept));
-    errors.samples.push_back(std::move(values));
+    for (std::vector<double>& values : samples) {
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        values[i] = error_at(places[i], values[i]);
+        errors.squares[i] += values[i] * values[i];
+      }
+      values.resize(std::min(values.size(), kKept));
+      errors.samples.push_back(std::move(values));
+    }
   }
   return errors;
 }
@@ -284,31 +365,53 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
 // Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
 // version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
 // it may be either.
-inline void estimate_noise(Request& request, Reference noisy, Reference honest) {
-  perturbed_alone = request.header().alone;
-  for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
-    const Call<double> given = gather(request, part);
-    const std::vector<Place> places = places_of(request, part, given);
-    const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
+inline void estimate_noise(Request& request, const Version& noisy, const Version& honest, std::int64_t unit,
+                           const Part& part) {
+  const Arguments given = arguments_of(request, part);
+  const std::vector<Place> places = places_of(request, part);
+  const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
+  }
+  widen_common_errors(request.contract(), places, errors);
+  if (perturbed_alone[0] != '\0') {
+    return;
+  }
+  const std::vector<double> values = output_values(request.contract(), part, run(request, honest, given));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    if (std::isfinite(place.expected) && !std::isfinite(values[i])) {
+      fail(request.header(), Status::not_finite, place.tensor, place.element, values[i], kHonest);
     }
-    widen_common_errors(request.contract(), places, errors);
-    if (perturbed_alone[0] != '\0') {
+    const double error = error_at(place, values[i]);
+    *place.value = std::max(*place.value, place.is_integer ? error : error / 2);
+  }
+}
+
+// The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
+// are begun, but for the first two.
+inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
+  const auto start = std::chrono::steady_clock::now();
+  Header& header = request.header();
+  const std::vector<std::int64_t>& units = request.contract().with_noise;
+  std::atomic<std::int64_t> left_out = std::ssize(units);  // the first one that is
+  for_each_requested_unit(request, units, [&](std::int64_t unit, const Part& part) {
+    const std::int64_t number = std::ranges::find(units, unit) - units.begin();
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
+    if (header.enough_s > 0 && since.count() > header.enough_s && number >= kFewestUnits) {
+      for (std::int64_t first = left_out; number < first && !left_out.compare_exchange_weak(first, number);) {
+      }
       return;
     }
-    Call<double> call = given;
-    honest(call);
-    const std::vector<double> values = output_values(request.contract(), part, call);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const Place& place = places[i];
-      if (std::isfinite(place.expected) && !std::isfinite(values[i])) {
-        fail(request.header(), Status::not_finite, place.tensor, place.element, values[i], kHonest);
-      }
-      const double error = error_at(place, values[i]);
-      *place.value = std::max(*place.value, place.is_integer ? error : error / 2);
+    keep(request, part, run(request, exact, arguments_of(request, part)));
+    if (header.answer.status == Status::unfinished) {
+      estimate_noise(request, noisy, honest, unit, part);
     }
   });
+  header.answer.with_noise = left_out;
+  if (header.answer.status == Status::unfinished) {
+    compute(request, exact);
+  }
 }
 
 inline bool is_same(double a, double b) {
@@ -317,14 +420,12 @@ inline bool is_same(double a, double b) {
 
 // The number of the draw that decides each element of a unit, -1 where it is the same for both alternatives: where each
 // draw takes a digit of its own number, the element shows that digit. One that several draws decide is a failure.
-inline std::vector<std::int64_t> deciding_draws(Request& request, Reference reference, const Part& part,
-                                                const Call<double>& given, const std::vector<Place>& places) {
+inline std::vector<std::int64_t> deciding_draws(Request& request, const Version& reference, const Part& part,
+                                                const Arguments& given, const std::vector<Place>& places) {
   const auto values_with = [&](Taking taking, std::int64_t which) {
     draws.taking = taking;
     draws.which = which;
-    Call<double> call = given;
-    reference(call);
-    return output_values(request.contract(), part, call);
+    return output_values(request.contract(), part, run(request, reference, given));
   };
   const std::vector<double> first = values_with(Taking::one, 0);
   const std::vector<double> second = values_with(Taking::one, 1);
@@ -354,16 +455,15 @@ inline std::vector<std::int64_t> deciding_draws(Request& request, Reference refe
   return numbers;
 }
 
-inline void find_draws(Request& request, Reference reference) {
+inline void find_draws(Request& request, const Version& reference) {
   const auto chosen = static_cast<std::size_t>(request.header().chosen);
-  for_each_requested_unit(request, [&](std::int64_t, const Part& part) {
-    const Call<double> given = gather(request, part);
-    const std::vector<Place> places = places_of(request, part, given);
+  for_each_requested_unit(request, request.contract().units, [&](std::int64_t, const Part& part) {
+    const Arguments given = arguments_of(request, part);
+    const std::vector<Place> places = places_of(request, part);
     const std::vector<std::int64_t> numbers = deciding_draws(request, reference, part, given, places);
     std::vector<std::vector<double>> probabilities;
     draws.kept = &probabilities;
-    Call<double> call = given;
-    reference(call);
+    static_cast<void>(run(request, reference, given));
     draws.kept = nullptr;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Place& place = places[i];
@@ -378,11 +478,10 @@ inline void find_draws(Request& request, Reference reference) {
 }
 
 // The work of the units together.
-inline void count_work(Request& request, Reference counted) {
+inline void count_work(Request& request, const Version& counted) {
   counts = {};
   for (const std::int64_t unit : request.contract().units) {
-    Call<double> call = gather(request, part_of(request.contract(), unit));
-    counted(call);
+    static_cast<void>(run(request, counted, arguments_of(request, part_of(request.contract(), unit))));
   }
   Answer& answer = request.header().answer;
   answer.flops = counts.flops;
@@ -397,50 +496,46 @@ inline void count_work(Request& request, Reference counted) {
 }
 
 // The whole of the tensors, in one call.
-inline void fill_or_derive(Request& request, void (*fill)(Call<double>&, std::uint64_t), Reference derive) {
+inline void fill_or_derive(Request& request, void (*fill)(Call&, std::uint64_t), void (*derive)(Call&)) {
   const Contract& contract = request.contract();
   const Part all{.group = 0, .first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
-  Call<double> call = gather(request, all);
+  Arguments arguments = arguments_of(request, all);
   const auto filled = std::ranges::find(contract.tensors, true, &TensorShape::is_output);
-  call.filled = filled - contract.tensors.begin();
-  if (request.header().mode == Mode::fill) {
-    fill(call, request.header().seed);
-  } else {
-    derive(call);
-  }
-  for_each_output(contract, all, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
-    if (unwritten || !is_allowed(request, value)) {
-      fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
-    }
-    request.values(tensor)[static_cast<std::size_t>(element)] = value;
-  });
+  arguments.filled = filled - contract.tensors.begin();
+  constexpr NumberType kDoubles = {
+      .bytes = sizeof(double), .from_doubles = from_doubles<double>, .to_doubles = to_doubles<double>};
+  keep(request, all, call(arguments, kDoubles, [&](Call& one) {
+         if (request.header().mode == Mode::fill) {
+           fill(one, request.header().seed);
+         } else {
+           derive(one);
+         }
+       }));
 }
 
 // In each unit one addition goes wrong; which, the seed says.
-inline void compute_wrongly(Request& request, Reference mistaken) {
-  const Contract& contract = request.contract();
-  for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
+inline void compute_wrongly(Request& request, const Version& mistaken) {
+  for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
     const std::uint64_t drawn = mix64(request.header().seed ^ mix64(static_cast<std::uint64_t>(unit)));
-    Call<double> call;
-    for (const bool counting : {true, false}) {
-      call = gather(request, part);
-      wrong_addition =
-          counting || additions == 0 ? -1 : static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(additions));
+    const Arguments given = arguments_of(request, part);
+    wrong_addition = -1;
+    additions = 0;
+    Results results = run(request, mistaken, given);
+    if (additions > 0) {
+      wrong_addition = static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(additions));
       additions = 0;
-      mistaken(call);
+      results = run(request, mistaken, given);
     }
-    for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
-      request.values(tensor)[static_cast<std::size_t>(element)] = value;
-    });
+    keep(request, part, results, false);
   });
 }
 
 inline void answer(Request& request) {
-  const auto needed = [](auto function) {
-    if (function == nullptr) {
+  const auto needed = [](const Version& version) -> const Version& {
+    if (version.reference == nullptr) {
       std::exit(2);
     }
-    return function;
+    return version;
   };
   switch (request.header().mode) {
     case Mode::reference:
@@ -448,20 +543,19 @@ inline void answer(Request& request) {
     case Mode::honest:
       return compute(request, needed(program.honest));
     case Mode::noise:
-      return estimate_noise(request, needed(program.noisy), needed(program.honest));
+      perturbed_alone = request.header().alone;
+      return for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
+        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part);
+      });
     case Mode::expected:
-      compute(request, needed(program.exact));
-      if (request.header().answer.status == Status::unfinished) {
-        estimate_noise(request, needed(program.noisy), needed(program.honest));
-      }
-      return;
+      return expect(request, needed(program.exact), needed(program.noisy), needed(program.honest));
     case Mode::draws:
       return find_draws(request, needed(program.exact));
     case Mode::count:
       return count_work(request, needed(program.counted));
     case Mode::fill:
     case Mode::derive:
-      return fill_or_derive(request, needed(program.fill), needed(program.derive));
+      return fill_or_derive(request, program.fill, program.derive);
     case Mode::bf16_sums:
     case Mode::dropped_term:
     case Mode::wrong_sign:
@@ -483,6 +577,7 @@ int main() {
   Request request(request_file);
   try {
     answer(request);
+    request.header().answer.numbers = numbers_read;
     if (request.header().answer.status == Status::unfinished) {
       request.header().answer.status = Status::done;
     }

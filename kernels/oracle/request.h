@@ -1,13 +1,15 @@
 // kernels/oracle/request.h - what a family's program is asked to compute, in memory that it shares with its caller.
 //
-// The file holds a Header, the words, and then the arrays of all tensors as doubles. The program fills the output
-// arrays and the Answer.
+// The file holds a Header, the words, and then the tensors: those that are given as they are stored, the outputs as
+// doubles. The program fills the outputs and the Answer. Only what the asked units have lies in it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "kernels/dtype.h"
 
 namespace apo::oracle {
 
@@ -32,6 +34,7 @@ inline bool has_two_arrays(Mode mode) {
   return mode == Mode::expected || mode == Mode::draws;
 }
 
+inline constexpr std::int64_t kFewestUnits = 2;  // of which there is noise, however long it takes
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
@@ -49,6 +52,9 @@ struct Answer {
   double flops = 0;
   double special_chain = 0;
   std::int64_t alternatives = 0;  // that a drawn() has at most; 0: nothing is drawn
+  std::int64_t with_noise = 0;    // expected: how many of those units are there, from the first on
+  std::int64_t runs = 0;          // of the reference that have ended, over any number type
+  std::int64_t numbers = 0;       // read of stored tensors, each as often as it was converted
   SpecialCount specials[kMostSpecials] = {};
 };
 
@@ -58,6 +64,7 @@ struct Header {
   std::int64_t words = 0;  // how many follow
   std::int64_t threads = 1;
   std::int64_t samples = 0;
+  double enough_s = 0;  // expected: after so long no other units are begun; 0: all are
   std::uint64_t seed = 0;
   std::int64_t chosen = 0;             // the alternative that all draws take, of fewer the last; -1: by chance
   std::int64_t allows_not_finite = 0;  // NaN and infinities are values of the outputs
@@ -68,7 +75,8 @@ struct Header {
 struct TensorShape {
   bool is_output = false;  // of this mode
   bool is_integer = false;
-  std::int64_t offset = 0;  // of its doubles in the file, in bytes
+  DType stored = DType::f64;  // what the file holds of it
+  std::int64_t offset = 0;    // in the file, in bytes
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> axis;  // of each extent: the axis that it is, or -1
   std::int64_t group = -1;         // an output: of the units that have it; -1: all of them
@@ -96,6 +104,8 @@ struct Contract {
   std::int64_t groups = 1;          // of units, one after the other: each splits the work for outputs of its own
   std::vector<UnitAxis> unit_axes;  // of each group the first is the outermost; none: one unit
   std::vector<std::int64_t> units;  // to compute
+  std::vector<std::int64_t>
+      with_noise;  // expected: others, whose noise is asked for too, the most important ones first
 };
 
 // One pass over the words in both directions: `visit` reads or writes each of them in the same order.
@@ -115,6 +125,7 @@ void visit_words(Contract& contract, Visit visit) {
   visit_list(contract.tensors, [&](TensorShape& tensor) {
     visit(tensor.is_output);
     visit(tensor.is_integer);
+    visit(tensor.stored);
     visit(tensor.offset);
     visit_list(tensor.extents, word);
     visit_list(tensor.axis, word);
@@ -128,6 +139,7 @@ void visit_words(Contract& contract, Visit visit) {
     visit(axis.group);
   });
   visit_list(contract.units, word);
+  visit_list(contract.with_noise, word);
 }
 
 // Where a unit lies: of each axis the first entry and how many.

@@ -76,6 +76,10 @@ TEST_F(GpuCorrectness, TheDriverLoadsWhatWasBuiltForEveryCase) {
   expect_contains(result.evidence, said);
 }
 
+TEST_F(GpuCorrectness, AVariantThatIsWrongOnSomeSizesIsToldTheLineThatItLacks) {
+  expect_contains(gate("copy/whole_vectors").evidence, "write the line 'apo:requires n % 4 == 0'");
+}
+
 TEST_F(GpuCorrectness, AFaultEndsItsWorkerAndTheNextVariantPasses) {
   EXPECT_EQ(gate("copy/illegal_address").outcome, Outcome::faulted);
   EXPECT_EQ(gate("copy/cuda_simple").outcome, Outcome::valid);

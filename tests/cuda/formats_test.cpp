@@ -23,6 +23,29 @@ def copy_all(y, x, n, BLOCK: tl.constexpr):
     tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
 )";
 
+// As a tutorial's file: constants, two kernels with a buffer between, and what runs them at once.
+constexpr const char* kTutorial = R"(# apo:variant copy/tutorial
+# apo:scratch half 4*n
+# apo:launch scale grid=ceil_div(n,256) args=half:fp32,x,n,-1.0 BLOCK=256 KIND='half'
+# apo:launch scale grid=ceil_div(n,128) args=y,half:fp32,n,-1.0 BLOCK=128 KIND=None warps=8
+import torch
+import triton
+import triton.language as tl
+DEVICE = triton.runtime.driver.active.get_active_torch_device()
+
+
+@triton.jit
+def scale(y, x, n, factor, BLOCK: tl.constexpr, KIND: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    if KIND == 'half':
+        tl.store(y + at, tl.load(x + at, mask=at < n) * factor, mask=at < n)
+    else:
+        tl.store(y + at, factor * tl.load(x + at, mask=at < n), mask=at < n)
+
+
+print(scale[(1,)](torch.zeros(5, device=DEVICE), torch.zeros(5, device=DEVICE), 5, 1.0, BLOCK=256, KIND=None))
+)";
+
 class CudaFormats : public testing::CudaTest {
  protected:
   // Compiles `code` with nvcc to `name` in the fixture's folder; false where there is no nvcc.
@@ -38,9 +61,9 @@ class CudaFormats : public testing::CudaTest {
     EXPECT_TRUE(result.ok()) << result.error;
     return true;
   }
-  void add_triton_copy() {
-    write_file_atomically(cuda_->folder() / "triton_copy.py", kCopyWithTriton);
-    cuda_->add_file(cuda_->folder() / "triton_copy.py");
+  void add_triton(const std::string& name, const char* text) {
+    write_file_atomically(cuda_->folder() / name, text);
+    cuda_->add_file(cuda_->folder() / name);
   }
 };
 
@@ -88,7 +111,7 @@ TEST_F(CudaFormats, KernelThatTakesTheWordsOneByOneIsLaunched) {
   if (!compiled(code, "first.cubin", {"-cubin"})) {
     GTEST_SKIP() << "no nvcc here";
   }
-  add_triton_copy();
+  add_triton("triton_copy.py", kCopyWithTriton);
   setenv("PYTHONPATH", (checkout() / "tests" / "implement" / "triton_stand_in").c_str(), 1);
   setenv("APO_TEST_CUBIN", (cuda_->folder() / "first.cubin").c_str(), 1);
   const CheckResult result = check("copy/triton_copy");
@@ -100,9 +123,12 @@ TEST_F(CudaFormats, TritonsOwnCubinIsLaunched) {
   if (!run_process({"sh", "-c", "python3 -c 'import triton'"}).ok()) {
     GTEST_SKIP() << "no Triton here";
   }
-  add_triton_copy();
-  const CheckResult result = check("copy/triton_copy");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+  add_triton("triton_copy.py", kCopyWithTriton);
+  add_triton("tutorial.py", kTutorial);
+  for (const char* variant : {"copy/triton_copy", "copy/tutorial"}) {
+    const CheckResult result = check(variant);
+    EXPECT_EQ(result.outcome, Outcome::valid) << variant << ": " << result.evidence;
+  }
 }
 
 }  // namespace

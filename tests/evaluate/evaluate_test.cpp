@@ -165,6 +165,25 @@ TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
   EXPECT_EQ(rounds_seen, 0);
 }
 
+TEST_F(EvaluateTest, KernelsThatBothArmsShareAreNamed) {
+  const TemporaryFolder folder;
+  runtime_under_test.code_of = [](std::string_view cubin) { return std::string(cubin); };
+  runtime_under_test.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    Build build = copy.runtime().build(configuration, axes, sanitize);
+    const std::filesystem::path own = folder.path() / build.key;
+    std::filesystem::create_directory(own);
+    std::filesystem::copy_file(build.object_path, own / "object.so", std::filesystem::copy_options::skip_existing);
+    write_file_atomically(own / kCubin, "a kernel");
+    build.object_path = (own / "object.so").string();
+    return build;
+  };
+  plan.check_on_cpu = [](const std::stop_token&) {
+    return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "enough"}};
+  };
+  expect_contains(evaluate_candidate("copy/sixteen_times").gates.at(2).evidence,
+                  "the machine code of its kernels is the incumbent's: what differs is how they are launched");
+}
+
 TEST_F(EvaluateTest, CodeThatWasWrongBeforeIsNotTimed) {
   plan.known_mistakes = [](const Experiment& candidate) {
     return KnownMistakes{.proof = "it was wrong in " + candidate.workloads.front(), .cases = {}};
@@ -230,6 +249,12 @@ TEST_F(EvaluateTest, EachUntimedGateStopsWhatItIsFor) {
     expect_contains(experiment.gates.back().evidence + experiment.candidate_build.log, one.evidence);
     EXPECT_EQ(rounds_seen, 0);
   }
+}
+
+TEST_F(EvaluateTest, ACandidateThatIsWrongOnSomeSizesIsToldTheLineThatItLacks) {
+  const Experiment experiment = evaluate_candidate("copy/wrong_when_ragged");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  expect_contains(experiment.gates.back().evidence, "write the line 'apo:requires n % 64 == 0'");
 }
 
 TEST_F(EvaluateTest, ThreadsThatWaitForEachOtherPassThreadSanitizer) {
@@ -445,6 +470,20 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   EXPECT_EQ(longest % 64, 63) << longest;
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
+}
+
+TEST(CorrectnessPlan, ACandidateThatTakesNoListedShapeIsStillShownEveryRegimeAndALongShape) {
+  const Family& family = *find_family("copy");
+  const auto takes = [](const Axes& axes) { return axes.at("n") % 24 == 0; };
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<CheckCase> plan = correctness_plan(family, {}, seed, 0, takes);
+    std::erase_if(plan, [&](const CheckCase& one) { return !takes(one.axes); });
+    EXPECT_GE(plan.size(), 5U) << seed;
+    EXPECT_TRUE(std::ranges::any_of(plan, [&](const CheckCase& one) {
+      return one.regimes == family.regimes && element_count(family, one.axes) >= kElementsOfEveryRegime;
+    })) << seed;
+    EXPECT_TRUE(std::ranges::any_of(plan, [](const CheckCase& one) { return one.axes.at("n") >= 504; })) << seed;
+  }
 }
 
 // The work of attention grows with the square of its sequence, and all of it is one unit.

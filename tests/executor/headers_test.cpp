@@ -70,7 +70,16 @@ TEST(ExecutorHeaders, GiveKernelsWhatTheyHaveOnAGpu) {
               " block.sync(); const int rank = static_cast<int>(tile.thread_rank());"
               " const int sum = cg::reduce(tile, rank, cg::plus<int>()); tile.sync();"
               " return sum == 28 && tile.shfl(rank, 3) == 3 && tile.ballot(1) == 0xff && block.size() == 128 &&"
-              " block.thread_rank() == threadIdx.x && tile.meta_group_size() == 16; }()")}};
+              " block.thread_rank() == threadIdx.x && tile.meta_group_size() == 16; }()")},
+      {"tiles as variables, parameters and of scans",
+       claims(
+           "#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\nnamespace cg = "
+           "cooperative_groups;\n__device__ int total(cg::thread_block_tile<32>& warp, int one) {\n"
+           "  return cg::reduce(warp, one, cg::greater<int>{}) + cg::exclusive_scan(warp, one, cg::plus<int>{});\n}\n",
+           "[&] { cg::thread_block block = cg::this_thread_block();"
+           " cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);"
+           " return total(warp, 2) == static_cast<int>(2 + 2 * warp.thread_rank()) &&"
+           " cg::inclusive_scan(warp, 1) == static_cast<int>(warp.thread_rank()) + 1; }()")}};
   for (const auto& [what, code] : kernels) {
     const CheckResult result = check(code);
     EXPECT_EQ(result.outcome, Outcome::valid) << what << ": " << result.evidence;

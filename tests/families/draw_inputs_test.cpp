@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "kernels/encode.h"
+
 namespace apo {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr std::int64_t kRows = 32;
 constexpr std::int64_t kCols = 64;
 
 std::vector<double> drawn(const std::string& regime, const Distribution& distribution = {}, DType dtype = DType::f32) {
-  return draw_input(distribution, dtype, {kRows, kCols}, 9, 5, regime, 1);
+  return decode(dtype, draw_input(distribution, dtype, {kRows, kCols}, 9, 5, regime, 1));
 }
 
 double magnitude(double x) {
@@ -89,7 +91,7 @@ TEST(Regimes, AreTheSameForAnyNumberOfThreads) {
 TEST(Regimes, StayWithinTheRangeThatADistributionDeclares) {
   const auto within = [](const Distribution& distribution, double low, double high) {
     for (const std::string& regime : known_regimes()) {
-      const std::vector<double> values = drawn(regime, distribution);
+      const std::vector<double> values = drawn(regime, distribution, DType::f64);
       EXPECT_GE(std::ranges::min(values), low) << regime;
       EXPECT_LE(std::ranges::max(values), high) << regime;
     }

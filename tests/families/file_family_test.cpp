@@ -173,6 +173,29 @@ TEST(FileFamily, SomeUnitsGetTheValuesAndTheNoiseThatTheyGetAmongAll) {
   }
 }
 
+TEST(FileFamily, ALargeWorkloadAloneGetsASmallAndARaggedOneOfItsContract) {
+  const auto workloads_of = [](const std::string& lines) {
+    return family_of(parse_family(
+                         "// apo:family f\n// apo:axis n 1..1000000\n// apo:axis m 1..1000000\n"
+                         "// apo:input x f32[n,m] normal\n// apo:output y f32[n,m]\n// apo:requires m % 32 == 0\n"
+                         "// apo:class short n <= 64\n" +
+                             lines + "template <class Real> void reference(int64_t, int64_t, const Real*, Real*) {}\n",
+                         "f.h"),
+                     test_oracle())
+        .workloads;
+  };
+  const std::vector<Workload> scaled = workloads_of("// apo:workload large production n=1024 m=4096\n");
+  ASSERT_EQ(scaled.size(), 3U);
+  EXPECT_EQ(scaled[1].axes, (Axes{{"m", 128}, {"n", 64}}));
+  EXPECT_EQ(scaled[1].kind, WorkloadKind::small);
+  EXPECT_EQ(scaled[2].name, "n63_m128");
+  EXPECT_EQ(scaled[2].kind, WorkloadKind::ragged);
+  EXPECT_EQ(scaled[2].workload_class, "short");
+  EXPECT_EQ(workloads_of("// apo:workload large production n=1024 m=4096\n// apo:workload w small n=3 m=32\n").size(),
+            2U);
+  EXPECT_EQ(workloads_of("// apo:workload w production n=3 m=32\n").size(), 1U) << "it is small itself";
+}
+
 TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLarge) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
   EXPECT_EQ(most_checked_units(family, {{"cols", 1024}, {"rows", 4096}}), 32);
@@ -181,9 +204,13 @@ TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLarge) {
 }
 
 TEST(FileFamily, NoiseIsTheSameForAnyNumberOfThreads) {
-  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
-  const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);
-  EXPECT_EQ(expect(family, inputs, {}, 1).noise, expect(family, inputs, {}, 3).noise);
+  const std::string one_unit =
+      replaced(replaced(kSoftmax, "family    softmax", "family    whole_softmax"), "// apo:unit      rows\n", "");
+  for (const std::string& text : {std::string(kSoftmax), one_unit}) {
+    const Family family = family_of(parse_family(text, "softmax.h"), test_oracle());
+    const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);
+    EXPECT_EQ(expect(family, inputs, {}, 1).noise, expect(family, inputs, {}, 3).noise);
+  }
 }
 
 // Each size is another fault; the text under its apo: lines stays the same, so all of them are one program.
@@ -242,9 +269,10 @@ TEST(FileFamily, AReferenceThatRunsForLongIsSaidOnceAndAnotherNot) {
   options.patience_s = 0.5;
   EXPECT_THROW(ask(11), UserError);
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(
-      said.front(),
-      "waiting for the reference of family faults (n=11): it has been running for 500 ms and is ended after 2.0 s");
+  EXPECT_EQ(said.front(),
+            "waiting for the reference of family faults (n=11): it has been running for 500 ms and is ended after 2.0 "
+            "s; write a line '// apo:unit AXIS...' with axes along which the work falls into independent parts, so "
+            "that a few parts are computed, or a smaller workload");
 }
 
 TEST(FileFamily, AReferenceThatDoesNotCompileNamesTheUsersLine) {

@@ -1,6 +1,8 @@
 // tests/implement/library_builder_test.cpp - library variants for target cuda, built with nvcc; no GPU is needed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
 #include "tests/implement/fixtures.h"
@@ -91,6 +93,34 @@ TEST_F(CudaLibrary, CublasIsLinkedWhereItIsInstalledAndNamedWhereItIsNot) {
     ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     expect_contains(read_file(built.object_path), "libcublas.so.");
   }
+}
+
+TEST_F(CudaLibrary, WhatNobodyCallsNeedsNoLibraryAndWhatIsCalledIsNamedWithItsLine) {
+  const std::string author =
+      "#include <cublas_v2.h>\n__global__ void k(const float* x, float* y, int n) { y[n - 1] = x[n - 1]; }\n"
+      "void with_library() { cublasHandle_t handle; cublasCreate(&handle); }\n"
+      "void launch(float* y, const float* x, int n, int block_size) { HOOK k<<<1, block_size>>>(x, y, n); }\n"
+      "int main() { with_library(); return 0; }\n";
+  const std::string lines = "// apo:function launch\n// apo:tune block_size 256\n";
+  const Build built = build(cuda_source(lines + "// apo:flags -DHOOK=\n", author));
+  EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  const Build unlinked = build(cuda_source(lines, "#define HOOK with_library();\n" + author));
+  EXPECT_EQ(unlinked.outcome, Outcome::build_failed);
+  expect_contains(unlinked.evidence, "undefined reference to `cublasCreate_v2'; add '// apo:link cublas'");
+  EXPECT_EQ(unlinked.log.find("ptxas info"), std::string::npos);
+}
+
+// C++20 has a function of that name.
+TEST_F(CudaLibrary, AnOldStandardAndFastMathAreFlagsOfTheFile) {
+  const std::string author =
+      "#include <cmath>\nusing namespace std;\n__device__ float lerp(float a, float b, float w) { return a + w * (b - "
+      "a); }\n"
+      "__global__ void k(const float* x, float* y) { y[0] = lerp(x[0], 1.0f, __sinf(x[1])); }\n"
+      "void copy(const float* x, float* y, int n) { k<<<1, 1>>>(x, y); }\n";
+  EXPECT_EQ(build(cuda_source("", author)).outcome, Outcome::build_failed);
+  const Build built = build(cuda_source("// apo:flags -std=c++17 --use_fast_math\n", author));
+  EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  EXPECT_EQ(std::ranges::count(built.flags, "--use_fast_math"), 1);
 }
 
 TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/implement/builder.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
@@ -63,32 +65,108 @@ TEST_F(PlainFunction, AnAnswerOtherThanZeroRefusesTheCall) {
 }
 
 // Every number converts to every other one: what stands in the wrong place would be computed with.
-TEST_F(PlainFunction, AScalarInTheWrongPlaceIsThatErrorToo) {
+TEST_F(PlainFunction, AScalarIsFoundByItsNameAndIsAnErrorInTheWrongPlaceUnderAnother) {
   Family family = *find_family("copy");
   family.scalars = {{.name = "scale", .dtype = DType::f32, .value = 0.5, .meaning = ""}};
   const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 1000});
   const auto evidence = [&](const std::string& parameters) {
-    const std::string code = "void copy(const float* x, float* y, " + parameters + ") { y[n - 1] = scale * x[0]; }\n";
+    const std::string code = "void copy(const float* x, float* y, " + parameters + ") { y[0] = x[0]; }\n";
     return builder.build(family, parse_variant(source("plain", "", code), "/home/me/plain.cpp"), {{"n", 3}}, {})
         .evidence;
   };
-  expect_contains(
-      evidence("int64_t n, float scale"),
-      "there is no function that can be called as 'void copy(const float* x, float* y, float scale, int64_t n)'");
-  EXPECT_EQ(evidence("float scale, int64_t n"), "");
-  EXPECT_EQ(evidence("double scale, long n"), "");
-  EXPECT_EQ(evidence("float scale, int n"), "");
+  for (const char* right : {"float scale, int64_t n", "int64_t n, float scale", "double scale, long n",
+                            "float scale, int n", "float factor, int count"}) {
+    EXPECT_EQ(evidence(right), "") << right;
+  }
+  for (const char* wrong :
+       {"int64_t count, float factor", "int64_t, float", "int count, float scale", "float n, int scale"}) {
+    expect_contains(evidence(wrong), "/home/me/plain.cpp:5: copy cannot be called: ");
+  }
 }
 
-TEST_F(PlainFunction, AWrongSignatureIsOneErrorWithTheExpectedOne) {
-  for (const char* code : {"void copy(float* x, float* y, int64_t n) { y[n - 1] = x[0]; }\n", "int other = 1;\n",
-                           "void copied(const float*, float*, int64_t) {}\n"}) {
+TEST_F(PlainFunction, ParametersGetWhatIsCalledLikeThemInAnyOrder) {
+  const Build built = build("void copy(int n, float* y, float* x) { for (int i = 0; i < n; ++i) y[i] = x[i]; }\n");
+  EXPECT_EQ(call_copy(built.object_path), std::make_pair(0, expected_)) << built.evidence << built.log;
+}
+
+TEST_F(PlainFunction, ParametersWithADefaultKeepItAndScratchHasTheTypeThatTheFunctionAsksFor) {
+  const Build built = build(
+      "template <int STEP = 1> void copy(float* x, float* y, float* kept, int n, float scale = 2, int threads = 9) {\n"
+      "  for (int i = 0; i < n; i += STEP) y[i] = scale * kept[i] + threads;\n}\n",
+      "// apo:scratch kept 64\n");
+  EXPECT_EQ(call_copy(built.object_path, true).second, (std::vector<float>{11, 13, 15})) << built.evidence << built.log;
+}
+
+TEST_F(PlainFunction, ALineNamesTheFunctionAndWhatItsParametersGet) {
+  const std::string code =
+      "namespace mine { template <int STEP> void run(int half, const float* from, float* to, float scale, int block) "
+      "{\n"
+      "  for (int i = 0; i < 2 * half; i += STEP) to[i] = from[i] * scale + block;\n} }\n"
+      "int ready = 0;\nvoid prepare() { ++ready; }\nint main() { return 0; }\n";
+  const std::string line =
+      "// apo:function mine::run<1> half=(n+1)/2-1 from=x to=y scale=2.0 setup=prepare\n// apo:tune block 4,8\n";
+  const Build built = build(code, line);
+  EXPECT_EQ(call_copy(built.object_path).second, (std::vector<float>{6, 8, 0})) << built.evidence << built.log;
+  for (const auto& [wrong, mistake] :
+       {std::pair{"half=n from=x to=y scale=2 other=1", "it has no parameter 'other' that it is called with"},
+        {"from=x to=y scale=2", "nothing fits its parameter 'int half'; say what it gets: '// apo:function run half="},
+        {"half=m from=x to=y scale=2", "nothing fits its parameter 'int half'"},
+        {"half=n from=x to=x scale=2", "no parameter of it writes the output 'y'"}}) {
+    expect_contains(
+        build(code, "// apo:function mine::run<1> " + std::string(wrong) + "\n// apo:tune block 4\n").evidence,
+        mistake);
+  }
+  expect_contains(build(code, "// apo:function go\n").evidence,
+                  "there is no host function 'go'; the file has: run, prepare");
+}
+
+TEST_F(PlainFunction, WithoutALineItIsTheOneNamedLikeTheFamilyOrTheVariantElseTheOnlyOneThatFits) {
+  const std::string other = "void other(const float* x, float* y, int n) { y[0] = 9; }\n";
+  const auto first = [&](const std::string& code) {
+    const Build built = build(code);
+    return built.outcome == Outcome::valid ? call_copy(built.object_path).second[0] : -1;
+  };
+  EXPECT_EQ(first(other), 9);
+  EXPECT_EQ(first(other + "void copy(const float* x, float* y, int n) { y[0] = 1; }\n"), 1);
+  EXPECT_EQ(first(other + "void plain(const float* x, float* y, int n) { y[0] = 2; }\n"), 2);
+  EXPECT_EQ(first(other + "void copy(int kind, const float* x, float* y, int n) { y[0] = 3; }\n"), 9)
+      << "a function that does not fit is not in the way";
+  expect_contains(build(other + "void another(const float* x, float* y, int n) { y[0] = 3; }\n").evidence,
+                  "several functions fit: other, another; name one with --function");
+}
+
+TEST_F(PlainFunction, IsCalledUnderAnOldStandardAndWithTheFlagsOfItsLines) {
+  const std::string code =
+      "void copy(const float* x, float* y, int64_t n) { y[0] = __cplusplus / 100; y[1] = MORE; }\n";
+  const Build built = build(code, "// apo:flags -std=c++14 -O1 -DMORE=7\n// apo:flags -ffast-math\n");
+  EXPECT_EQ(call_copy(built.object_path).second, (std::vector<float>{2014, 7, 0})) << built.evidence << built.log;
+  EXPECT_EQ(std::ranges::count(built.flags, "-std=c++20") + std::ranges::count(built.flags, "-O3"), 0);
+  EXPECT_NE(built.key, build(code, "// apo:flags -std=c++14 -O2 -DMORE=7\n").key);
+}
+
+TEST_F(PlainFunction, AWrongSignatureIsOneErrorWithBothSides) {
+  for (const auto& [code, mistake] :
+       {std::pair{"void copy(float* in, float* out, int64_t count) {}\n", "'float* in' stands where the contract has "},
+        {"void copy(const float* in, float* out) {}\n", "its parameters are 2, and the contract has 3"},
+        {"void copy(const float* y, float* x, int64_t n) {}\n", "no parameter of it writes the output 'y'"}}) {
     const Build built = build(code);
     EXPECT_EQ(built.outcome, Outcome::build_failed) << code;
-    EXPECT_EQ(built.evidence,
-              "/home/me/plain.cpp:1: there is no function that can be called as 'void copy(const float* x, float* y, "
-              "int64_t n)', and no apo_launch");
+    expect_contains(built.evidence, "/home/me/plain.cpp:5: copy cannot be called: ");
+    expect_contains(built.evidence, mistake);
+    expect_contains(built.log, "the function:  copy(");
+    expect_contains(built.log, "the contract:  copy(const float* x, float* y, int64_t n)");
   }
+  const Build other_type = build("void copy(const double* x, double* y, int64_t n) {}\n");
+  expect_contains(other_type.evidence, "/home/me/plain.cpp:5: copy cannot be called as copy(x, y, n): ");
+  expect_contains(other_type.log, "the function:  copy(const double* x, double* y, int64_t n)");
+}
+
+TEST_F(PlainFunction, AFileWithoutOneIsToldTheSignatureAndTheFunctionsThatItHas) {
+  EXPECT_EQ(build("int other = 1;\n").evidence,
+            "/home/me/plain.cpp:1: there is no function that can be called as 'void copy(const float* x, float* y, "
+            "int64_t n)', and no apo_launch");
+  expect_contains(build("void copied(const float*, float*, int64_t) {}\nint main() { return 0; }\n").evidence,
+                  "and no apo_launch; name one with --function or '// apo:function NAME': copied");
 }
 
 TEST_F(PlainFunction, AnErrorInItsCodeNamesItsLine) {
@@ -119,20 +197,21 @@ TEST(PlainCudaFunction, LaunchesItsOwnKernelsOnTheStream) {
   const auto build = [&](const std::string& parameters) {
     return build_library(
         {.home = APO_SOURCE_FOLDER, .device = DeviceFacts{.major = 9}}, BuildCache(folder.path()), *find_family("copy"),
-        parse_variant(cuda_source("",
-                                  "__global__ void k(const float* x, float* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
-                                  "void copy(" +
-                                      parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
-                      "/home/me/plain.cu"),
+        parse_variant(
+            cuda_source(
+                "",
+                "template <class X, class Y>\n__global__ void k(const X* x, Y* y, int64_t n) { y[n - 1] = x[n - 1]; }\n"
+                "void copy(" +
+                    parameters + ") { k<<<1, 1, 0, stream>>>(x, y, n); }\n"),
+            "/home/me/plain.cu"),
         {{"n", 1000}}, {});
   };
   const Build built = build("const float* x, float* y, int64_t n, cudaStream_t stream");
   EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
   EXPECT_TRUE(built.plan.library);
   EXPECT_GE(built.resources.at("registers"), 4);
-  expect_contains(build("float* x, float* y, int64_t n, cudaStream_t stream").evidence,
-                  "/home/me/plain.cu:1: there is no function that can be called as 'void copy(const float* x, float* "
-                  "y, int64_t n)', and no apo_launch or apo:launch line");
+  expect_contains(build("double* x, float* y, int64_t n, cudaStream_t stream").evidence,
+                  "/home/me/plain.cu:7: copy cannot be called as copy(x, y, n, stream): ");
 }
 
 }  // namespace

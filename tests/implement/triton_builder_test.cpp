@@ -94,6 +94,84 @@ TEST_F(TritonKernel, LaunchLineNamesArgumentsConstantsWarpsAndStages) {
   EXPECT_EQ(asked(build(text, {{"n", std::int64_t{1} << 31}}))["signature"]["size"], "i64");
 }
 
+TEST_F(TritonKernel, ConstantsOfAnyKindAreCompiledIn) {
+  const std::string head =
+      "# apo:variant copy/mine\n"
+      "# apo:launch k grid=n args=y,x,1e-5,None,True KIND='tanh' TYPE=tl.float32 SCALE=-0.5 N=2*n\n"
+      "import triton\nimport triton.language as tl\n@triton.jit\n";
+  const Build built = build(head +
+                            "def k(y, x, eps, bias, flag, KIND: tl.constexpr, TYPE: tl.constexpr, "
+                            "SCALE: tl.constexpr, N: tl.constexpr):\n    pass\n");
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  EXPECT_EQ(asked(built)["constants"], (Json{{"eps", 1e-5},
+                                             {"bias", nullptr},
+                                             {"flag", true},
+                                             {"KIND", "tanh"},
+                                             {"TYPE", "the type float32"},
+                                             {"SCALE", -0.5},
+                                             {"N", 2000}}));
+  EXPECT_EQ(built.plan.launches.front().words, (std::vector<int>{1, 0, -1, -1}));
+}
+
+TEST_F(TritonKernel, SeveralKernelsOfOneCallShareACubinAndTypedScratchMemory) {
+  const std::string text =
+      "# apo:variant copy/mine\n# apo:scratch partial 4*n\n"
+      "# apo:launch k_first grid=n args=partial:fp32,x,n\n# apo:launch k_second grid=1 args=y,partial:fp32 warps=8\n"
+      "import triton\n@triton.jit\ndef k_first(out, inp, size):\n    pass\n"
+      "@triton.jit\ndef k_second(out, parts):\n    pass\n";
+  const Build built = build(text);
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  ASSERT_EQ(built.plan.launches.size(), 2U);
+  EXPECT_EQ(asked(built)["signature"]["out"], "*fp32");
+  EXPECT_EQ(built.plan.launches[0].kernel, "first");
+  EXPECT_EQ(built.plan.launches[0].words, (std::vector<int>{2, 0, 3, -1, -1}));
+  EXPECT_EQ(built.plan.launches[1].kernel, "second");
+  EXPECT_EQ(built.plan.launches[1].words, (std::vector<int>{1, 2, -1, -1}));
+  EXPECT_EQ(built.plan.launches[1].block[0], 256);
+  const std::size_t at = built.log.find("assembled ");
+  ASSERT_NE(at, std::string::npos);
+  const std::string ptx = built.log.substr(at, built.log.find('\n', at) - at);
+  expect_contains(ptx, "\\t.loc\\t2 8 4\\n\\tret;");
+  expect_contains(ptx, ".file 1 \"/work\" \"first.py\"\\n.file 2 \"/work\" \"second.py\"\\n");
+  EXPECT_EQ(ptx.find("debug_str"), std::string::npos);
+  EXPECT_EQ(ptx.find("global_smem"), ptx.rfind("global_smem")) << "declared once";
+}
+
+TEST_F(TritonKernel, StatementsThatNeedAGpuArePassedOver) {
+  const std::string text =
+      "# apo:variant copy/mine\n# apo:launch k grid=n args=y,x BLOCK=128\n"
+      "import no_such_torch as torch\nimport triton\nimport triton.language as tl\n"
+      "DEVICE = triton.runtime.driver.active.get_active_torch_device()\n"
+      "if triton.runtime.driver.active.get_current_target().backend == 'cuda':\n    chosen = 7\n"
+      "@triton.jit\ndef k(y, x, BLOCK: tl.constexpr, MODE: tl.constexpr = chosen):\n    pass\n"
+      "torch.manual_seed(0)\nbenchmark.run(print_data=True)\n";
+  const Build built = build(text);
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  EXPECT_EQ(asked(built)["constants"]["MODE"], 7);
+  for (const char* passed_over : {"mine.py:3: passed over", "mine.py:6: passed over", "mine.py:13: passed over"}) {
+    expect_contains(built.log, passed_over);
+  }
+  const Build without = build(std::string(kBlock) + "import no_such_torch\n" +
+                              "import triton\nimport triton.language as tl\n@triton.jit\n"
+                              "def copy_all(x, y, n, BLOCK: tl.constexpr):\n    undefined\n");
+  expect_contains(without.evidence, ":9: error: undefined is not defined (line 4 was passed over: ModuleNotFoundError");
+}
+
+TEST_F(TritonKernel, AutotunedOneSaysWhichLinesItsConfigurationsAre) {
+  const Build built = build(
+      "# apo:variant copy/mine\n# apo:launch k grid=ceil_div(n,128) args=y,x\n"
+      "import triton\nimport triton.language as tl\n"
+      "@triton.autotune([triton.Config({'BLOCK': b, 'GROUP': 8}, num_warps=w) for b, w in ((128, 4), (256, 8))], "
+      "['n'])\n"
+      "@triton.jit\ndef k(y, x, BLOCK: tl.constexpr, GROUP: tl.constexpr):\n    pass\n");
+  EXPECT_EQ(built.outcome, Outcome::build_failed);
+  expect_contains(
+      built.evidence,
+      ":7: error: k is under @triton.autotune, whose place apo:tune takes: add '# apo:tune BLOCK 128,256', "
+      "'# apo:tune WARPS 4,8', '# apo:requires (BLOCK == 128 && WARPS == 4) || (BLOCK == 256 && WARPS == 8)', "
+      "and GROUP=8 stages=3 warps=WARPS to its apo:launch line");
+}
+
 TEST_F(TritonKernel, MistakeIsNamedWithTheLineOfTheUsersFile) {
   const auto evidence = [&](const std::string& text) {
     const Build built = build(text);
@@ -133,12 +211,12 @@ TEST_F(TritonKernel, MetadataThatMakeNoLaunchAreRefusedBeforeAnythingRuns) {
     return error_of([&] { load_variant(file.string(), {}, "copy"); });
   };
   expect_contains(refused(""), "does not begin with '# apo:' lines");
-  expect_contains(refused("# apo:idea none\n"), "launches one kernel on target cuda, and this has no apo:launch line");
-  expect_contains(refused("# apo:launch a grid=1\n# apo:launch b grid=1\n"), "this has more apo:launch lines");
+  expect_contains(refused("# apo:idea none\n"), "launches kernels on target cuda, and this has no apo:launch line");
   expect_contains(refused("# apo:target host\n# apo:launch a grid=1\n"), "this has target host");
   expect_contains(refused("# apo:launch a warps=4\n"), "the launch of 'a' has no grid");
   expect_contains(refused("# apo:launch a grid=1 block=32\n"), "Triton decides on the block of a kernel");
   expect_contains(refused("# apo:launch a grid=1 args=x,z\n"), "unknown symbol 'z'");
+  expect_contains(refused("# apo:launch a grid=1\n# apo:launch b grid=1 args=x:fp32\n"), "mine.py:2");
   expect_contains(refused("# apo:launch a grid=1 SIZE=SMS\n"), "unknown symbol 'SMS'");
   expect_contains(refused("# apo:launch a grid=1 SIZE=1,2\n"), "too many expressions in SIZE=1,2");
   expect_contains(refused("# apo:launch a grid=1\n# apo:include cccl\n"), "a Triton kernel takes no apo:include");

@@ -105,7 +105,7 @@ TEST(WorkAhead, AFailureAheadReadsAsTheSameFailureInTurn) {
   const Paths paths = make_paths((folder.path() / "journal.db").string());
   Variant broken = Workspace(paths).catalogue().get("copy/cuda_simple");
   broken.name = "broken";
-  broken.source += "\nno declaration\n";
+  broken.source = replace_all(broken.source, "void copy_elements(", "void other_elements(");  // not what it launches
   broken.source_hash = "of broken";
   const Gates in_turn = executor_gates(paths, broken);
   WorkAhead work([&](const Configuration&) {

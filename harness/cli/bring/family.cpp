@@ -60,6 +60,9 @@ std::string work_text(const FamilyCheck& check) {
   if (check.work.serial_special_functions > 1) {
     parts.push_back(fmt::format("{} of them one after the other", format_g(check.work.serial_special_functions)));
   }
+  if (check.work.is_estimate) {
+    parts.emplace_back("an estimate: counted on small shapes, where it is no polynomial of the axes");
+  }
   return fmt::format("work of {}: {}\n", check.workload, join(parts, ", "));
 }
 
@@ -72,6 +75,7 @@ Json work_document(const FamilyCheck& check) {
           {"bytes", check.work.bytes},
           {"flops", check.work.flops},
           {"special_functions", special},
+          {"is_estimate", check.work.is_estimate},
           {"special_chain", check.work.serial_special_functions}};
 }
 

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/bring/family_text.h"
+#include "harness/cli/brought_options.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -132,6 +134,7 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto unverified = std::make_shared<bool>(false);
   const auto unexecuted = std::make_shared<bool>(false);
   const auto retired = std::make_shared<std::string>();
+  const auto brought = std::make_shared<BroughtOptions>();
   auto* file =
       app.add_option("file", request->file,
                      "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
@@ -149,7 +152,8 @@ Action define_register(CLI::App& app, Globals& globals) {
                      "retire this registered variant FAMILY/NAME, or family with its variants; the journal keeps its "
                      "results");
   exclude(retire_option, {file, family, no_verify, no_executor});
-  return [request, unverified, unexecuted, retired, &globals] {
+  add_brought(app, *brought);
+  return [request, unverified, unexecuted, retired, brought, &globals] {
     if (!retired->empty()) {
       return retire(*retired, globals);
     }
@@ -159,7 +163,13 @@ Action define_register(CLI::App& app, Globals& globals) {
     }
     request->checks.verify = !*unverified;
     request->checks.executor = !*unexecuted;
-    return add(*request, globals);
+    request->lines = brought->lines;
+    int answer = kDone;
+    for (const std::string& function : brought->functions_or_none()) {
+      request->function = function;
+      answer = std::max(answer, add(*request, globals));
+    }
+    return answer;
   };
 }
 

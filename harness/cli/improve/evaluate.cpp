@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/brought_options.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -34,9 +35,15 @@ using Json = nlohmann::ordered_json;
 struct EvaluateOptions {
   std::vector<std::string> candidates;  // of `apo evaluate` one
   TrialChoice choice;
+  BroughtOptions brought;
   double at_least = 0;
   bool stream = false;
 };
+
+GivenCandidate given_file(const std::string& file, const std::string& function, const std::vector<std::string>& lines) {
+  const GivenFile given = brought_file(file, function, lines);
+  return {.path = given.path.string(), .source = given.source, .shown = file};
+}
 
 std::string text_of(const CandidateAnswer& answer) {
   std::string text = fmt::format("variant: {}\nverdict: {}\nscore: {}\n", answer.variant, to_string(answer.verdict),
@@ -226,6 +233,9 @@ std::string verdict_line(const CandidateAnswer& answer) {
   if (answer.verdict == CandidateVerdict::incumbent) {
     return "is the incumbent already: " + answer.feedback.back();
   }
+  if (answer.verdict == CandidateVerdict::registered) {
+    return answer.feedback.back();
+  }
   if (!answer.experiment || !has_effect(*answer.experiment)) {
     return (answer.verdict == CandidateVerdict::wrong ? "no valid variant: " : "not judged: ") + answer.feedback.back();
   }
@@ -233,6 +243,15 @@ std::string verdict_line(const CandidateAnswer& answer) {
   return fmt::format("{} {} over {} ({}; experiment {})", to_string(answer.verdict),
                      format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all(),
                      answer.experiment->incumbent.label(), words(to_string(judgement.reason)), answer.experiment->id);
+}
+
+// How the function is called, or why its file does not build.
+void print_besides(const CandidateAnswer& answer) {
+  const bool unbuilt = !answer.gates.empty() && answer.gates.back().outcome == Outcome::build_failed;
+  std::fputs(unbuilt ? as_quotation(answer.log).c_str() : "", stderr);
+  if (!unbuilt && !answer.feedback.empty() && answer.feedback.front().starts_with("calls ")) {
+    print("  " + answer.feedback.front() + "\n");
+  }
 }
 
 int try_files(const EvaluateOptions& options, const Globals& globals) {
@@ -243,20 +262,26 @@ int try_files(const EvaluateOptions& options, const Globals& globals) {
       "registered",
       "try again with", globals.words);
   CandidateJudge judge(workspace, options.choice, observer);
+  std::vector<GivenCandidate> candidates;
   for (const std::string& file : options.candidates) {
     static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
+    for (const std::string& function : options.brought.functions_or_none()) {
+      candidates.push_back(given_file(file, function, options.brought.lines));
+    }
   }
+  judge.build_ahead(candidates);
   Json documents = Json::array();
   bool judged_all = true;
   bool any_wrong = false;
-  for (const std::string& file : options.candidates) {
-    const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
+  for (const GivenCandidate& given : candidates) {
+    const CandidateAnswer answer = judge.answer(given);
     judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
     any_wrong = any_wrong || answer.verdict == CandidateVerdict::wrong;
     documents.push_back(to_document(answer));
-    documents.back()["file"] = file;
+    documents.back()["file"] = given.shown;
     if (!globals.json) {
-      print(fmt::format("{}: {}\n", answer.variant.empty() ? file : answer.variant, verdict_line(answer)));
+      print(fmt::format("{}: {}\n", answer.variant.empty() ? given.shown : answer.variant, verdict_line(answer)));
+      print_besides(answer);
     }
   }
   std::string incumbents;
@@ -305,6 +330,7 @@ Action define_try(CLI::App& app, Globals& globals) {
   app.add_option("--workload", options->choice.workloads,
                  "workload to judge on; may repeat, all of one class (default: the first for the target)")
       ->allow_extra_args(false);
+  add_brought(app, options->brought);
   add_choice(app, options->choice);
   app.footer(kJudgedExitCodes);
   return [options, &globals] { return try_files(*options, globals); };

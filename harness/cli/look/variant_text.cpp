@@ -55,8 +55,15 @@ std::vector<VariantField> metadata_fields(const Variant& variant) {
   if (!variant.requires_expression.empty()) {
     fields.push_back({"requires", variant.requires_expression});
   }
-  if (!variant.object.empty()) {
-    fields.push_back({"calls", variant.function + " of " + variant.object + ", by TVM-FFI"});
+  if (!variant.function.empty()) {
+    std::string call = variant.function;
+    for (const auto& [parameter, value] : variant.arguments) {
+      call += " " + parameter + "=" + value;
+    }
+    fields.push_back({"calls", call + (variant.object.empty() ? "" : " of " + variant.object + ", by TVM-FFI")});
+  }
+  if (!variant.flags.empty()) {
+    fields.push_back({"flags", join(variant.flags, " ")});
   }
   if (!variant.tunables.empty()) {
     fields.push_back({"tunables", tunables_text(variant) + "  (the first value is the default)"});

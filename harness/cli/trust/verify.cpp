@@ -14,6 +14,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -118,11 +119,12 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
 
 void dump(const fs::path& folder, const Runtime& runtime, const InputSet& inputs, const TensorBytes& outputs) {
   const Family& family = *runtime.family;
-  const TensorMap reference = family.reference(inputs.axes, inputs.values, {}, runtime.threads);
+  const TensorMap values = values_of(family, inputs, runtime.threads);
+  const TensorMap reference = family.reference(inputs.axes, values, {}, runtime.threads);
   for (const TensorSpec& tensor : family.tensors) {
     const auto shape = tensor.shape(inputs.axes);
     if (tensor.role != Role::output) {
-      write_npy(folder / (tensor.name + ".npy"), shape, inputs.values.at(tensor.name), tensor.dtype);
+      write_npy(folder / (tensor.name + ".npy"), shape, values.at(tensor.name), tensor.dtype);
       continue;
     }
     write_npy(folder / (tensor.name + ".reference.npy"), shape, reference.at(tensor.name));
@@ -172,14 +174,13 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
   const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
   std::future<Build> building =
       std::async(std::launch::async, [&] { return runtime.build(configuration, workload.axes, false); });
-  const InputSet inputs =
+  InputSet drawn =
       options.inputs.empty()
-          ? make_inputs(family, workload, seed, regime, runtime.threads)
+          ? stored_inputs(family, workload, seed, regime, runtime.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
-  InputSet stored = inputs;
-  stored.values.clear();
-  stored.seed = seed;
-  const CheckedInputs checked(family, std::move(stored), runtime.threads);
+  const std::uint64_t said_seed = std::exchange(drawn.seed, seed);
+  const CheckedInputs checked(family, std::move(drawn), runtime.threads);
+  const InputSet& inputs = checked.inputs;
   const std::future<void> expecting = std::async(std::launch::async, [&] {
     checked.compute_whole();
     static_cast<void>(checked.expected());
@@ -207,7 +208,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
                {{"variant", to_document(configuration)},
                 {"workload", workload.name},
                 {"regime", inputs.regime},
-                {"seed", inputs.seed},
+                {"seed", said_seed},
                 {"outcome", to_string(outcome)},
                 {"evidence", evidence},
                 {"tensors", tensors},
@@ -300,11 +301,6 @@ void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& wo
     throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
                     "apo verify " + variant.id());
   }
-  if (!is_device_variant(variant)) {
-    throw UserError(variant.id() + " launches its own kernels, which only a GPU runs: it has no apo:launch line",
-                    "'apo:launch KERNEL grid=... block=...' makes a file of device code a device variant "
-                    "(docs/variants.md)");
-  }
   workspace.use_executor(options.debug);
 }
 
@@ -314,10 +310,11 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
     throw UserError(options.file.empty() ? "no variant was given" : "both a variant and --file were given",
                     "'apo verify FAMILY/NAME', or 'apo verify --file FILE' for one that is not registered");
   }
-  const std::string name =
-      options.file.empty()
-          ? options.variant
-          : workspace.catalogue().add(candidate_file(options.file, folder.path()).path, options.family).variant->id();
+  const std::string name = options.file.empty()
+                               ? options.variant
+                               : workspace.catalogue()
+                                     .add({candidate_file(options.file, folder.path()).path, ""}, options.family)
+                                     .variant->id();
   return workspace.catalogue().configuration(name);
 }
 

@@ -14,6 +14,8 @@ namespace apo {
 
 // The folder beside a build's object with libraries that it names: a worker gets both.
 inline constexpr const char* kCompanions = "companions";
+// The device code of a build on target cuda, in the folder of its object.
+inline constexpr const char* kCubin = "variant.cubin";
 
 struct Build {
   std::string key;  // content address: name + compiler version + flags + code

@@ -81,13 +81,15 @@ struct Variant {
   std::vector<Launch> launches;
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
   std::vector<std::string> includes;   // folders of other people's headers, as written, or "cccl"
+  std::vector<std::string> flags;      // of the compiler, besides or in place of the usual ones
   std::string object;                  // a shared object among `headers` that is called by TVM-FFI; empty: none
-  std::string function;                // of the object, without its prefix
-  std::string path;                    // absolute
-  std::string source;                  // the whole file
-  std::vector<SourceFile> headers;     // that it includes with quotes, directly or not, and its object; by name
-  std::string contract;                // text of the family's file; "" where the family is part of the program
-  std::string source_hash;             // of the file, its headers and the contract: sources.h
+  std::string function;                // of the object, without its prefix; else the plain function that is called
+  std::map<std::string, std::string> arguments;  // of that function: what its parameters get, as written
+  std::string path;                              // absolute
+  std::string source;                            // the whole file
+  std::vector<SourceFile> headers;  // that it includes with quotes, directly or not, and its object; by name
+  std::string contract;             // text of the family's file; "" where the family is part of the program
+  std::string source_hash;          // of the file, its headers and the contract: sources.h
 
   std::string id() const { return family + "/" + name; }
   bool operator==(const Variant&) const = default;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -231,11 +233,17 @@ Toolchain describe_compiler(const std::string& compiler) {
   if (!path) {
     throw EnvironmentError("cannot find the compiler '" + compiler + "'", "sudo apt-get install g++");
   }
-  const ProcessResult result = run_process({*path, "--version"});
-  if (!result.ok()) {
-    throw EnvironmentError("the compiler '" + *path + "' does not answer --version", "sudo apt-get install g++");
+  static std::mutex asking;
+  static std::map<std::string, std::string> versions;  // each is asked once by a process, which builds a lot
+  const std::lock_guard lock(asking);
+  if (!versions.contains(*path)) {
+    const ProcessResult result = run_process({*path, "--version"});
+    if (!result.ok()) {
+      throw EnvironmentError("the compiler '" + *path + "' does not answer --version", "sudo apt-get install g++");
+    }
+    versions[*path] = split(result.output, '\n').front();
   }
-  return {.compiler = *path, .version = split(result.output, '\n').front()};
+  return {.compiler = *path, .version = versions.at(*path)};
 }
 
 CpuTicks read_cpu_ticks() {

@@ -173,6 +173,7 @@ class CaseChecks {
     references_.emplace(runtime_.threads, count, [this, cases = std::move(cases)](std::size_t i) {
       for (const CheckedPointer& inputs : case_inputs(runtime_, one(cases[i]), seed_of(cases[i]))) {
         if (inputs != nullptr) {  // else its regime is left out
+          inputs->compute_whole();
           static_cast<void>(inputs->expected());
         }
       }
@@ -198,13 +199,16 @@ class CaseChecks {
     const std::lock_guard lock(mutex_);
     failed_ = failed_ || result.outcome != Outcome::valid;
     std::optional<CheckResult>& kept = results_[static_cast<std::size_t>(index)];
-    if (kept && result.outcome == Outcome::valid) {
-      result.calls += kept->calls;
-      result.elements += kept->elements;
-      merge(result.errors, kept->errors);
-      result.draws.add(kept->draws);
+    if (!kept || result.outcome != Outcome::valid) {
+      kept = std::move(result);
+      return;
     }
-    kept = std::move(result);
+    kept->calls += result.calls;  // of the same case once more, in its first regime
+    kept->elements += result.elements;
+    kept->undecided += result.undecided;
+    kept->not_computed += result.not_computed;
+    merge(kept->errors, result.errors);
+    kept->draws.add(result.draws);
   }
 
   // A compiler takes one core.

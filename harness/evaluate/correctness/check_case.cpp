@@ -62,7 +62,8 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
                std::vector<std::string>& left_out) {
   const std::string& name = one.regimes[regime];
   if (!may_leave_out(family, name)) {
-    throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name), error.hint());
+    throw UserError(fmt::format("{}, workload {}, regime {}", error.what(), one.workload, name),
+                    replace_all(error.hint(), "NAME", name));
   }
   left_out.push_back(name);
 }
@@ -111,11 +112,20 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   ++result.calls;
   result.elements += findings.elements;
   result.undecided += findings.undecided;
+  result.not_computed += inputs.expected().left_out;
   return worker.check_code();
+}
+
+// Whether the inputs of all regimes have one place in turn: on a host, where the tensors of a call are large. A program
+// keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
+bool share_a_place(const Runtime& runtime, const CheckCase& one) {
+  constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // bytes
+  return runtime.worker.target == Target::host && tensor_bytes(*runtime.family, one.held_axes()) >= kLarge;
 }
 
 CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const std::string& whose,
                       const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
+  const bool shares = share_a_place(runtime, one);
   CheckResult result{.errors = {.workload = one.workload}};
   RepeatedCalls repeated(*runtime.family);
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
@@ -131,8 +141,11 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
       result.left_out.push_back(one.regimes[i]);
       continue;
     }
-    auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, static_cast<int>(i), *prepared[i],
-                                 repeated, result);
+    if (shares) {
+      share_inputs(shared_tensors, 0, *runtime.family, prepared[i]->inputs, runtime.threads);
+    }
+    auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, shares ? 0 : static_cast<int>(i),
+                                 *prepared[i], repeated, result);
     if (!failure && i == 0 && repeats_any(*runtime.family) && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
@@ -140,8 +153,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
       return failed_call(*failure, one.regimes[i]);
     }
   }
-  // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
-  if (runtime.worker.target == Target::host && prepared.size() > 1 && prepared.back() != nullptr) {
+  if (runtime.worker.target == Target::host && !shares && prepared.size() > 1 && prepared.back() != nullptr) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
                                            *prepared.back(), repeated, result)) {
@@ -224,15 +236,17 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
                             const std::vector<std::int64_t>& scratch, const std::vector<CheckedPointer>& inputs,
                             std::uint64_t seed, GateSteps& steps, const std::shared_ptr<MemoryFile>& memory) {
   std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
-  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.held_axes(), static_cast<int>(one.regimes.size()),
-                                               scratch, {}, seed, runtime.worker.target);
+  const bool shares = share_a_place(runtime, one);
+  SharedTensorsSpec spec =
+      shared_tensors_spec(*runtime.family, one.held_axes(), shares ? 1 : static_cast<int>(one.regimes.size()), scratch,
+                          {}, seed, runtime.worker.target);
   if (one.repeats_on_device) {
     repeat_on_device(spec, *runtime.family, one.held_axes(), one.axes);
   }
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
   SharedTensors shared_tensors(spec, memory);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr) {
+    if (inputs[i] != nullptr && !shares) {
       share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
     }
   }

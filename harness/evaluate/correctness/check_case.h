@@ -92,8 +92,9 @@ using CheckProgress = std::function<void(int done, int all, const std::string& w
 struct CheckResult {
   Outcome outcome = Outcome::valid;
   std::string evidence;
-  std::int64_t elements = 0;   // compared
-  std::int64_t undecided = 0;  // units in doubt beyond those that the reference computed
+  std::int64_t elements = 0;      // compared
+  std::int64_t undecided = 0;     // units in doubt beyond those that the reference computed
+  std::int64_t not_computed = 0;  // drawn units for which it takes too long
   int calls = 0;
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};

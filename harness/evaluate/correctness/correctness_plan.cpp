@@ -15,25 +15,23 @@
 namespace apo {
 namespace {
 
-std::vector<const Workload*> small_workloads(const Family& family) {
-  std::vector<const Workload*> small;
-  for (const Workload& workload : family.workloads) {
-    if (is_small(workload)) {
-      small.push_back(&workload);
+// Returns the case on which every regime is tried, of those that the candidate takes: the smallest that is no mere
+// corner case, of the `listed` first ones where there is one, else the largest; nullptr without any.
+CheckCase* case_of_every_regime(const Family& family, std::vector<CheckCase>& plan, std::size_t listed,
+                                const Supported& supported) {
+  CheckCase* chosen = nullptr;
+  const auto elements = [&](const CheckCase* each) { return element_count(family, each->axes); };
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    CheckCase* const one = &plan[i];
+    const bool is_enough = chosen != nullptr && elements(chosen) >= kElementsOfEveryRegime;
+    if ((i >= listed && is_enough) || (supported && !supported(one->axes))) {
+      continue;
     }
+    const bool is_better = is_enough ? elements(one) >= kElementsOfEveryRegime && elements(one) < elements(chosen)
+                                     : chosen == nullptr || elements(one) > elements(chosen);
+    chosen = is_better ? one : chosen;
   }
-  return small;
-}
-
-// Returns the small or ragged workload on which every regime is tried: the smallest that is no mere corner case, else
-// the largest; nullptr without one.
-const Workload* workload_of_every_regime(const Family& family) {
-  const auto elements = [&](const Workload* each) { return element_count(family, each->axes); };
-  std::vector<const Workload*> small = small_workloads(family);
-  std::ranges::stable_sort(small, {}, elements);
-  const auto enough =
-      std::ranges::find_if(small, [&](const Workload* each) { return elements(each) >= kElementsOfEveryRegime; });
-  return enough != small.end() ? *enough : small.empty() ? nullptr : small.back();
+  return chosen;
 }
 
 std::string name_of(const Family& family, const Axes& axes) {
@@ -74,25 +72,28 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
   return value;
 }
 
-// Draws a small or ragged workload with one axis as long as fits, over 500 if possible, to catch errors behind step
-// 300. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
+// Draws one of the shapes with one axis as long as fits, over 500 if possible, to catch errors behind step 300. One
+// less than a multiple of 64, which no power of two up to 64 divides with less left over, or the next below that is
+// taken.
 std::optional<Axes> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
-                              std::uint64_t seed, const Supported& supported) {
+                              std::uint64_t seed, std::vector<Axes> bases, const Supported& takes) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
-  std::vector<const Workload*> small = small_workloads(family);
-  shuffle(small, random);
+  shuffle(bases, random);
   for (const std::int64_t least_blocks : {16, 4}) {
-    for (const Workload* workload : small) {
-      const std::int64_t blocks = longest(family, workload->axes, axis, most_elements) / kBlock;
+    for (const Axes& base : bases) {
+      const std::int64_t blocks = longest(family, base, axis, most_elements) / kBlock;
       if (blocks < least_blocks) {
         continue;
       }
       const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(blocks) / 2));
-      Axes axes = workload->axes;
-      axes.at(axis.name) = (blocks - fewer) * kBlock - 1;
-      if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
-        return axes;
+      Axes axes = base;
+      std::int64_t& value = axes.at(axis.name);
+      value = (blocks - fewer) * kBlock - 1;
+      for (const std::int64_t least = value / 2; value >= least; --value) {
+        if (check_axes(family, axes).empty() && takes(axes)) {
+          return axes;
+        }
       }
     }
   }
@@ -123,9 +124,9 @@ CheckCase held_out_case(const Family& family, const Axes& axes, Random& random) 
   return {.workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[regime]}};
 }
 
-// Shapes of no workload: those that cover all axes, and those that are long.
+// Shapes of no workload: those that cover all axes, `more` besides, and those that are long.
 std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, const Supported& supported,
-                                      std::int64_t most_elements) {
+                                      std::int64_t most_elements, std::size_t more) {
   constexpr std::size_t kMostCovering = 12;
   constexpr std::int64_t kPart = 8;           // of the elements of a long one
   constexpr double kMostOperations = 0x1p19;  // of one shape: 0.1 s of Monte-Carlo arithmetic
@@ -135,12 +136,17 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
   }
   Random random(derive_seed(seed, "held out"));
   const auto takes = [&](const Axes& axes) { return !supported || supported(axes); };
-  for (const Axes& axes : covering_shapes(family, {.elements = most_elements / kPart, .operations = kMostOperations},
-                                          kMostCovering, takes, derive_seed(seed, "covering"))) {
+  const std::vector<Axes> bases = base_shapes(family, takes, most_elements);
+  const auto least = std::ranges::find_if(bases, takes);
+  const std::int64_t elements = least == bases.end() ? 0 : std::min(most_elements, 2 * element_count(family, *least));
+  for (const Axes& axes :
+       covering_shapes(family, {.elements = std::max(elements, most_elements / kPart), .operations = kMostOperations},
+                       kMostCovering, takes, derive_seed(seed, "covering"), more)) {
     cases.push_back(held_out_case(family, axes, random));
   }
   for (const AxisSpec& axis : long_axes(family, derive_seed(seed, "long"))) {
-    if (const auto axes = draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported)) {
+    if (const auto axes =
+            draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), bases, takes)) {
       cases.push_back(held_out_case(family, *axes, random));
     }
   }
@@ -195,16 +201,22 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
     return two;
   };
-  const Workload* fullest = workload_of_every_regime(family);
+  std::size_t not_taken = 0;
   for (const Workload& workload : family.workloads) {
     const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
     if (wanted && is_small(workload)) {
-      plan.push_back(
-          {.workload = workload.name, .axes = workload.axes, .regimes = &workload == fullest ? all : pair(turn)});
+      plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = pair(turn)});
       turn += 2;
+      if (supported && !supported(workload.axes)) {
+        ++not_taken;
+      }
     }
   }
-  std::ranges::move(held_out_cases(family, seed, supported, most_elements), std::back_inserter(plan));
+  const std::size_t listed = plan.size();
+  std::ranges::move(held_out_cases(family, seed, supported, most_elements, not_taken), std::back_inserter(plan));
+  if (CheckCase* fullest = case_of_every_regime(family, plan, listed, supported)) {
+    fullest->regimes = all;
+  }
   if (guard_is_on(Guard::shapes)) {
     std::ranges::move(extreme_cases(family, seed, most_elements), std::back_inserter(plan));
   }

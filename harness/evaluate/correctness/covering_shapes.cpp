@@ -118,20 +118,26 @@ class CoveringShapes {
         }
       }
     }
-    for (const Workload& workload : family.workloads) {
-      if (is_small(workload)) {
-        bases_.push_back(&workload);
-      }
-    }
-    std::ranges::sort(bases_, {}, [&](const Workload* workload) { return element_count(family, workload->axes); });
+    bases_ = base_shapes(family, takes, budget.elements);
   }
 
-  std::vector<Axes> draw(std::size_t most) {
+  std::vector<Axes> draw(std::size_t most, std::size_t more) {
     std::vector<Axes> shapes;
     if (ranges_.empty() || bases_.empty()) {
       return shapes;
     }
     learn_operations();
+    cover(shapes, most);
+    const std::size_t wanted = std::min(most, shapes.size() + more);
+    for (std::size_t i = 0; i < more && shapes.size() < wanted; ++i) {
+      cover(shapes, wanted);
+    }
+    return shapes;
+  }
+
+ private:
+  // Adds shapes that have every two places, until there are `most`.
+  void cover(std::vector<Axes>& shapes, std::size_t most) {
     list_pairs();
     const std::size_t tries = 3 * most;
     for (std::size_t i = 0; i < tries && shapes.size() < most && !pairs_.empty(); ++i) {
@@ -143,14 +149,12 @@ class CoveringShapes {
         shapes.push_back(std::move(*shape));
       }
     }
-    return shapes;
   }
 
- private:
   // How the operations of a check grow with each axis: as a power, which a doubling of the largest workload tells.
   // Counting takes as long as computing, so that shapes themselves are not counted.
   void learn_operations() {
-    const Axes& largest = bases_.back()->axes;
+    const Axes& largest = bases_.back();
     const double known = std::max(1.0, checked_operations(family_, largest));
     for (const AxisRange& range : ranges_) {
       Axes doubled = largest;
@@ -239,12 +243,15 @@ class CoveringShapes {
     const std::vector<Place> places = places_with(pair);
     std::vector<std::size_t> all(ranges_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    // Any workload, then the one that costs least; first all axes change, then two: most contracts take that.
-    for (const Workload* base : {bases_[random_.below(bases_.size())], bases_.front()}) {
-      known_ = base->axes;
+    // Any workload, the one that costs least, then the first one that is taken; first all axes change, then two: most
+    // contracts take that.
+    const auto taken = std::ranges::find_if(bases_, takes_);
+    for (const Axes& base :
+         {bases_[random_.below(bases_.size())], bases_.front(), taken == bases_.end() ? bases_.front() : *taken}) {
+      known_ = base;
       known_operations_ = std::max(1.0, checked_operations(family_, known_));
       for (const std::vector<std::size_t>& changed : {all, {std::get<0>(pair), std::get<2>(pair)}}) {
-        Axes axes = base->axes;
+        Axes axes = base;
         for (int draw = 0; draw < kDraws && (draw == 0 || !is_good(axes)); ++draw) {
           for (const std::size_t i : changed) {
             axes.at(ranges_[i].axis->name) = draw_in(ranges_[i], places[i]);
@@ -366,18 +373,50 @@ class CoveringShapes {
   const std::function<bool(const Axes&)>& takes_;
   Random random_;
   std::vector<AxisRange> ranges_;
-  std::vector<const Workload*> bases_;  // small ones, the smallest first
-  std::set<TwoPlaces> pairs_;           // that no shape has yet
-  Axes known_;                          // the workload that changes, and its operations
+  std::vector<Axes> bases_;
+  std::set<TwoPlaces> pairs_;  // that no shape has yet
+  Axes known_;                 // the workload that changes, and its operations
   double known_operations_ = 1;
   std::vector<double> powers_;  // of each range
 };
 
 }  // namespace
 
+std::vector<Axes> base_shapes(const Family& family, const std::function<bool(const Axes&)>& takes,
+                              std::int64_t most_elements) {
+  std::vector<Axes> bases;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload)) {
+      bases.push_back(workload.axes);
+    }
+  }
+  const auto is_taken = [&](const Axes& axes) { return check_axes(family, axes).empty() && takes(axes); };
+  const auto large = std::ranges::find_if(family.workloads, [&](const Workload& one) {
+    return one.kind == WorkloadKind::production && is_taken(one.axes);
+  });
+  if (!bases.empty() && large != family.workloads.end() && std::ranges::none_of(bases, is_taken)) {
+    Axes least = large->axes;
+    for (const AxisSpec& axis : family.axes) {
+      while (!axis.specialised && least.at(axis.name) % 2 == 0) {
+        Axes half = least;
+        half.at(axis.name) /= 2;
+        if (half.at(axis.name) == 0 || !is_taken(half)) {
+          break;
+        }
+        least = std::move(half);
+      }
+    }
+    if (element_count(family, least) <= most_elements) {
+      bases.push_back(std::move(least));
+    }
+  }
+  std::ranges::sort(bases, {}, [&](const Axes& axes) { return element_count(family, axes); });
+  return bases;
+}
+
 std::vector<Axes> covering_shapes(const Family& family, const ShapeBudget& budget, std::size_t most,
-                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed) {
-  return CoveringShapes(family, budget, takes, seed).draw(most);
+                                  const std::function<bool(const Axes&)>& takes, std::uint64_t seed, std::size_t more) {
+  return CoveringShapes(family, budget, takes, seed).draw(most, more);
 }
 
 }  // namespace apo

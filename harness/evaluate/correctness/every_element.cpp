@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "kernels/closeness.h"
@@ -34,11 +33,7 @@ struct Output {
 template <DType kDType>
 auto bits_at(const std::byte* bytes, std::size_t element) {
   constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
-  std::conditional_t<
-      kWidth == 1, std::uint8_t,
-      std::conditional_t<kWidth == 2, std::uint16_t, std::conditional_t<kWidth == 4, std::uint32_t, std::uint64_t>>>
-      bits = 0;
-  static_assert(sizeof bits == kWidth);
+  UnsignedOf<kWidth> bits = 0;
   std::memcpy(&bits, bytes + element * kWidth, kWidth);
   return bits;
 }

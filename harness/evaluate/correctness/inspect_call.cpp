@@ -113,7 +113,7 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
       findings.wrong_call_of = witness->of;
       return wrong;
     }
-    findings.undecided += std::ssize(doubtful) - std::ssize(units);
+    findings.undecided += std::ssize(doubtful) - std::ssize(units) + decided->left_out;
   }
   if (witness == nullptr) {
     if (tensor_bytes(family, axes) <= physical_memory_bytes() / kPartOfMemory) {

@@ -110,12 +110,4 @@ std::string sentence(const WrongElement& wrong) {
                      wrong.seed == 0 ? "" : fmt::format("; drawn from seed {}", wrong.seed));
 }
 
-std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
-  std::vector<std::string> indices;
-  for (const std::int64_t one : indices_of(tensor, axes, index)) {
-    indices.push_back(std::to_string(one));
-  }
-  return tensor.name + "[" + join(indices, ",") + "]";
-}
-
 }  // namespace apo

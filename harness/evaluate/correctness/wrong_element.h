@@ -22,7 +22,4 @@ void add_inputs(WrongElement& wrong, const Family& family, const InputSet& input
 // "at B=0 T=12 its bound is 0.004; inputs there: x = 0.5, bias = 2; drawn from seed 77".
 std::string sentence(const WrongElement& wrong);
 
-// Prints "dk[0,12,3,7]".
-std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);
-
 }  // namespace apo

@@ -45,22 +45,19 @@ def cuda_folder():
     return folder if (folder / "bin" / "nvcc").exists() else None
 
 
-def build(key, folder, commands):
-    """Runs the commands in a folder until one succeeds; returns the file that it wrote, kept under a hash of the key."""
-    built = HERE / "build" / f"{FAMILY}-{hashlib.sha256(json.dumps([key, commands]).encode()).hexdigest()[:16]}"
+def build(key, folder, command):
+    """Runs the command in a folder; returns the file that it wrote, kept under a hash of the key."""
+    built = HERE / "build" / f"{FAMILY}-{hashlib.sha256(json.dumps([key, command]).encode()).hexdigest()[:16]}"
     if built.exists():
         return str(built)
     built.parent.mkdir(exist_ok=True)
-    logs = []
     with tempfile.TemporaryDirectory(dir=built.parent) as place:
         output = Path(place) / "built"
-        for command in commands:
-            ran = subprocess.run(command + ["-o", str(output)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if ran.returncode == 0:
-                output.rename(built)
-                return str(built)
-            logs.append(" ".join(command) + "\n" + ran.stdout)
-    raise RuntimeError(f"{FAMILY}: {folder} does not compile:\n{logs[0]}")
+        ran = subprocess.run(command + ["-o", str(output)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if ran.returncode != 0:
+            raise RuntimeError(f"{FAMILY}: {folder} does not compile:\n{' '.join(command)}\n{ran.stdout}")
+        output.rename(built)
+    return str(built)
 
 
 def compile_table():
@@ -70,7 +67,13 @@ def compile_table():
         flags += ["-DAPO_WITH_CUDA", f"-I{cuda_folder()}/include", f"-L{cuda_folder()}/lib64/stubs"]
     libraries = ["-ldl"] + (["-lcuda"] if "-DAPO_WITH_CUDA" in flags else [])
     texts = [(HERE / file).read_text() for file in (f"{FAMILY}_op.cpp", f"{FAMILY}_dispatch.h", "apo_op.hpp")]
-    return build(texts, HERE, [[os.environ.get("CXX", "g++")] + flags + [f"{FAMILY}_op.cpp"] + libraries])
+    return build(texts, HERE, [os.environ.get("CXX", "g++")] + flags + [f"{FAMILY}_op.cpp"] + libraries)
+
+
+def with_flags(usual, source):
+    """The usual flags without the standard that the source's own replace, and these."""
+    has_standard = any(flag.startswith("-std=") for flag in source["flags"])
+    return [flag for flag in usual if not (has_standard and flag.startswith("-std="))] + source["flags"]
 
 
 def nvcc(source, capability):
@@ -82,19 +85,20 @@ def nvcc(source, capability):
     number = asked if asked and not asked[-1].isdigit() else str(capability)
     folders = [str(cuda_folder() / "include" / "cccl") if folder == "cccl" else folder for folder in source["includes"]]
     return [
-        str(cuda_folder() / "bin" / "nvcc"), f"-gencode=arch=compute_{number},code=sm_{number}", "-std=c++20",
-        *["-I" + folder for folder in folders],
+        str(cuda_folder() / "bin" / "nvcc"), f"-gencode=arch=compute_{number},code=sm_{number}",
+        *with_flags(["-std=c++20"], source), *["-I" + folder for folder in folders],
     ]  # fmt: skip
 
 
 def library_command(source, capability):
     """The command for a source that exports a function, without the source."""
     if source["target"] == "host":
-        return [os.environ.get("CXX", "g++")] + HOST_FLAGS
+        return [os.environ.get("CXX", "g++")] + with_flags(HOST_FLAGS, source)
     folder = cuda_folder() / "lib64"
     shared = "cudart" in source["libraries"]
     return [
-        *nvcc(source, capability), "-shared", "-Xcompiler", "-O3,-fPIC,-fvisibility=hidden", f"-L{folder}",
+        *nvcc(source, capability), "-shared", "-Xcompiler", "-O3,-fPIC,-fvisibility=hidden,-ffunction-sections",
+        "-Xlinker", "--gc-sections", f"-L{folder}",
         "-Xlinker", f"-rpath,{folder}", *[f"-l{library}" for library in source["libraries"] if library != "cudart"],
         "--cudart=shared" if shared else "--cudart=static",
     ]  # fmt: skip
@@ -113,12 +117,10 @@ def compile_kernel(folder, constants, capability):
     # Relative, so that a copy of this folder finds what was built in the first.
     defined = [f"-DAPO_{constant}" for constant in constants.split()] + [f"-I{os.path.relpath(HERE, HERE / folder)}", "-I."]
     if source["kernels"]:
-        commands = [nvcc(source, capability) + defined + ["-cubin", source["file"]]]
+        command = nvcc(source, capability) + defined + ["-cubin", source["file"]]
     else:
-        base = library_command(source, capability) + defined
-        # A file that exports apo_launch itself would define it twice in the first command.
-        commands = [base + [source["plain"]], base + ["-include", f"{FAMILY}.args.h", source["file"]]]
-    return build([folder, text, instructions_of_this_cpu()], HERE / folder, commands)
+        command = library_command(source, capability) + defined + [source["plain"]]
+    return build([folder, text, instructions_of_this_cpu()], HERE / folder, command)
 
 
 # ---------------------------------------------------------------- calling

@@ -8,6 +8,7 @@
 
 #define __CUDA_ARCH__ 900
 #define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 13  // of the toolkit that this project builds with
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define HUGE_VALF __builtin_inff()
@@ -42,6 +43,29 @@
 #define blockDim (::apo_cpu::dim3_of(::apo_cpu::self().block_dim))
 #define gridDim (::apo_cpu::dim3_of(::apo_cpu::self().grid_dim))
 inline constexpr int warpSize = 32;
-// A GPU's heap has no equivalent here: an object that asks for this one is not checked.
-extern "C" void* malloc(decltype(sizeof 0));
-extern "C" void free(void*);
+// The heap. The linker puts these in the place of the functions that they are named for: see --wrap of ld.
+#define APO_CPU_TAKES(NAME)                                                              \
+  extern "C" void* __real_##NAME(size_t);                                                \
+  extern "C" [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline                         \
+      __attribute__((used)) void* __wrap_##NAME(size_t bytes) {                          \
+    return apo_cpu::call_in_kernel() ? apo_cpu::call_heap(bytes) : __real_##NAME(bytes); \
+  }
+#define APO_CPU_GIVES_BACK(NAME, PARAMETERS, ARGUMENTS)                                                                \
+  extern "C" void __real_##NAME PARAMETERS;                                                                            \
+  extern "C" [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __wrap_##NAME PARAMETERS { \
+    if (!apo_cpu::call_in_kernel()) {                                                                                  \
+      __real_##NAME ARGUMENTS;                                                                                         \
+    }                                                                                                                  \
+  }
+APO_CPU_TAKES(malloc)
+APO_CPU_TAKES(_Znwm)
+APO_CPU_TAKES(_Znam)
+APO_CPU_GIVES_BACK(free, (void* p), (p))
+APO_CPU_GIVES_BACK(_ZdlPv, (void* p), (p))
+APO_CPU_GIVES_BACK(_ZdaPv, (void* p), (p))
+APO_CPU_GIVES_BACK(_ZdlPvm, (void* p, size_t bytes), (p, bytes))
+APO_CPU_GIVES_BACK(_ZdaPvm, (void* p, size_t bytes), (p, bytes))
+#undef APO_CPU_TAKES
+#undef APO_CPU_GIVES_BACK
+extern "C" void* malloc(size_t) noexcept;
+extern "C" void free(void*) noexcept;

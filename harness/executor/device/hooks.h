@@ -46,6 +46,13 @@ APO_CPU_CALL(Address, shared_offset, (const void* address), (address))
 APO_CPU_CALL(void*, shared_address, (Address offset), (offset))
 APO_CPU_CALL(Address, clock, (), ())
 APO_CPU_CALL(void, fence, (), ())
+APO_CPU_CALL(bool, in_kernel, (), ())
+APO_CPU_CALL(void*, heap, (Size bytes), (bytes))
+APO_CPU_CALL(int, launch, (const HostLaunch* launch), (launch))
+APO_CPU_CALL(int, allocate, (void** memory, Size bytes), (memory, bytes))
+APO_CPU_CALL(int, release, (void* memory), (memory))
+APO_CPU_CALL(void, absent, (const char* name), (name))
+APO_CPU_CALL(int, touch, (const void* memory, Size bytes, bool writes), (memory, bytes, writes))
 #undef APO_CPU_CALL
 
 }  // namespace apo_cpu

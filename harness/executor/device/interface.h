@@ -8,7 +8,7 @@ using Size = decltype(sizeof 0);
 using Address = unsigned long long;
 static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
 
-inline constexpr unsigned kInterface = 2;  // raised with every change in this file
+inline constexpr unsigned kInterface = 3;  // raised with every change in this file
 inline constexpr unsigned kWarp = 32;
 // The stack of one emulated thread. A power of two to which stacks are aligned: an address with the upper bits of the
 // stack pointer is local memory of the thread, and the stack pointer alone leads to its Thread.
@@ -70,6 +70,15 @@ struct Barrier {
   int result;
 };
 
+// A launch by the host code of a library variant.
+struct HostLaunch {
+  const char* kernel;
+  void (*entry)(const void* arguments);  // runs one thread
+  const void* arguments;
+  Triple grid, block;
+  Size shared_bytes;  // dynamic
+};
+
 // The program's side. A call that finds a mistake does not return.
 struct Runtime {
   void (*access)(Address address, Size bytes, Access kind, bool aligned, const void* code);
@@ -87,6 +96,14 @@ struct Runtime {
   void* (*shared_address)(Address offset);
   Address (*clock)();  // grows by steps of any size
   void (*fence)();     // of the whole GPU
+  bool (*in_kernel)();
+  void* (*heap)(Size bytes);  // malloc of a kernel; null where the heap is used up
+  // For host code; the results are values of cudaError_t.
+  int (*launch)(const HostLaunch* launch);
+  int (*allocate)(void** memory, Size bytes);
+  int (*release)(void* memory);
+  int (*touch)(const void* memory, Size bytes, bool writes);  // before host code copies from there or to there
+  void (*absent)(const char* name);                           // of a function that has no equivalent
 };
 
 }  // namespace apo_cpu

@@ -2,6 +2,8 @@
 // copies, address spaces.
 #pragma once
 
+#include <string.h>  // before its functions become macros
+
 #include "vector_types.h"
 
 template <class T>
@@ -148,7 +150,7 @@ inline void __pipeline_wait_prior(size_t groups) {
 inline long long clock64() {
   return static_cast<long long>(apo_cpu::call_clock());
 }
-inline int clock() {
+extern "C" [[gnu::visibility("hidden")]] inline long clock() noexcept {  // as <time.h> declares it
   return static_cast<int>(clock64());
 }
 extern "C" int printf(const char*, ...);

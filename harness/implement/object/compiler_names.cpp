@@ -16,7 +16,6 @@ constexpr std::string_view kForeign[] = {"APO_CPU",
                                          "__BASE_FILE__",
                                          "__CUDACC_",
                                          "__DATE__",
-                                         "__FILE__",
                                          "__GNU",
                                          "__GXX",
                                          "__NVCC__",
@@ -37,7 +36,8 @@ constexpr std::string_view kForeign[] = {"APO_CPU",
 // Names that are macros for one of them only, or of another value: no condition may ask for them.
 constexpr std::string_view kUnlike[] = {"CUDA_VERSION", "CUDART_VERSION", "blockDim", "blockIdx",  "gridDim",
                                         "linux",        "memcpy",         "memset",   "threadIdx", "unix"};
-constexpr std::string_view kAlike[] = {"__CUDA_ARCH__", "__CUDACC__", "__cplusplus"};
+// The executor gives them the values that they have for a GPU.
+constexpr std::string_view kAlike[] = {"__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC__", "__cplusplus"};
 
 // Stands for a literal whose end is not looked for.
 constexpr const char* kRawLiteral = " raw_string_literal";

@@ -1,9 +1,10 @@
-// harness/implement/object/ptx.cpp - finds asm statements, parses them, and looks their PTX up.
+// harness/implement/object/ptx.cpp - finds asm statements, parses them, and looks their PTX up; finds launches.
 #include "harness/implement/object/ptx.h"
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "harness/core/hash.h"
@@ -125,9 +126,13 @@ class Scanner {
         if (word == "asm" || word == "__asm__") {
           result += statement(begin);
         } else {
-          result += word;
+          result += renamed(word);
+          last_word_ = word;
         }
+      } else if (source_.substr(at_).starts_with("<<<")) {
+        launch(result);
       } else {
+        note_scope(source_[at_]);
         result += source_[at_++];
       }
     }
@@ -135,6 +140,56 @@ class Scanner {
   }
 
  private:
+  // Host code may call its sizes what device code calls those of its launch, for which there are macros.
+  std::string renamed(std::string_view word) {
+    const bool is_size = word == "gridDim" || word == "blockDim";
+    declares_ |= last_word_ == "dim3" && depth_ > 0;
+    if (is_size && declares_ && parentheses_ == 0) {
+      own_sizes_.emplace_back(word, depth_);
+    }
+    const bool is_own = is_size && std::ranges::find(own_sizes_, word, &OwnSize::first) != own_sizes_.end();
+    return word == "NULL" ? "nullptr" : (is_own ? "apo_cpu_" : "") + std::string(word);
+  }
+  void note_scope(char c) {
+    depth_ += c == '{' ? 1 : c == '}' ? -1 : 0;
+    parentheses_ += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '}') {
+      std::erase_if(own_sizes_, [this](const OwnSize& one) { return one.second > depth_; });
+    }
+    declares_ = declares_ && c != ';';
+    last_word_ = std::isspace(static_cast<unsigned char>(c)) != 0 ? last_word_ : "";
+  }
+  // "kernel<<<grid, block>>>" becomes a call of apo_cpu::launch in harness/executor/device/host/runtime.h, in front of
+  // the arguments. What is no name of a kernel stays, and is an error of the compiler.
+  void launch(std::string& result) {
+    std::size_t end = result.find_last_not_of(" \t\n") + 1;
+    std::size_t begin = end;
+    for (int depth = 0; begin > 0; --begin) {
+      const char c = result[begin - 1];
+      if (depth == 0 && c != '>' && c != ':' && !is_letter_of_word(c)) {
+        break;
+      }
+      depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+    }
+    const std::string kernel = result.substr(begin, end - begin);
+    result.resize(begin);
+    result += "::apo_cpu::launch(\"" + kernel + "\", [=](auto... apo_cpu_all) { " + kernel + "(apo_cpu_all...); }, ";
+    at_ += 3;
+    for (int depth = 0; at_ < source_.size() && (depth > 0 || !source_.substr(at_).starts_with(">>>"));) {
+      const std::size_t here = at_;
+      if (skip_opaque()) {
+        result += source_.substr(here, at_ - here);
+      } else if (is_letter_of_word(peek())) {
+        result += renamed(take_word());
+      } else {
+        depth += peek() == '(' ? 1 : peek() == ')' ? -1 : 0;
+        result += source_[at_++];
+      }
+    }
+    at_ = std::min(at_ + 3, source_.size());
+    result += ")";
+  }
+
   char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
   void skip_until(std::string_view end) {
     const std::size_t found = source_.find(end, at_);
@@ -239,13 +294,20 @@ class Scanner {
     return text + ")";
   }
 
+  using OwnSize = std::pair<std::string_view, int>;  // its name, and the depth of the braces that end it
+
   std::string_view source_;
   std::size_t at_ = 0;
+  int depth_ = 0;  // of braces
+  int parentheses_ = 0;
+  bool declares_ = false;  // variables of type dim3
+  std::vector<OwnSize> own_sizes_;
+  std::string_view last_word_;  // with blanks alone behind it
 };
 
 }  // namespace
 
-std::string without_ptx(std::string_view source) {
+std::string for_host_compiler(std::string_view source) {
   return Scanner(source).rewrite();
 }
 

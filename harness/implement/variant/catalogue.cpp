@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "harness/core/error.h"
@@ -21,6 +22,16 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
+// The source that a folder is named after: the others beside it are its parts.
+std::optional<fs::path> source_of_folder(const fs::path& folder) {
+  for (const char* extension : {".cpp", ".cu", ".py"}) {
+    if (const fs::path file = folder / (folder.filename().string() + extension); !is_absent(file)) {
+      return file;
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<fs::path> source_files(const fs::path& root) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -28,6 +39,9 @@ std::vector<fs::path> source_files(const fs::path& root) {
        !error && it != end; it.increment(error)) {
     if (it->path().filename().string().starts_with('.')) {
       it.disable_recursion_pending();  // e.g. what another process is about to register
+    } else if (const auto own = it.depth() == 1 ? source_of_folder(it->path()) : std::nullopt) {
+      it.disable_recursion_pending();
+      files.push_back(*own);
     } else if (is_source_extension(it->path().extension().string())) {
       files.push_back(it->path());
     }
@@ -129,6 +143,24 @@ fs::path baseline_file(const fs::path& folder, const std::string& family, Target
 
 }  // namespace
 
+GivenFile brought_file(const fs::path& file, const std::string& function, const std::vector<std::string>& lines) {
+  if (function.empty() && lines.empty()) {
+    return {file};
+  }
+  const std::string text = candidate_text(file.string());
+  const std::string sign = file.extension() == ".py" ? "# apo:" : "// apo:";
+  std::string block = function.empty() ? "" : sign + "function " + function + "\n";
+  for (const std::string& line : lines) {
+    block += sign + one_line(line) + "\n";
+  }
+  const std::string called = function.substr(0, function.find_first_of("< "));  // "mine::norm" of "mine::norm<4> n=N"
+  const std::string name = called.empty() ? file.stem().string() : called.substr(called.rfind(':') + 1);
+  const fs::path path = file.parent_path() / (name + file.extension().string());
+  // An include line leaves the numbers of the author's lines; a name of its own would include itself.
+  const bool include = name != file.stem() && read_block(text, file.string()).empty();
+  return {path, block + (include ? "#include \"" + file.filename().string() + "\"\n" : text)};
+}
+
 void Catalogue::load_file(const fs::path& path) {
   try {
     Variant variant = load_variant(path.string(), roots_);
@@ -157,8 +189,9 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
       load_file(path);
     }
     for (auto& [of, id] : baselines_) {
-      if (const Variant* kept = is_below(get(id), root) ? kept_baseline(root, of.first, of.second) : nullptr) {
-        id = kept->id();
+      if (is_below(get(id), root)) {
+        const Variant* kept = kept_baseline(root, of.first, of.second);
+        id = kept != nullptr ? kept->id() : first_registered(root, get(id)).id();
       }
     }
   }
@@ -169,6 +202,20 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
           {.path = variant.path, .what = wrong->what, .hint = nearest_other(*wrong, variant), .left_out = false});
     }
   }
+}
+
+// Where no file tells, the oldest of those that name no parent, like `one`: a registered file is written once. Equally
+// old ones, as a repository has them, go by name.
+const Variant& Catalogue::first_registered(const fs::path& root, const Variant& one) const {
+  const Variant* first = &one;
+  for (const auto& [id, other] : variants_) {
+    const bool competes =
+        other.family == one.family && other.target == one.target && other.parent.empty() && is_below(other, root);
+    if (competes && root == roots_.back() && fs::last_write_time(other.path) < fs::last_write_time(first->path)) {
+      first = &other;
+    }
+  }
+  return *first;
 }
 
 const Variant* Catalogue::kept_baseline(const fs::path& folder, const std::string& family, Target target) const {
@@ -319,11 +366,11 @@ const Variant* Catalogue::same(const Variant& variant) const {
   return nullptr;
 }
 
-Variant Catalogue::read(const fs::path& file, const std::string& family) const {
-  return load_variant(file.string(), roots_, family);
+Variant Catalogue::read(const GivenFile& file, const std::string& family) const {
+  return load_variant(file.path.string(), roots_, family, file.source);
 }
 
-Registration Catalogue::add(const fs::path& file, const std::string& family) {
+Registration Catalogue::add(const GivenFile& file, const std::string& family) {
   return add(read(file, family));
 }
 

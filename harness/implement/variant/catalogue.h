@@ -21,6 +21,19 @@ struct CatalogueProblem {
   bool left_out = true;  // of the catalogue
 };
 
+// The file of a variant, or a text that takes its place.
+struct GivenFile {
+  GivenFile(std::filesystem::path of, std::string text = "") : path(std::move(of)), source(std::move(text)) {}
+  std::filesystem::path path;
+  std::string source;  // empty: that of the file
+};
+
+// Returns a variant of somebody's file as it is, whose own text, beside the file, is the `lines` of a metadata block
+// and an include line. Its name is that of `function`, which is called, else that of the file. Where neither is given
+// it is the file itself. Throws UserError for a file that has a block of its own.
+GivenFile brought_file(const std::filesystem::path& file, const std::string& function,
+                       const std::vector<std::string>& lines);
+
 struct Registration {
   const Variant* variant = nullptr;  // in the catalogue
   bool already_registered = false;   // the same content was there before
@@ -29,9 +42,10 @@ struct Registration {
 class Catalogue {
  public:
   // Scans the folders for *.cpp, *.cu and *.py, in order; folders that do not exist, and what begins with a dot, are
-  // skipped. The first file of an id wins. Headers are looked up in all of the folders. The first variant of a family
-  // and target that names no parent is its baseline, and the parent of all others that name none: the first that was
-  // registered, else the first by name.
+  // skipped. Of a folder <family>/NAME/ with a source NAME that one alone counts. The first file of an id wins. Headers
+  // are looked up in all of the folders. The first variant of a family and target that names no parent is its baseline,
+  // and the parent of all others that name none: in the last of the folders the one that was registered first, else
+  // the first by name.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
@@ -54,14 +68,14 @@ class Catalogue {
 
   // Reads the variant of a file; `family` is that of a file whose block names none. Throws UserError when it is no
   // valid variant.
-  Variant read(const std::filesystem::path& file, const std::string& family = "") const;
+  Variant read(const GivenFile& file, const std::string& family = "") const;
   // Returns the variant with this text, under any name; nullptr if there is none.
   const Variant* with_text(std::string_view source_hash) const;
   // Adds a variant whose file stays where it is, in place of one of its name that was registered or came in this way:
   // one in the last of the folders, or in none of them. Throws UserError when its name is taken in another folder,
   // another variant has the same text, or its parent is unknown.
   Registration add(Variant variant);
-  Registration add(const std::filesystem::path& file, const std::string& family = "");
+  Registration add(const GivenFile& file, const std::string& family = "");
   // Uses this text under its name from now on, in place of the folders'.
   void replace(Variant variant);
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda, .py of Python), or with headers to
@@ -83,6 +97,7 @@ class Catalogue {
   bool is_registered(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;
+  const Variant& first_registered(const std::filesystem::path& root, const Variant& one) const;
   // The one that was registered first; nullptr where that is not known, or it is gone.
   const Variant* kept_baseline(const std::filesystem::path& folder, const std::string& family, Target target) const;
   std::vector<std::filesystem::path> roots_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "harness/core/error.h"
@@ -29,27 +30,43 @@ struct Search {
   std::size_t bytes = 0;
 };
 
-// All are laid beside the source, so that no name may lead out of its folder or be that of another file there.
+// All are laid beside the source, so that no name may lead out of its folder or be that of another file there, such as
+// a result of the build.
 bool is_header_name(const std::string& name) {
   static const Pattern kName(
-      R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl|so))");
-  return kName.matches(name);
+      R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.[A-Za-z0-9_]{1,16})");
+  static const Pattern kOfBuild(R"(.*\.(o|d|ld|log|json|cubin))");
+  return kName.matches(name) && !kOfBuild.matches(name);
 }
 
 bool is_of_others(const Search& search, const std::string& name) {
   return std::ranges::any_of(search.others, [&](const fs::path& folder) { return !is_absent(folder / name); });
 }
 
-bool is_of_harness(const std::string& name) {
-  return name.starts_with("kernels/") && name.find("..") == std::string::npos;
+// What lies in a folder kernels/ of the author's is the author's; no build does without kernels/abi.h.
+bool is_of_harness(const std::string& path, const std::string& name) {
+  return name == "kernels/abi.h" || (name.starts_with("kernels/") && name.find("..") == std::string::npos &&
+                                     is_absent(fs::path(path).parent_path() / name));
+}
+
+// A compiler looks there for a quoted name that lies nowhere else.
+bool is_of_system(const std::string& name) {
+  static const std::vector<fs::path> kFolders = [] {
+    std::vector<fs::path> folders = compiler_header_folders("g++");
+    for (const fs::path& toolkit : toolkit_folders()) {
+      folders.push_back(toolkit / "include");
+    }
+    return folders;
+  }();
+  return std::ranges::any_of(kFolders, [&](const fs::path& folder) { return !is_absent(folder / name); });
 }
 
 void check_name(const std::string& path, const IncludeLine& line, const std::string& name) {
   if (!is_header_name(name) || fs::path(line.name).lexically_normal() != line.name) {
-    block_error(
-        path, line.number, fmt::format("\"{}\" cannot name a header of a variant", line.name),
-        "it has to lie beside the file or in a folder below, and to be named with letters, digits, '_', '-', '.' "
-        "and the extension h, hh, hpp, hxx, cuh, inc or inl");
+    block_error(path, line.number, fmt::format("\"{}\" cannot name a header of a variant", line.name),
+                "it has to lie beside the file or in a folder below, and to be named with letters, digits, '_', '-', "
+                "'.' and an "
+                "extension that no result of a build has");
   }
 }
 
@@ -58,20 +75,25 @@ struct Located {
   fs::path file;
 };
 
-// `folder`: of the including file, as seen from the variant's own; both may be empty.
-Located locate(const Search& search, const std::string& path, const fs::path& folder, const IncludeLine& line) {
+// `folder`: of the including file, as seen from the variant's own; both may be empty. nullopt for a header of the
+// compiler or the toolkit.
+std::optional<Located> locate(const Search& search, const std::string& path, const fs::path& folder,
+                              const IncludeLine& line) {
   const std::string beside = (folder / line.name).lexically_normal().string();
   if (const fs::path file = (fs::path(path).parent_path() / line.name).lexically_normal(); !is_absent(file)) {
     check_name(path, line, beside);
-    return {.name = beside, .file = file};
+    return Located{.name = beside, .file = file};
   }
   check_name(path, line, line.name);
   for (const char* shared : {search.family.c_str(), "common"}) {
     for (const fs::path& root : search.roots) {
       if (const fs::path file = (root / shared / line.name).lexically_normal(); !is_absent(file)) {
-        return {.name = line.name, .file = file};
+        return Located{.name = line.name, .file = file};
       }
     }
+  }
+  if (is_of_system(line.name)) {
+    return std::nullopt;
   }
   block_error(path, line.number, fmt::format("there is no header \"{}\"", line.name),
               fmt::format("put it beside the file or into variants/{}/; a header of the compiler or the toolkit is "
@@ -130,11 +152,15 @@ void check_all_strays(const Search& search, std::string_view source, const std::
 void follow(Search& search, std::string_view source, const std::string& path, const fs::path& folder) {
   search.open.push_back(path);
   for (const IncludeLine& line : include_lines(source)) {
-    if (!line.quoted || line.name == search.family + ".args.h" || is_of_harness(line.name) ||
+    if (!line.quoted || line.name == search.family + ".args.h" || is_of_harness(path, line.name) ||
         is_of_others(search, line.name)) {
       continue;
     }
-    const auto [name, file] = locate(search, path, folder, line);
+    const std::optional<Located> located = locate(search, path, folder, line);
+    if (!located) {
+      continue;
+    }
+    const auto& [name, file] = *located;
     if (std::find(search.open.begin(), search.open.end(), file.string()) != search.open.end()) {
       block_error(path, line.number, fmt::format("\"{}\" includes itself, directly or through others", line.name),
                   "take one of the include lines out");

@@ -160,26 +160,66 @@ void read_scratch(Variant& variant, const BlockLine& line) {
   variant.scratch.push_back({.name = (*parts)[1], .bytes = trim((*parts)[2]), .when = trim((*parts)[3])});
 }
 
-// "grid=B * H block=32": a word that starts with NAME= opens an attribute, other words continue the one before.
-void read_launch(Variant& variant, const BlockLine& line) {
+// "grid=B * H block=32": a word that starts with NAME= opens an attribute, other words continue the one before. `what`
+// an attribute is, and an `example` of some.
+std::map<std::string, std::string> read_attributes(const BlockLine& line, const std::string& what,
+                                                   const std::string& example) {
   const std::vector<std::string> words = split_words(line.value);
-  Launch launch{.kernel = words[0], .attributes = {}};
+  std::map<std::string, std::string> attributes;
   std::string* open = nullptr;
   static const Pattern kAttribute(R"(([A-Za-z_][A-Za-z0-9_]*)=([^=].*)?)");
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (const auto parts = kAttribute.match(words[i])) {
-      const auto [entry, added] = launch.attributes.emplace((*parts)[1], (*parts)[2]);
+      const auto [entry, added] = attributes.emplace((*parts)[1], (*parts)[2]);
       if (!added) {
-        line.fail("the launch attribute '" + (*parts)[1] + "' is repeated", "give it once");
+        line.fail("the " + what + " '" + (*parts)[1] + "' is repeated", "give it once");
       }
       open = &entry->second;
     } else if (open != nullptr) {
       *open += " " + words[i];
     } else {
-      line.fail("'" + words[i] + "' is not a launch attribute", "write ATTRIBUTE=EXPRESSION, e.g. grid=B*H block=128");
+      line.fail("'" + words[i] + "' is not a " + what, "write " + example);
     }
   }
-  variant.launches.push_back(std::move(launch));
+  return attributes;
+}
+
+void read_launch(Variant& variant, const BlockLine& line) {
+  variant.launches.push_back(
+      {.kernel = split_words(line.value)[0],
+       .attributes = read_attributes(line, "launch attribute", "ATTRIBUTE=EXPRESSION, e.g. grid=B*H block=128")});
+}
+
+// "NAME" or "NAME PARAMETER=EXPRESSION ..."
+void read_function(Variant& variant, const BlockLine& line) {
+  static const Pattern kName(R"([A-Za-z_][A-Za-z0-9_:]*(<[A-Za-z0-9_:,]*>)?)");
+  variant.function = split_words(line.value)[0];
+  if (!kName.matches(variant.function)) {
+    line.fail("'" + variant.function + "' is not the name of a function", "e.g. '// apo:function softmax_forward4'");
+  }
+  variant.arguments = read_attributes(line, "parameter", "PARAMETER=EXPRESSION, e.g. N=B*T block_size=256");
+}
+
+// Flags that read or write no file, and that leave the checks of a build alone.
+void read_flags(Variant& variant, const BlockLine& line) {
+  static const Pattern kBoth(
+      R"(-std=(c|gnu)\+\+[0-9a-z]{2}|-O([0-3]|fast)|-D[A-Za-z_][A-Za-z0-9_]*(=[A-Za-z0-9_.+-]*)?)");
+  static const Pattern kHost(R"(-ffast-math|-f(no-)?(math-errno|associative-math|reciprocal-math|signed-zeros|)"
+                             R"(trapping-math|finite-math-only|unroll-loops|strict-aliasing)|-ffp-contract=[a-z]+|)"
+                             R"(-m[a-z0-9.=-]+)");
+  static const Pattern kCuda(R"(--?(use_fast_math|extended-lambda|expt-relaxed-constexpr|maxrregcount=[0-9]{1,3}|)"
+                             R"((fmad|ftz|prec-div|prec-sqrt)=(true|false)))");
+  const bool cuda = variant.target == Target::cuda;
+  for (const std::string& flag : split_words(line.value)) {
+    if (!kBoth.matches(flag) && !(cuda ? kCuda : kHost).matches(flag)) {
+      line.fail(
+          "'" + flag + "' is not a flag that a variant may have on target " + std::string(to_string(variant.target)),
+          std::string("-std=c++17, -O2, -DNAME=VALUE") +
+              (cuda ? ", --use_fast_math, --maxrregcount=N, --fmad=false and their like"
+                    : ", -ffast-math, -funroll-loops, -mavx2 and their like"));
+    }
+    variant.flags.push_back(flag);
+  }
 }
 
 void read_link(Variant& variant, const BlockLine& line) {
@@ -208,7 +248,7 @@ void read_ffi(Variant& variant, const BlockLine& line) {
   variant.function = words.size() == 2 ? words[1] : "";
 }
 
-constexpr std::array<BlockKey<Variant>, 14> kKeys = {{{"variant", false, read_variant},
+constexpr std::array<BlockKey<Variant>, 16> kKeys = {{{"variant", false, read_variant},
                                                       {"target", false, read_target},
                                                       {"technique", true, read_technique},
                                                       {"parent", false, read_parent},
@@ -221,6 +261,8 @@ constexpr std::array<BlockKey<Variant>, 14> kKeys = {{{"variant", false, read_va
                                                       {"launch", true, read_launch},
                                                       {"link", true, read_link},
                                                       {"include", true, read_include},
+                                                      {"flags", true, read_flags},
+                                                      {"function", false, read_function},
                                                       {"ffi", false, read_ffi}}};
 
 // `line`: the one that names the variant, or the first of the file.
@@ -274,6 +316,12 @@ Read read_source(std::string_view source, const std::string& path, const FileIde
 Variant with_headers(Read read, std::vector<SourceFile> headers) {
   Variant& variant = read.variant;
   variant.headers = std::move(headers);
+  for (const SourceFile& header : variant.headers) {  // a registered copy is named like the variant
+    if (header.name == source_name(variant) || header.name == variant.name + source_extension(variant)) {
+      throw UserError(fmt::format("{}: it includes \"{}\", and its own file has that name", variant.path, header.name),
+                      "give the variant another name: its apo:variant line, or that of its file");
+    }
+  }
   if (!variant.object.empty()) {  // whose symbols tell
     const SourceFile& object = object_of(variant);
     variant.function =
@@ -336,7 +384,7 @@ Variant parse_variant(std::string_view source, const std::string& path, const st
 }
 
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots,
-                     const std::string& family) {
+                     const std::string& family, const std::string& given) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -345,7 +393,7 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   }
   const bool is_object = fs::path(path).extension() == ".so";
   check_size(path, status, is_object ? kMaxObjectBytes : kMaxSourceBytes);
-  const std::string text = read_file(path);
+  const std::string text = given.empty() ? read_file(path) : given;
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   if (fs::path(path).extension() == ".py" && !is_python(text)) {
     throw UserError("'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",

@@ -37,9 +37,12 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   scratch NAME BYTES-EXPRESSION [when=E]        E over tunables: there is no such buffer where it is 0
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   include FOLDER | cccl           of other people's headers (headers.h); may repeat
+//   flags -std=c++17 --use_fast_math -DNAME=VALUE      of the compiler, a short list of them; may repeat
+//   function NAME [PARAMETER=E ...] [setup=NAME]       the plain function that is called (plain_call.h)
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
-//   launch KERNEL grid=E[,E[,E]] [args=NAME|E,...] [warps=E] [stages=E] [CONSTEXPR=E ...]      of a Triton kernel
+//   launch KERNEL grid=E[,E[,E]] [args=NAME|BUFFER:TYPE|E|C,...] [warps=E] [stages=E] [when=E] [CONSTEXPR=E|C ...]
+//                                   of a Triton kernel; C is a constant of Python's (is_python_constant)
 // Throws UserError with path:line, the mistake and its fix.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise);
@@ -48,14 +51,19 @@ Variant parse_variant(std::string_view source, const std::string& path, const st
 
 // The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h), or from a
 // shared object of at most kMaxObjectBytes, whose block is then written for it (shared_object.h); Variant::path is
-// absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none.
+// absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none. A `source`
+// takes the place of the file's text, and there need be no file.
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {},
-                     const std::string& family = "");
+                     const std::string& family = "", const std::string& source = "");
 
 // Names that clash, expressions that do not parse, launches that do not fit the form of the variant, a prediction over
 // a parent that is not named. Throws UserError naming path:line.
 void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
                     const std::string& path);
+
+// Returns whether it is a float, a string, None, True, False or a name of Triton's language, such as tl.float32, which
+// a line of a Triton kernel may have in place of an integer expression.
+bool is_python_constant(const std::string& text);
 
 // Returns whether the code of the variant, or an attribute of a launch, names the tunable: without one all its values
 // make the same program.

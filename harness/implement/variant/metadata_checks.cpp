@@ -7,6 +7,7 @@
 
 #include "harness/core/bare_source.h"
 #include "harness/core/expression/expression.h"
+#include "harness/core/pattern.h"
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
@@ -148,13 +149,18 @@ class Checker {
                                      {"scratch", variant_.scratch.size()},
                                      {"launch", variant_.launches.size()},
                                      {"link", variant_.libraries.size()},
-                                     {"include", variant_.includes.size()}}) {
+                                     {"include", variant_.includes.size()},
+                                     {"flags", variant_.flags.size()},
+                                     {"function", has_function() ? std::size_t{1} : 0}}) {
       if (lines > 0) {
         fail(key, 0, "an apo:ffi line excludes this one",
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }
   }
+
+  // Variant::function is that of a shared object too.
+  bool has_function() const { return std::ranges::find(block_, "function", &BlockLine::key) != block_.end(); }
 
   void check_form() const {
     if (!variant_.object.empty()) {
@@ -164,51 +170,74 @@ class Checker {
     if (!device && !variant_.launches.empty()) {
       fail("launch", 0, "a host variant has no kernels to launch", "remove the apo:launch lines");
     }
+    if (device && has_function()) {
+      fail("function", 0, "an apo:launch line excludes this one",
+           "leave one of the two out: either apo launches the "
+           "kernels, or the function does");
+    }
     if ((device || variant_.target == Target::host) && !variant_.libraries.empty()) {
       fail("link", 0, "only host code on target cuda is linked with libraries of the toolkit",
            "remove the apo:link lines" + std::string(device ? ", or the apo:launch lines" : ""));
     }
   }
 
-  // Only Triton knows the kernel's arguments and constexprs.
+  // Only Triton knows the kernels' arguments and constexprs.
   void check_triton() const {
     const std::string has = variant_.launches.empty()         ? "no apo:launch line"
-                            : variant_.launches.size() > 1    ? "more apo:launch lines"
                             : variant_.target != Target::cuda ? "target host"
                                                               : "";
     if (!has.empty()) {
-      fail("launch", 1, "a Triton variant launches one kernel on target cuda, and this has " + has,
-           "write one line '# apo:launch KERNEL grid=BLOCKS'");
+      fail("launch", 1, "a Triton variant launches kernels on target cuda, and this has " + has,
+           "write a line '# apo:launch KERNEL grid=BLOCKS' for each kernel");
     }
     for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
                                      {"include", !variant_.includes.empty()},
+                                     {"flags", !variant_.flags.empty()},
+                                     {"function", has_function()},
                                      {"ffi", !variant_.object.empty()}}) {
       if (given) {
         fail(key, 0, std::string("a Triton kernel takes no apo:") + key, "remove the line");
       }
     }
-    const Launch& launch = variant_.launches.front();
-    for (const auto& [name, expression] : launch.attributes) {
-      check_triton_attribute(name, expression);
+    for (std::size_t i = 0; i < variant_.launches.size(); ++i) {
+      for (const auto& [name, expression] : variant_.launches[i].attributes) {
+        check_triton_attribute(name, expression, i);
+      }
+      check_has(variant_.launches[i], i, {"grid"});
     }
-    check_has(launch, 0, {"grid"});
   }
-  void check_triton_attribute(const std::string& name, const std::string& expression) const {
+  void check_triton_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
     std::vector<std::string> names = symbols_;
     if (name == "block" || name == "shared" || name == "cluster" || name == "cooperative" || name == "l2_persist") {
-      fail("launch", 0, "Triton decides on the " + name + " of a kernel",
+      fail("launch", index, "Triton decides on the " + name + " of a kernel",
            "remove it; warps=EXPRESSION sets the threads");
+    }
+    if (name == "when") {
+      check_when("launch", index, expression);
+      return;
     }
     if (name == "args") {
       for (const ArgumentField& field : argument_fields(family_, variant_)) {
         names.push_back(field.name);
       }
-    } else if (name != "grid") {  // compiled values do not depend on a device
+      check_expressions(index, name, untyped(expression), expression.size(), names);
+      return;
+    }
+    if (name != "grid") {  // compiled values do not depend on a device
       std::erase_if(names, [](const std::string& symbol) {
         return std::ranges::find(device_fact_names(), symbol) != device_fact_names().end();
       });
     }
-    check_expressions(0, name, expression, name == "args" ? expression.size() : name == "grid" ? 3 : 1, names);
+    check_expressions(index, name, expression, name == "grid" ? 3 : 1, names);
+  }
+  // Words of args= without the types of elements behind the names of scratch buffers: "partial:fp32".
+  std::string untyped(const std::string& text) const {
+    std::string result = text;
+    for (const ScratchBuffer& buffer : variant_.scratch) {
+      result = Pattern("\\b" + buffer.name + ":(fp16|bf16|fp32|fp64|i8|i16|i32|i64|u8|u16|u32|u64)")
+                   .replace(result, buffer.name);
+    }
+    return result;
   }
 
   void check_launch(const Launch& launch, std::size_t index) const {
@@ -237,7 +266,9 @@ class Checker {
            most == 3 ? "at most three: x,y,z" : "give one");
     }
     for (const std::string& part : parts) {
-      check_expression_of("launch", index, part, names);
+      if (!is_triton(variant_) || name == "grid" || !is_python_constant(part)) {
+        check_expression_of("launch", index, part, names);
+      }
     }
   }
   void check_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
@@ -263,10 +294,17 @@ class Checker {
 
 }  // namespace
 
+bool is_python_constant(const std::string& text) {
+  static const Pattern kConstant(
+      R"(None|True|False|'[^']*'|"[^"]*"|tl\.\w+|-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+)");
+  return kConstant.matches(text);
+}
+
 bool is_read(const Variant& variant, const std::string& tunable) {
   const auto reads = [&](const std::string& text) { return has_word(text, tunable); };
   return std::ranges::any_of(all_sources(variant),
                              [&](const SourceFile& file) { return reads(code_of(variant, file)); }) ||
+         std::ranges::any_of(variant.arguments, [&](const auto& one) { return reads(one.second); }) ||
          std::ranges::any_of(variant.launches, [&](const Launch& launch) {
            return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });
          });

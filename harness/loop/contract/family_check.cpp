@@ -17,6 +17,7 @@
 #include "harness/loop/contract/reference_checks.h"
 #include "harness/loop/contract/tolerance_checks.h"
 #include "kernels/random.h"
+#include "kernels/small_shape.h"
 
 namespace apo {
 namespace {
@@ -36,25 +37,34 @@ std::vector<Row> rows(const Family& family) {
 }
 
 InputSet drawn(const CheckedFamily& subject, const Family& by, const Case& each, std::uint64_t seed) {
-  return make_inputs(by, each.workload->axes, derive_seed(seed, each.name()), each.regime, subject.threads);
+  return make_inputs(by, each.workload.axes, derive_seed(seed, each.name()), each.regime, subject.threads);
 }
 
-// The honest version of the file on these inputs, and where all units are computed on others.
+// The honest version of the file on these inputs, and on others.
 MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, const Case& each, const InputSet& inputs,
                        const Expected& expected) {
-  MutantSource source{.family = drawn_by,
-                      .program = is_cpp(subject) ? &subject.program : nullptr,
-                      .inputs = inputs,
-                      .units = each.units,
-                      .expected = expected,
-                      .honest = subject.family.honest(inputs.axes, inputs.values, each.units, subject.threads),
-                      .of_other_inputs = {},
-                      .threads = subject.threads};
-  if (each.units.empty()) {
-    const InputSet others = drawn(subject, drawn_by, each, subject.seed + 1);
-    source.of_other_inputs = subject.family.honest(others.axes, others.values, {}, subject.threads);
+  const InputSet others = drawn(subject, drawn_by, each, subject.seed + 1);
+  std::map<oracle::Mode, TensorMap> mistaken;
+  for (const oracle::Mode mode : {oracle::Mode::bf16_sums, oracle::Mode::dropped_term, oracle::Mode::wrong_sign}) {
+    if (is_cpp(subject)) {
+      mistaken[mode] = subject.program
+                           .ask({.mode = mode,
+                                 .axes = inputs.axes,
+                                 .units = {},
+                                 .values = &inputs.values,
+                                 .threads = subject.threads,
+                                 .seed = inputs.seed},
+                                ProgramKind::mutants)
+                           .outputs;
+    }
   }
-  return source;
+  return {.family = drawn_by,
+          .inputs = inputs,
+          .expected = expected,
+          .honest = subject.family.honest(inputs.axes, inputs.values, {}, subject.threads),
+          .of_other_inputs = subject.family.honest(others.axes, others.values, {}, subject.threads),
+          .mistaken = std::move(mistaken),
+          .threads = subject.threads};
 }
 
 void hold_mutant_against(const CheckedFamily& subject, const MutantSource& source, const Expected& expected,
@@ -83,7 +93,7 @@ void hold_mutant_against(const CheckedFamily& subject, const MutantSource& sourc
 
 void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
   const InputSet inputs = drawn(subject, subject.family, each, subject.seed);
-  const Expected expected = expect(subject.family, inputs, each.units, subject.threads);
+  const Expected expected = expect(subject.family, inputs, {}, subject.threads);
   const MutantSource source = source_of(subject, subject.family, each, inputs, expected);
   const TensorBytes honest = stored(subject.family, source.honest, subject.threads);
   const Comparison own = held_against(subject.family, inputs, expected, honest, subject.threads);
@@ -91,11 +101,10 @@ void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& che
     throw NothingToCompare("the tolerance refuses an honest implementation: " + own.evidence);
   }
   if (!own.correct) {
-    refuse(subject, "",
-           fmt::format("the tolerance refuses an honest implementation: {} ({})", own.evidence, each.name()),
+    refuse(subject, "", "the tolerance refuses an honest implementation: " + own.evidence,
            "say what the contract rounds with rounded<bf16>(x), how exact a function is with "
-           "approximate<11>(tanh(x)), or "
-           "choose other regimes with 'apo:regimes typical ...'");
+           "approximate<11>(tanh(x)), or leave the regime out with '" +
+               regimes_line({each.regime}) + "'");
   }
   if (each.regime == "typical") {
     check_tolerance(subject, each, inputs, expected, check.notes);
@@ -114,14 +123,14 @@ void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check
     return;
   }
   try {
-    check_case(subject, each, check);
+    on_case(each, [&] { check_case(subject, each, check); });
   } catch (const NothingToCompare& error) {
     if (!may_leave_out(subject.family, each.regime)) {
-      throw UserError(fmt::format("{}, workload {}", error.what(), each.name()), error.hint());
+      throw;
     }
     check.left_out.push_back(each.regime);
-    check.notes.push_back(fmt::format("regime {} is left out: {} ({}); registering adds '{}' to the copy", each.regime,
-                                      error.what(), each.name(), regimes_line({each.regime})));
+    check.notes.push_back(fmt::format("regime {} is left out: {}; registering adds '{}' to the copy", each.regime,
+                                      error.what(), regimes_line({each.regime})));
   }
 }
 
@@ -158,21 +167,39 @@ constexpr double kSlowStart = 0.2;  // seconds
 
 // Without apo:unit all of a large workload is computed, by one thread.
 std::vector<FileUnitAxis> lacking_units(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const bool lacks = is_cpp(subject) && subject.file.units.empty() && has_large_case(subject.family, cases);
-  return lacks ? independent_axes(subject, cases) : std::vector<FileUnitAxis>();
+  const bool is_large = std::ranges::any_of(subject.family.workloads, [&](const Workload& workload) {
+    return element_count(subject.family, workload.axes) > kSmallElements;
+  });
+  return is_cpp(subject) && subject.file.units.empty() && is_large ? independent_axes(subject, cases)
+                                                                   : std::vector<FileUnitAxis>();
+}
+
+// The workloads that the file does not list.
+void note_small_workloads(const CheckedFamily& subject, std::vector<std::string>& notes) {
+  std::vector<std::string> names;
+  for (const Workload& workload : subject.family.workloads) {
+    const auto& listed = subject.file.workloads;
+    if (std::ranges::find(listed, workload.name, &Workload::name) == listed.end()) {
+      names.push_back(fmt::format("{} ({})", workload.name, to_string(workload.kind)));
+    }
+  }
+  if (!names.empty()) {
+    notes.push_back("the file has no small or ragged workload: kernels are checked on " + join(names, " and ") +
+                    " too, which are the default one scaled down");
+  }
 }
 
 // Differences of a family whose reference is a program in another language.
 std::vector<std::string> notes_on_command(const CheckedFamily& subject, const std::vector<Case>& cases) {
   std::vector<std::string> notes;
-  std::set<const Workload*> checked;
+  std::set<std::string> checked;
   for (const Case& each : cases) {
-    checked.insert(each.workload);
+    checked.insert(each.workload.name);
   }
   if (checked.size() < subject.family.workloads.size()) {
     notes.push_back(
-        fmt::format("checked on the {} smallest of {} workloads: a program computes all of a workload each time, while "
-                    "a reference in C++ with apo:unit is checked on parts of the large ones",
+        fmt::format("checked on the {} smallest of {} workloads: a program is slow to start, while a reference in "
+                    "C++ is checked on all of them",
                     checked.size(), subject.family.workloads.size()));
   }
   const CommandUse& use = *subject.options.command_use;
@@ -187,7 +214,7 @@ std::vector<std::string> notes_on_command(const CheckedFamily& subject, const st
 
 FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
   const std::string& name = subject.file.name;
-  const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), subject.seed);
+  const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject));
   check_reference(subject, cases);
   FamilyCheck check{.tolerance = tolerance_source(subject.file),
                     .cases = static_cast<int>(cases.size()),
@@ -211,6 +238,7 @@ FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
   if (!is_cpp(subject)) {
     check.notes = notes_on_command(subject, cases);
   }
+  note_small_workloads(subject, check.notes);
   return check;
 }
 
@@ -222,13 +250,14 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
   OracleOptions counted = options;
   counted.command_use = std::make_shared<CommandUse>();
   const CheckedFamily written(file, counted, seed, threads);
+  const std::vector<Case> cases = plan_cases(written.family, is_cpp(written));
   if (is_cpp(written)) {
     observer.progress({.what = "compile the reference of " + file.name});
     written.program.build_all();
     observer.progress({.what = "check " + file.name + " under sanitizers"});
-    check_memory(written);
+    check_memory(written, cases);
   }
-  const std::vector<FileUnitAxis> units = lacking_units(written, plan_cases(written.family, is_cpp(written), seed));
+  const std::vector<FileUnitAxis> units = lacking_units(written, cases);
   FamilyFile split = file;
   split.units = units.empty() ? file.units : units;
   FamilyCheck check = check_cases(CheckedFamily(split, counted, seed, threads), observer);
@@ -295,7 +324,7 @@ void compare_honest(const Both& both, const Case& each, const MutantSource& sour
   };
   hold("the file's honest version is refused by the other", both.other, there, source.honest, result.honest_closeness);
   hold("the other's honest version is refused by the file", both.subject.family, here,
-       both.other.honest(inputs.axes, inputs.values, each.units, threads), result.other_closeness);
+       both.other.honest(inputs.axes, inputs.values, {}, threads), result.other_closeness);
 }
 
 void compare_mutant(const Both& both, const MutantSource& source, const TensorBytes& honest, const Expected& here,
@@ -321,9 +350,9 @@ void compare_case(const Both& both, const Case& each, OracleComparison& result) 
   const CheckedFamily& subject = both.subject;
   const Family& other = both.other;
   const InputSet inputs = drawn(subject, other, each, subject.seed);
-  const Expected here = expect(subject.family, inputs, each.units, subject.threads);
+  const Expected here = expect(subject.family, inputs, {}, subject.threads);
   const MutantSource source = source_of(subject, other, each, inputs, here);
-  const Expected there = expect(other, inputs, each.units, subject.threads);
+  const Expected there = expect(other, inputs, {}, subject.threads);
   compare_honest(both, each, source, here, there, result);
   if (!result.disagreement.empty()) {
     return;  // mistakes mean nothing where the operation is another one
@@ -340,9 +369,9 @@ OracleComparison compare_oracles(const FamilyFile& file, const OracleOptions& op
                                  std::uint64_t seed, int threads, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
   const CheckedFamily subject(file, options, seed, threads);
-  const std::vector<Case> cases = plan_cases(other, true, seed);
+  const std::vector<Case> cases = plan_cases(other, true);
   for (const Case& each : cases) {
-    check_same_contract(file, subject.family, other, each.workload->axes);
+    check_same_contract(file, subject.family, other, each.workload.axes);
   }
   OracleComparison result{
       .cases = static_cast<int>(cases.size()), .disagreement = "", .mutants = rows<ComparedMutant>(other)};

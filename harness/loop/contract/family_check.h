@@ -47,12 +47,12 @@ struct FamilyCheck {
   double seconds = 0;
 };
 
-// A large workload of a file without apo:unit, whose every element one thread would compute, is checked on the units
-// that are found.
-// Throws UserError with the line of the file, what is wrong and how to mend it: a reference that is no reference (does
-// not compile, leaves elements unwritten, is not finite, touches memory that is not its own), outputs that do not
-// depend on an input or do not vary, units that are not independent, an honest version that its own tolerance refuses,
-// and a mutant that it lets pass.
+// Looks at small shapes alone: a large workload is scaled down (small_shape), and its work extrapolated. Units of a
+// file without apo:unit that has a large workload are found, and checked as if it named them. Throws UserError with the
+// line of the file, what is wrong and how to mend it: a reference that is no reference (does not compile, leaves
+// elements unwritten, is not finite, touches memory that is not its own), outputs that do not depend on an input or do
+// not vary, units that are not independent, an honest version that its own tolerance refuses, and a mutant that it lets
+// pass.
 FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
                          Observer& observer);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,11 @@ namespace apo {
 // The material of mutants: an honest call, and one with other inputs.
 struct MutantSource {
   const Family& family;
-  const OracleProgram* program = nullptr;  // null where the reference is another language's
   const InputSet& inputs;
-  std::vector<std::int64_t> units;  // computed; empty: all of them
   const Expected& expected;
   TensorMap honest;
-  TensorMap of_other_inputs;  // the same outputs for other inputs
+  TensorMap of_other_inputs;                        // the same outputs for other inputs
+  std::map<oracle::Mode, TensorMap> mistaken = {};  // by mistakes in the arithmetic; none of another language's program
   int threads = 1;
 };
 
@@ -30,7 +30,6 @@ struct Mutant {
   const char* meaning;
   // A mild one may hide in the rounding of a 16-bit output; any other has to be refused.
   bool mild = false;
-  bool needs_all_units = true;
   // Whether another call may draw such an output, where it is random: then it is no mistake.
   bool may_be_drawn = false;
   bool of_random = false;  // only of outputs that are
@@ -41,8 +40,7 @@ struct Mutant {
 const std::vector<Mutant>& mutants();
 const Mutant& mutant_named(const std::string& name);
 
-// Returns the outputs of a mutant as the bytes of their dtypes, or nullopt where it makes no sense for this tensor or
-// needs all units.
+// Returns the outputs of a mutant as the bytes of their dtypes, or nullopt where it makes no sense for this tensor.
 std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor);
 
 // Returns the outputs as the bytes of their dtypes.

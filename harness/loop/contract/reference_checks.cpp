@@ -5,47 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness/wrong_element.h"
+#include "harness/evaluate/correctness/correctness.h"
 #include "harness/families/family_file.h"
 #include "harness/implement/variant/metadata_block.h"
+#include "kernels/small_shape.h"
 
 namespace apo {
 namespace {
 
-constexpr std::int64_t kMostUnits = 8;  // of a large workload
-// Of all tensors, up to which every unit is computed: a sum over rows has few outputs of large inputs.
-constexpr std::int64_t kWholeElements = 1 << 17;
-// Of a reference in another language: workloads beside the smallest one, and elements of their tensors.
-constexpr std::int64_t kMostOfCommand = 3;
-constexpr std::int64_t kMostElementsOfCommand = 1 << 19;
+constexpr std::size_t kMostOfCommand = 3;  // workloads of a reference in another language
 constexpr double kNearlyConstant = 0.01;
-constexpr int kElementsOfUnit = 4096;  // where a single element is independent
 
-// The largest typical case that is computed whole, with `most` elements at most; nullptr without one.
-const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases,
-                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  const auto elements = [&](const Case& each) { return element_count(subject.family, each.workload->axes); };
-  const Case* best = nullptr;
-  for (const Case& each : cases) {
-    if (each.regime == "typical" && each.units.empty() && elements(each) <= most &&
-        (best == nullptr || elements(*best) < elements(each))) {
-      best = &each;
-    }
-  }
-  return best;
-}
-
-bool is_large_for_command(const Family& family, const Workload& workload) {
-  const std::int64_t own = element_count(family, workload.axes);
-  const auto smaller = std::ranges::count_if(
-      family.workloads, [&](const Workload& other) { return element_count(family, other.axes) < own; });
-  return smaller > 0 && (smaller >= kMostOfCommand || own > kMostElementsOfCommand);
+// The largest typical case.
+const Case& largest(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  return *std::ranges::max_element(cases, {}, [&](const Case& each) {
+    return each.regime == "typical" ? element_count(subject.family, each.workload.axes) : -1;
+  });
 }
 
 // By the command: its inputs of two draws need not go together.
@@ -90,9 +70,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
   const TensorMap expected = outputs_of(subject, inputs.axes, inputs.values);
   if (!is_cpp(subject) && outputs_of(subject, inputs.axes, inputs.values) != expected) {
-    refuse(subject, "",
-           fmt::format("the reference gives other outputs when it is called again with the same inputs (workload {})",
-                       each.workload->name),
+    refuse(subject, "", "the reference gives other outputs when it is called again with the same inputs",
            "draw nothing in it and keep no state: what is random is an input");
   }
   for (const TensorSpec& tensor : subject.family.tensors) {
@@ -103,8 +81,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
     }
     values.at(tensor.name) = others.values.at(tensor.name);
     if (outputs_of(subject, inputs.axes, values) == expected) {
-      refuse(subject, tensor.name,
-             fmt::format("no output depends on input {} (workload {})", tensor.name, each.workload->name),
+      refuse(subject, tensor.name, "no output depends on input " + tensor.name,
              "use it in the reference, or remove its line");
     }
   }
@@ -112,7 +89,7 @@ void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
 
 void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSpec& tensor,
                                     const std::vector<double>& values, const Case& each) {
-  const std::vector<std::int64_t> extents = tensor.shape(each.workload->axes);
+  const std::vector<std::int64_t> extents = tensor.shape(each.workload.axes);
   std::size_t inner = 1;
   for (std::size_t i = extents.size(); i-- > 0;) {
     const auto extent = static_cast<std::size_t>(extents[i]);
@@ -122,8 +99,7 @@ void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSp
     }
     if (!varies) {
       refuse(subject, tensor.name,
-             fmt::format("output {} does not vary along extent {} of {} (workload {})", tensor.name, i + 1,
-                         tensor.shape_text, each.workload->name),
+             fmt::format("output {} does not vary along extent {} of {}", tensor.name, i + 1, tensor.shape_text),
              "a kernel that repeats one part would pass: draw inputs that make it vary, or leave the extent out");
     }
     inner *= extent;
@@ -132,8 +108,7 @@ void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSp
 
 // Rounded to the output's dtype, nearly all of it may be 0 or 1, of many values. An operation that writes most places
 // alike by its contract, such as a scatter, does so before the rounding too, and a sum over all has one place.
-void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, const std::vector<double>& values,
-                        const Case& each) {
+void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, const std::vector<double>& values) {
   constexpr double kMost = 0.9;
   std::map<double, std::int64_t> counts;
   std::map<double, std::int64_t> exact;
@@ -148,9 +123,8 @@ void check_format_keeps(const CheckedFamily& subject, const TensorSpec& tensor, 
   if (static_cast<double>(most->second) > kMost * static_cast<double>(values.size()) && different > 1) {
     refuse(
         subject, tensor.name,
-        fmt::format("{} of {} elements of output {} are {} in {}, {} of them by rounding (workload {})", most->second,
-                    values.size(), tensor.name, format_g(most->first), to_string(tensor.dtype), most->second - before,
-                    each.workload->name),
+        fmt::format("{} of {} elements of output {} are {} in {}, {} of them by rounding", most->second, values.size(),
+                    tensor.name, format_g(most->first), to_string(tensor.dtype), most->second - before),
         "a kernel that writes this value would nearly pass: draw inputs that leave more of the output, shorten it, or "
         "use a wider dtype");
   }
@@ -166,12 +140,10 @@ void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
     const std::vector<double>& values = expected.at(tensor.name);
     const auto [low, high] = std::ranges::minmax(values);
     if (values.size() > 1 && high - low <= kNearlyConstant * std::max(std::fabs(low), std::fabs(high))) {
-      refuse(subject, tensor.name,
-             fmt::format("all of output {} is within 1 % of {} (workload {})", tensor.name, format_g(low),
-                         each.workload->name),
+      refuse(subject, tensor.name, fmt::format("all of output {} is within 1 % of {}", tensor.name, format_g(low)),
              "a kernel that writes a constant would nearly pass: draw inputs that make it vary");
     }
-    check_format_keeps(subject, tensor, values, each);
+    check_format_keeps(subject, tensor, values);
     check_varies_along_each_extent(subject, tensor, values, each);
   }
 }
@@ -207,10 +179,10 @@ void check_units(const CheckedFamily& subject, const Case& each) {
   const TensorMap alone = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   if (const auto found = difference_in_units(subject, inputs, alone, {})) {
     refuse(subject, found->tensor,
-           fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
+           fmt::format("{} is {} when its unit is computed alone, and {} together with the others",
                        element_name(*find_tensor(subject.family, found->tensor), inputs.axes,
                                     static_cast<std::int64_t>(found->element)),
-                       format_g(found->own, 6), format_g(found->other, 6), each.workload->name),
+                       format_g(found->own, 6), format_g(found->other, 6)),
            "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
   }
 }
@@ -225,17 +197,84 @@ bool fits(FamilyFile file, const std::vector<FileUnitAxis>& units) {
   return true;
 }
 
-bool is_last_extent(const FamilyFile& file, const std::string& axis) {
-  return std::ranges::any_of(file.tensors, [&](const FileTensor& tensor) {
-    return tensor.role == Role::output && !tensor.extents.empty() && tensor.extents.back() == axis;
-  });
+bool has_extent(const FileTensor& tensor, const std::string& axis) {
+  return std::ranges::find(tensor.extents, axis) != tensor.extents.end();
+}
+
+double blocks_of(const FileUnitAxis& unit, const Axes& axes) {
+  return static_cast<double>(axes.at(unit.axis)) / static_cast<double>(unit.block);
+}
+
+// The elements of one unit, without those of tensors that all units share.
+double elements_of_unit(const CheckedFamily& subject, const std::vector<FileUnitAxis>& units, const Axes& axes,
+                        bool outputs_alone) {
+  double elements = 0;
+  for (std::size_t t = 0; t < subject.file.tensors.size(); ++t) {
+    const FileTensor& tensor = subject.file.tensors[t];
+    double parts = 1;
+    for (const FileUnitAxis& unit : units) {
+      parts *= has_extent(tensor, unit.axis) ? blocks_of(unit, axes) : 1;
+    }
+    const bool counts = parts > 1 && (!outputs_alone || tensor.role == Role::output);
+    elements += counts ? static_cast<double>(element_count(subject.family.tensors[t], axes)) / parts : 0;
+  }
+  return elements;
+}
+
+// The units in blocks of the innermost axis of the largest output, where they fall apart along that one: a check
+// computes few units, and these are to have many outputs, or much work for each. An axis that is one block is left out.
+std::vector<FileUnitAxis> with_blocks(const CheckedFamily& subject, std::vector<FileUnitAxis> units) {
+  constexpr double kOutputs = 4096;
+  constexpr double kElements = 0x1p20;
+  constexpr double kOperations = 0x1p18;
+  const Axes& axes = std::ranges::max_element(subject.family.workloads, {}, [&](const Workload& workload) {
+                       return element_count(subject.family, workload.axes);
+                     })->axes;
+  const FileTensor* output = &subject.file.tensors.back();
+  for (std::size_t t = 0; t < subject.file.tensors.size(); ++t) {
+    const FileTensor& other = subject.file.tensors[t];
+    const bool is_larger = element_count(subject.family.tensors[t], axes) >
+                           element_count(*find_output(subject.family, output->name), axes);
+    output = other.role == Role::output && is_larger ? &other : output;
+  }
+  const auto innermost = std::ranges::find_if(
+      units, [&](const FileUnitAxis& unit) { return !output->extents.empty() && output->extents.back() == unit.axis; });
+  if (innermost == units.end()) {
+    return units;
+  }
+  std::rotate(innermost, innermost + 1, units.end());
+  const Work work = subject.family.work(axes);
+  const auto has_little_work = [&](const std::vector<FileUnitAxis>& some) {
+    double count = 1;
+    for (const FileUnitAxis& unit : some) {
+      count *= blocks_of(unit, axes);
+    }
+    return (work.flops + work.special_functions) / count < kOperations;
+  };
+  const auto is_small = [&] {
+    return elements_of_unit(subject, units, axes, true) < kOutputs &&
+           elements_of_unit(subject, units, axes, false) < kElements && has_little_work(units);
+  };
+  // A table that all units would share otherwise: to cut it takes longer than what is saved.
+  const std::vector<FileUnitAxis> outer(units.begin(), units.end() - 1);
+  if (!outer.empty() && has_little_work(outer) &&
+      elements_of_unit(subject, outer, axes, false) < elements_of_unit(subject, units, axes, false)) {
+    units = outer;
+  }
+  while (!units.empty() && is_small()) {
+    units.back().block *= 2;
+    if (units.back().block >= axes.at(units.back().axis)) {
+      units.pop_back();
+    }
+  }
+  return units;
 }
 
 // A reference that indexes an axis by what it reads may crash where that axis is cut.
 bool is_independent(const CheckedFamily& subject, const InputSet& inputs, const TensorMap& whole,
-                    const FileUnitAxis& unit) {
+                    const std::vector<FileUnitAxis>& units) {
   try {
-    return !difference_in_units(subject, inputs, whole, {unit});
+    return !difference_in_units(subject, inputs, whole, units);
   } catch (const UserError&) {
     return false;
   }
@@ -253,93 +292,116 @@ void refuse(const CheckedFamily& subject, const std::string& tensor, const std::
 }
 
 InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed) {
-  return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
+  return make_inputs(subject.family, each.workload.axes, seed, each.regime, subject.threads);
 }
 
-std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed) {
-  std::vector<Case> cases;
+void on_case(const Case& each, const std::function<void()>& work) {
+  const std::string axes = describe_axes(each.workload.axes);
+  const auto with_case = [&](const std::string& what) {
+    return fmt::format("{} (workload {}, {}, regime {})", replace_all(what, " (" + axes + ")", ""),
+                       each.workload_name(), axes, each.regime);
+  };
+  const std::string sizes = "\nsizes that the operation does not have are left out with '// apo:requires CONDITION'";
+  try {
+    work();
+  } catch (const NothingToCompare& error) {
+    const std::string regimes = each.regime == "typical"
+                                    ? ""
+                                    : fmt::format("leave {} out of apo:regimes (without such a line: '{}'), or ",
+                                                  each.regime, regimes_line({each.regime}));
+    throw NothingToCompare(with_case(error.what()), regimes + error.hint() + sizes);
+  } catch (const UserError& error) {
+    throw UserError(with_case(error.what()), error.hint() + sizes);
+  }
+}
+
+std::vector<Case> plan_cases(const Family& family, bool is_cpp) {
+  const bool all_extreme = std::ranges::all_of(
+      family.workloads, [](const Workload& workload) { return workload.kind == WorkloadKind::extreme; });
+  std::vector<Case> shapes;  // in the first regime
   for (const Workload& workload : family.workloads) {
-    if ((workload.kind == WorkloadKind::extreme && family.workloads.size() > 1) ||
-        (!is_cpp && is_large_for_command(family, workload))) {
-      continue;
+    Case shape{.workload = workload, .regime = family.regimes.front()};
+    if (element_count(family, workload.axes) > kSmallElements) {
+      shape.workload.axes = small_shape(family, workload.axes);
     }
-    const bool whole = element_count(family, workload.axes) <= kWholeElements;
-    const std::vector<std::int64_t> units =
-        whole ? std::vector<std::int64_t>() : draw_units(family.unit_count(workload.axes), kMostUnits, seed);
-    const bool all = is_cpp && workload.kind == WorkloadKind::ragged;
-    const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
-    for (std::size_t r = 0; r < family.regimes.size(); ++r) {
-      if (r == 0 || all || r == second) {
-        cases.push_back({.workload = &workload, .regime = family.regimes[r], .units = units});
-      }
+    shape.is_scaled = shape.workload.axes != workload.axes;
+    const auto has_its_axes = [&](const Workload& other) { return other.axes == shape.workload.axes; };
+    const bool is_known = std::ranges::any_of(shapes, has_its_axes, &Case::workload) ||
+                          (shape.is_scaled && std::ranges::any_of(family.workloads, has_its_axes));
+    if (!is_known && (all_extreme || workload.kind != WorkloadKind::extreme)) {
+      shapes.push_back(std::move(shape));
     }
   }
   // The smallest first: what is wrong shows in seconds.
-  std::ranges::stable_sort(cases, {}, [&](const Case& each) { return element_count(family, each.workload->axes); });
+  std::ranges::stable_sort(shapes, {}, [&](const Case& shape) { return element_count(family, shape.workload.axes); });
+  if (!is_cpp) {
+    shapes.resize(std::min(shapes.size(), kMostOfCommand));
+  }
+  const auto is_ragged = [](const Case& shape) { return shape.workload.kind == WorkloadKind::ragged; };
+  const bool any_ragged = std::ranges::any_of(shapes, is_ragged);
+  const auto enough = std::ranges::find_if(shapes, [&](const Case& shape) {
+    return &shape == &shapes.back() || element_count(family, shape.workload.axes) >= kElementsOfEveryRegime;
+  });
+  std::vector<Case> cases;
+  for (const Case& shape : shapes) {
+    const bool all = is_cpp && (any_ragged ? is_ragged(shape) : &shape == &*enough);
+    const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
+    for (std::size_t r = 0; r < family.regimes.size(); ++r) {
+      if (r == 0 || all || r == second) {
+        cases.push_back(shape);
+        cases.back().regime = family.regimes[r];
+      }
+    }
+  }
   return cases;
 }
 
-void check_memory(const CheckedFamily& subject) {
+void check_memory(const CheckedFamily& subject, const std::vector<Case>& cases) {
   // The smallest, and the first ragged one.
-  std::vector<const Workload*> chosen = {&*std::ranges::min_element(
-      subject.family.workloads, {},
-      [&](const Workload& workload) { return element_count(subject.family, workload.axes); })};
-  const auto ragged = std::ranges::find(subject.family.workloads, WorkloadKind::ragged, &Workload::kind);
-  if (ragged != subject.family.workloads.end() && &*ragged != chosen.front()) {
+  std::vector<const Case*> chosen = {&cases.front()};
+  const auto ragged = std::ranges::find_if(
+      cases, [](const Case& each) { return each.workload.kind == WorkloadKind::ragged && each.regime == "typical"; });
+  if (ragged != cases.end() && &*ragged != chosen.front()) {
     chosen.push_back(&*ragged);
   }
-  for (const Workload* workload : chosen) {
-    const InputSet inputs = make_inputs(subject.family, workload->axes, subject.seed, "typical", subject.threads);
-    const auto units = draw_units(subject.family.unit_count(workload->axes), 2 * kMostUnits, subject.seed);
-    (void)subject.program.ask({.mode = oracle::Mode::reference,
-                               .axes = workload->axes,
-                               .units = units,
-                               .values = &inputs.values,
-                               .threads = subject.threads},
-                              ProgramKind::sanitized);
+  for (const Case* each : chosen) {
+    on_case(*each, [&] {
+      const InputSet inputs = inputs_of(subject, *each, subject.seed);
+      (void)subject.program.ask({.mode = oracle::Mode::reference,
+                                 .axes = inputs.axes,
+                                 .units = {},
+                                 .values = &inputs.values,
+                                 .threads = subject.threads},
+                                ProgramKind::sanitized);
+    });
   }
 }
 
 void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case* whole = largest_whole(subject, cases);
-  if (whole == nullptr) {
-    refuse(subject, "", "no workload is small enough to check all of it",
-           "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
-  }
-  check_inputs_matter(subject, *whole);
-  if (subject.family.alternatives) {
-    check_draws(subject, *whole);
-  }
-  check_outputs_vary(subject, *whole);
-  if (is_cpp(subject) && !subject.file.units.empty()) {
-    check_units(subject, *whole);
-  }
+  const Case& whole = largest(subject, cases);
+  on_case(whole, [&] {
+    check_inputs_matter(subject, whole);
+    if (subject.family.alternatives) {
+      check_draws(subject, whole);
+    }
+    check_outputs_vary(subject, whole);
+    if (is_cpp(subject) && !subject.file.units.empty()) {
+      check_units(subject, whole);
+    }
+  });
 }
 
 std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases) {
-  const Case* small = largest_whole(subject, cases, kWholeElements);
-  if (small == nullptr) {
-    return {};
-  }
-  const InputSet inputs = inputs_of(subject, *small, subject.seed);
+  const InputSet inputs = inputs_of(subject, largest(subject, cases), subject.seed);
   const TensorMap whole = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
-  std::vector<FileUnitAxis> outer, last;
+  std::vector<FileUnitAxis> units;
   for (const AxisSpec& axis : subject.file.axes) {
-    const FileUnitAxis unit = {.axis = axis.name, .block = 1, .output = ""};
-    if (inputs.axes.at(axis.name) > 1 && fits(subject.file, {unit}) && is_independent(subject, inputs, whole, unit)) {
-      (is_last_extent(subject.file, axis.name) ? last : outer).push_back(unit);
+    units.push_back({.axis = axis.name, .block = 1, .output = ""});
+    if (inputs.axes.at(axis.name) < 2 || !fits(subject.file, units) || !is_independent(subject, inputs, whole, units)) {
+      units.pop_back();
     }
   }
-  if (outer.empty() && !last.empty()) {
-    last.front().block = kElementsOfUnit;
-    return {last.front()};
-  }
-  return outer;
-}
-
-bool has_large_case(const Family& family, const std::vector<Case>& cases) {
-  return std::ranges::any_of(
-      cases, [&](const Case& each) { return element_count(family, each.workload->axes) > kWholeElements; });
+  return with_blocks(subject, units);
 }
 
 }  // namespace apo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,17 @@ struct CheckedFamily {
   int threads;
 };
 
-// One workload in one regime.
+// One regime on one workload, which is scaled down where it is large: all of it is computed.
 struct Case {
-  const Workload* workload = nullptr;
+  Workload workload;
   std::string regime;
-  std::vector<std::int64_t> units;  // empty: all
-  std::string name() const { return workload->name + ", " + regime; }
+  bool is_scaled = false;
+  std::string workload_name() const { return workload.name + (is_scaled ? " scaled down" : ""); }
+  std::string name() const { return workload_name() + ", " + regime; }
 };
+
+// Does `work` on a case. Its UserErrors say on which, and which lines of the file leave it out.
+void on_case(const Case& each, const std::function<void()>& work);
 
 // Whether the reference is C++ in the file, and not a command.
 bool is_cpp(const CheckedFamily& subject);
@@ -43,18 +48,17 @@ bool is_cpp(const CheckedFamily& subject);
 [[noreturn]] void refuse(const CheckedFamily& subject, const std::string& tensor, const std::string& what,
                          const std::string& hint);
 InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed);
-// Two regimes on each workload, all of them on ragged ones; of a large one, some units. A reference in another language
-// computes the whole of a workload each time: of it two regimes on the smallest workloads.
-std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed);
+// Two regimes on each workload, all of them on ragged ones or, without any, on one; the smallest first. A workload of
+// more than kSmallElements is scaled down. A reference in another language is slow to start: of it two regimes on the
+// smallest workloads.
+std::vector<Case> plan_cases(const Family& family, bool is_cpp);
 
-// Whether a case has so many elements that some units of it are checked, where the family has units.
-bool has_large_case(const Family& family, const std::vector<Case>& cases);
-// The axes along which the work of a family without apo:unit falls into independent parts: batch and channels, or
-// n/4096 where each element is one. Empty where there are none, or no small case shows them.
+// The axes along which the work of a family without apo:unit falls into independent parts, the finest of these that
+// have some work: batch and position, or n/4096 where each element is one. Empty where there are none.
 std::vector<FileUnitAxis> independent_axes(const CheckedFamily& subject, const std::vector<Case>& cases);
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
-void check_memory(const CheckedFamily& subject);
+void check_memory(const CheckedFamily& subject, const std::vector<Case>& cases);
 // A program's outputs that differ from one call to the next, an output that depends on no input, is nearly constant or
 // is so along an extent; units that are not independent:
 void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases);

@@ -111,9 +111,8 @@ void check_derived(const CheckedFamily& subject, const Case& each, const InputSe
     return;
   }
   const Cause cause = cause_of_noise(subject, inputs, expected, tensor.name);
-  const std::string what =
-      fmt::format("the derived bound of {} is {} % of its values (workload {}); '{}' causes most of it", tensor.name,
-                  format_g(100 * bound, 2), each.workload->name, cause.operation);
+  const std::string what = fmt::format("the derived bound of {} is {} % of its values; '{}' causes most of it",
+                                       tensor.name, format_g(100 * bound, 2), cause.operation);
   if (bound > kTooWide && !is_stated(cause) && !subject.file.tolerance) {
     refuse(
         subject, tensor.name, what,
@@ -123,7 +122,7 @@ void check_derived(const CheckedFamily& subject, const Case& each, const InputSe
   const bool is_known = std::ranges::any_of(
       notes, [&](const std::string& note) { return note.starts_with("the derived bound of " + tensor.name + " "); });
   if (!is_known) {
-    notes.push_back(what + ": " + rewrite_of(cause));
+    notes.push_back(fmt::format("{} (workload {}): {}", what, each.workload_name(), rewrite_of(cause)));
   }
 }
 
@@ -137,7 +136,7 @@ double rms_bound(const Tolerance& tolerance, const std::vector<double>& expected
   return rms(bounds);
 }
 
-void check_declared(const CheckedFamily& subject, const Case& each, const InputSet& inputs, const Expected& expected,
+void check_declared(const CheckedFamily& subject, const InputSet& inputs, const Expected& expected,
                     const TensorSpec& tensor) {
   if (!subject.file.tolerance->reason.empty()) {
     return;
@@ -157,22 +156,22 @@ void check_declared(const CheckedFamily& subject, const Case& each, const InputS
   }
   if (own > other) {
     refuse(subject, tensor.name,
-           fmt::format("apo:tolerance allows {} {} on average, {}x the derived bound (workload {})", tensor.name,
-                       format_g(own, 2), format_g(own / other, 3), each.workload->name),
+           fmt::format("apo:tolerance allows {} {} on average, {}x the derived bound", tensor.name, format_g(own, 2),
+                       format_g(own / other, 3)),
            fmt::format("leave the line out, tighten it, or say why: '// apo:tolerance {} because REASON', which stands "
                        "beside every verdict",
                        tolerance_text(*subject.file.tolerance)));
   }
 }
 
-void check_decided(const CheckedFamily& subject, const Case& each, const Expected& expected, const TensorSpec& tensor) {
+void check_decided(const CheckedFamily& subject, const Expected& expected, const TensorSpec& tensor) {
   const std::vector<double>& noise = expected.noise.at(tensor.name);
   const auto open = std::ranges::count_if(noise, [](double sigma) { return std::isinf(sigma); });
   if (2 * open > std::ssize(noise)) {
-    refuse(subject, tensor.name,
-           fmt::format("{} of {} elements of {} may be anything: rounding decides them (workload {})", open,
-                       noise.size(), tensor.name, each.workload->name),
-           "draw inputs that lie further apart, or write the value that decides as an output too");
+    refuse(
+        subject, tensor.name,
+        fmt::format("{} of {} elements of {} may be anything: rounding decides them", open, noise.size(), tensor.name),
+        "draw inputs that lie further apart, or write the value that decides as an output too");
   }
 }
 
@@ -185,9 +184,9 @@ void check_tolerance(const CheckedFamily& subject, const Case& each, const Input
       continue;
     }
     if (!is_float(tensor.dtype)) {
-      check_decided(subject, each, expected, tensor);
+      check_decided(subject, expected, tensor);
     } else if (subject.file.tolerance && !subject.file.tolerance->is_derived) {
-      check_declared(subject, each, inputs, expected, tensor);
+      check_declared(subject, inputs, expected, tensor);
     } else {
       check_derived(subject, each, inputs, expected, tensor, notes);
     }

@@ -3,16 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <functional>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/executor_builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/campaign_checks.h"
 #include "harness/loop/campaign_progress.h"
@@ -111,6 +121,35 @@ std::string piped_source() {
   return text;
 }
 
+// On all CPUs; a compiler takes one.
+void build_all(const std::vector<std::pair<std::string, std::function<Build()>>>& jobs, Observer& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::pair<double, std::string> longest;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) {
+      try {
+        const Build build = jobs[i].second();
+        const std::lock_guard lock(mutex);
+        longest = std::max(longest, {build.from_cache ? 0 : build.seconds, jobs[i].first});
+      } catch (const std::exception&) {
+        continue;  // the candidate's own build meets it again, and its answer says so
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < std::min(jobs.size(), usable_cpus().size()); ++i) {
+      threads.emplace_back(work);
+    }
+  }
+  if (longest.first > 0) {
+    observer.say(fmt::format("compiled in {:.1f} s, {} builds on {} CPUs; the longest, of {}, took {:.1f} s",
+                             seconds_since(start), jobs.size(), usable_cpus().size(), longest.second, longest.first));
+  }
+}
+
 }  // namespace
 
 CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
@@ -123,7 +162,7 @@ CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observe
 }
 
 CandidateJudge::Judged CandidateJudge::read(const GivenCandidate& given) const {
-  Judged judged = given.variant.empty() ? read_file(given.path) : known(given.variant);
+  Judged judged = given.variant.empty() ? read_file({given.path, given.source}) : known(given.variant);
   if (judged.settings.empty()) {
     judged.settings = default_settings(judged.variant);
   }
@@ -139,9 +178,9 @@ CandidateJudge::Judged CandidateJudge::known(const std::string& text) const {
   return {.variant = variant, .settings = configuration.settings, .is_known = true};
 }
 
-CandidateJudge::Judged CandidateJudge::read_file(const std::string& path) const {
+CandidateJudge::Judged CandidateJudge::read_file(const GivenFile& file) const {
   const Catalogue& catalogue = workspace_.catalogue();
-  Variant variant = of_candidate([&] { return catalogue.read(path, choice_.family); });
+  Variant variant = of_candidate([&] { return catalogue.read(file, choice_.family); });
   if (const Variant* known = catalogue.with_text(variant.source_hash)) {
     return {.variant = *known, .is_known = true};
   }
@@ -161,7 +200,10 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
     const Judged candidate = read(given);
     answer.variant = given.variant.empty() ? candidate.variant.id()
                                            : Configuration{candidate.variant.id(), candidate.settings}.label();
-    if (check_device(candidate, answer)) {
+    if (const std::string note = call_note(workspace_.family(choice_.family), candidate.variant); !note.empty()) {
+      answer.feedback.push_back(note);
+    }
+    if (check_device(candidate, answer) && !make_baseline(candidate, answer)) {
       judge(candidate, word, answer);
     }
   } catch (const EnvironmentError& error) {
@@ -178,6 +220,17 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
   return answer;
 }
 
+// Whether a new one passes its gates, and is registered.
+bool CandidateJudge::is_kept(const Judged& candidate, CandidateAnswer& answer) {
+  const Variant& variant = candidate.variant;
+  const bool passes = of_candidate([&] { return passes_checks(workspace_, variant, {}, observer_, answer); });
+  if (passes) {
+    of_candidate([&] { return workspace_.catalogue().add(variant); });
+    keep_variant(registered_, workspace_.paths(), variant, answer);
+  }
+  return passes;
+}
+
 // Without a GPU, what the CPU says of a candidate for one is the answer; with one the experiment asks it. False ends
 // the answer.
 bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answer) {
@@ -186,17 +239,67 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   if (variant.target != Target::cuda || workspace_.has_gpu(&missing)) {
     return true;
   }
-  if (is_device_variant(variant) && !candidate.is_known) {
-    if (!of_candidate([&] { return passes_checks(workspace_, variant, {}, observer_, answer); })) {
+  if (!candidate.is_known) {
+    if (!is_kept(candidate, answer)) {
       return false;
     }
-    keep_variant(registered_, workspace_.paths(), variant, answer);
     if (!answer.path.empty()) {
-      answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
+      answer.feedback.push_back("it is registered" + (is_device_variant(variant)
+                                                          ? ", and 'apo verify " + variant.id() + " --on cpu' checks it"
+                                                          : std::string()));
     }
   }
   answer.feedback.push_back("its time needs a GPU: " + missing);
   return false;
+}
+
+bool CandidateJudge::make_baseline(const Judged& candidate, CandidateAnswer& answer) {
+  const Variant& variant = candidate.variant;
+  workspace_.use(variant.target);
+  if (candidate.is_known || family_baseline(workspace_, choice_.family)) {
+    return false;
+  }
+  if (is_kept(candidate, answer)) {
+    answer.verdict = CandidateVerdict::registered;
+    answer.score = 1;
+    answer.incumbent = variant.id();
+    answer.feedback.push_back(
+        fmt::format("the first variant of {} for target {}: the baseline that others are judged against",
+                    choice_.family, to_string(variant.target)));
+  }
+  return true;
+}
+
+void CandidateJudge::build_ahead(const std::vector<GivenCandidate>& all) {
+  if (all.size() < 2) {
+    return;
+  }
+  const Family& family = workspace_.family(choice_.family);
+  BuildOptions options{
+      .cache = workspace_.paths().builds, .home = workspace_.paths().home, .device = executor_device()};
+  const Builder without_gpu(options);
+  std::vector<std::pair<std::string, std::function<Build()>>> jobs;
+  for (const GivenCandidate& given : all) {
+    try {
+      const Judged candidate = read(given);
+      const Variant& variant = candidate.variant;
+      const bool on_host = variant.target == Target::host;
+      const Policy policy = trial_policy(workspace_, choice_, variant.target);
+      const Axes& axes = workspace_.workload(family, policy.workloads.front()).axes;
+      const bool here = on_host || workspace_.has_gpu();
+      for (const bool sanitize : {false, true}) {
+        const Builder& builder = here ? workspace_.builder(sanitize) : without_gpu;
+        if (on_host || !sanitize) {
+          jobs.emplace_back(variant.id(), [&, candidate] {
+            return builder.build(family, candidate.variant, axes, candidate.settings);
+          });
+        }
+      }
+    } catch (const InvalidCandidate&) {
+      continue;  // the answer to this candidate says why
+    }
+  }
+  build_all(jobs, observer_);
 }
 
 void CandidateJudge::judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer) {

@@ -62,6 +62,7 @@ Prediction prediction_over(const Variant& candidate, const Variant& incumbent);
 // A file, or a known variant with settings.
 struct GivenCandidate {
   std::string path = {};
+  std::string source = {};   // in place of the file's text; see GivenFile
   std::string shown = {};    // in evidence, in place of the whole path
   std::string variant = {};  // "family/name[SETTING=VALUE]"
   std::string judge = {};    // the word of a preset; "" is that of the choice
@@ -85,6 +86,11 @@ class CandidateJudge {
   // UserError for an unknown family, workload or word.
   CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer);
 
+  // Compiles the files, which takes most of a trial's time, as many at once as there are CPUs; each answer() finds its
+  // build. Nothing for one alone.
+  void build_ahead(const std::vector<GivenCandidate>& all);
+
+  // Of a family without a variant for the target, the first that passes its gates is the baseline.
   // Answers for an invalid variant and for a missing capability of this machine too. Throws UserError only for a
   // mistake outside the candidate.
   CandidateAnswer answer(const GivenCandidate& given);
@@ -98,10 +104,12 @@ class CandidateJudge {
     bool is_known = false;
   };
   Judged read(const GivenCandidate& given) const;
-  Judged read_file(const std::string& path) const;
+  Judged read_file(const GivenFile& file) const;
   Judged known(const std::string& configuration) const;
   Trial& trial_for(Target target);
   bool check_device(const Judged& candidate, CandidateAnswer& answer);
+  bool make_baseline(const Judged& candidate, CandidateAnswer& answer);
+  bool is_kept(const Judged& candidate, CandidateAnswer& answer);
   void judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer);
   void diagnose(const Configuration& configuration, const Trial& trial, CandidateAnswer& answer);
 

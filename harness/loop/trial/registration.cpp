@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -17,7 +18,9 @@
 #include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "journal/facts/variants.h"
@@ -71,7 +74,7 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
   const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   std::vector<GateResult> gates;
-  if (is_device_variant(variant)) {
+  if (variant.target == Target::cuda) {
     gates.push_back(executor_gate(runtime, configuration, observer));
   }
   const bool ran = !gates.empty() && gates.back().ran;
@@ -88,7 +91,7 @@ std::vector<GateResult> check_here(Workspace& workspace, const Variant& variant,
   workspace.use(variant.target, Workspace::AskedWorker::serves);
   const Family& family = workspace.family(variant.family);
   Experiment alone{.candidate = {.variant = variant.id(), .settings = default_settings(variant)}};
-  const Runtime runtime = workspace.runtime(family);
+  const Runtime runtime = workspace.runtime(family, {{variant.id(), variant}});
   const EvaluatePlan plan{.workloads = {&first_supported(family, runtime, alone.candidate)},
                           .seed = secret_seed(),
                           .time_same_code = true,
@@ -128,8 +131,8 @@ std::string unknown_technique(const std::string& name, Target target) {
                      guess.empty() ? "" : "; " + guess);
 }
 
-std::vector<std::string> notes_on(const Variant& variant, bool verified) {
-  std::vector<std::string> notes;
+std::vector<std::string> notes_on(const Family& family, const Variant& variant, bool verified) {
+  std::vector<std::string> notes = {call_note(family, variant)};
   if (variant.idea.empty() && variant.techniques.empty() && !variant.prediction) {
     notes.emplace_back("it names neither an idea nor a technique, and predicts nothing");
   }
@@ -173,7 +176,7 @@ std::vector<GateResult> executor_gates(const Paths& paths, const Variant& varian
 }
 
 BackgroundGates::Run executor_check(const Workspace& workspace, const Variant& variant) {
-  if (!is_device_variant(variant) || workspace.catalogue().is_scanned(variant)) {
+  if (variant.target != Target::cuda || workspace.catalogue().is_scanned(variant)) {
     return {};
   }
   return [paths = workspace.paths(), variant](const std::stop_token& stop) {
@@ -210,29 +213,44 @@ void keep_variant(Catalogue& registered, const Paths& paths, const Variant& vari
 }
 
 void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file) {
+  // A file as it is stands under its own path in a text of another name.
+  const std::string whole = std::filesystem::absolute(file).lexically_normal().string();
+  const auto rename = [&](const std::string& text) { return replace_all(replace_all(text, path, file), whole, file); };
   for (GateResult& gate : answer.gates) {
-    gate.evidence = replace_all(gate.evidence, path, file);
+    gate.evidence = rename(gate.evidence);
   }
   for (std::string& line : answer.feedback) {
-    line = replace_all(line, path, file);
+    line = rename(line);
   }
+}
+
+std::string call_note(const Family& family, const Variant& variant) {
+  if (is_device_variant(variant) || !variant.object.empty()) {
+    return "";
+  }
+  std::vector<std::string> names;
+  for (const ArgumentField& field : argument_fields(family, variant)) {
+    names.push_back(field.name);
+  }
+  const PlainCall call = plain_call(family, variant);
+  const bool as_the_contract = call.text == family.name + "(" + join(names, ", ") + ")";
+  return call.function.empty() || as_the_contract ? "" : "calls " + call.text;
 }
 
 CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
   // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
   // whatever happens to the file meanwhile.
   Catalogue registered = workspace.catalogue();
-  const Registration tried = workspace.catalogue().add(request.file, request.family);
+  const GivenFile file = brought_file(request.file, request.function, request.lines);
+  const Registration tried = workspace.catalogue().add(file, request.family);
   const Variant variant = *tried.variant;
   CandidateAnswer answer{.variant = variant.id()};
-  if (tried.already_registered) {
-    answer.verdict = CandidateVerdict::already_registered;
-    answer.path = variant.path;
-  } else if (passes_checks(workspace, variant, request.checks, observer, answer)) {
+  if (passes_checks(workspace, variant, request.checks, observer, answer)) {
+    answer.verdict = tried.already_registered ? CandidateVerdict::already_registered : CandidateVerdict::registered;
+    answer.path = tried.already_registered ? variant.path : "";
     keep_variant(registered, workspace.paths(), variant, answer);
-    answer.verdict = CandidateVerdict::registered;
     if (!answer.path.empty()) {
-      answer.feedback = notes_on(variant, request.checks.verify);
+      answer.feedback = notes_on(workspace.family(variant.family), variant, request.checks.verify);
       std::erase(answer.feedback, "");
     }
   }

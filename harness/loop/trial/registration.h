@@ -17,8 +17,8 @@ struct VariantChecks {
   bool verify = true;    // build it and check its results
   bool executor = true;  // a device variant on this CPU too
 };
-// The gates of a variant of the workspace's catalogue that is compared with nothing, cheapest first, up to the one that
-// fails: those of an evaluation before its timing. Without a GPU, what the CPU says of a variant for one; the
+// The gates of a variant, which need not be in the catalogue, that is compared with nothing, cheapest first, up to the
+// one that fails: those of an evaluation before its timing. Without a GPU, what the CPU says of a variant for one; the
 // executor's evidence says why when it cannot check the variant, and then the variant is compiled, where there is a
 // toolkit. Adds gates and log; marks the answer as wrong and returns false when a gate fails.
 bool passes_checks(Workspace& workspace, const Variant& variant, const VariantChecks& checks, Observer& observer,
@@ -34,10 +34,13 @@ BackgroundGates::Run executor_check(const Workspace& workspace, const Variant& v
 
 struct RegistrationRequest {
   std::string file;
-  std::string family;  // of a file whose block names none; "" takes the folder's name
+  std::string function = {};            // of the file, which is called; see brought_file()
+  std::vector<std::string> lines = {};  // of a metadata block, for the file as it is
+  std::string family;                   // of a file whose block names none; "" takes the folder's name
   VariantChecks checks = {};
 };
-// The part of a trial without timing. What the author may want to know or change is the feedback of a variant that was
+// The part of a trial without timing. A text that is registered already is checked again: its family may have changed.
+// What the author may want to know or change is the feedback of a variant that was
 // registered. Nothing but the workspace's own catalogue changes when a gate fails. UserError for what is no valid
 // variant.
 CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer);
@@ -49,6 +52,10 @@ void keep_variant(Catalogue& registered, const Paths& paths, const Variant& vari
 
 // Gates and feedback know the whole path of a file; users know the one that they gave.
 void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file);
+
+// "calls norm4(out, inp, N=rows)" where a plain function is not called as the contract has it; "" where it is, and for
+// other forms.
+std::string call_note(const Family& family, const Variant& variant);
 
 // Retires a registered variant: its file moves to .apo/retired/, whose path is returned, and the journal keeps what it
 // has. UserError with "did you mean" for an unknown name.

@@ -18,7 +18,8 @@ Configuration root_configuration(const Workspace& workspace, const std::string& 
   }
   throw UserError(
       fmt::format("family {} has no variant for target {} to start from", family, to_string(workspace.target())),
-      "register one with 'apo register FILE', or name one with --baseline");
+      fmt::format("'apo try {} FILE' makes the first file that passes its baseline; or name one with --baseline",
+                  family));
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {
 double floor_of(const Family& family, const Workload& workload, const Machine& machine,
                 const std::vector<Roof>& roofs) {
   Work work = family.work(workload.axes);
+  work.flops = work.is_estimate ? 0 : work.flops;
   // On a GPU, whose copy roofs are those of its memory, as much as fits the L2 need not reach the memory within a call.
   if (machine.target == Target::cuda) {
     work.bytes = std::max(0.0, work.bytes - static_cast<double>(machine.l2_bytes));

@@ -273,9 +273,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
-  runtime.sources = [this](const Configuration& configuration) {
-    return all_sources(catalogue_.get(configuration.variant));
-  };
+  runtime.sources = [find](const Configuration& configuration) { return all_sources(find(configuration.variant)); };
   if (machine_.target == Target::cuda) {
     // Host code is called once, and is not there when its work is checked and timed.
     runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {

@@ -10,8 +10,10 @@
 #include "harness/core/guards.h"
 #include "harness/executor/module.h"
 #include "harness/worker/child/device.h"
+#include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/shared_tensors.h"
+#include "kernels/abi.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -105,8 +107,9 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
     std::memcpy(memory_at(layout_.buffers[copy.to]), memory_at(from), static_cast<std::size_t>(from.bytes));
   }
   Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
-  if (loaded.called && !keep_state) {
-    // Variables of the module start as the source says: the old one goes first, since both have one path.
+  if (loaded.called && (!keep_state || loaded.plan.library)) {
+    // Variables of the module start as the source says, and those of host code, which may point at memory of another
+    // call, always: the old one goes first, since both have one path.
     std::string why;
     loaded.module = nullptr;
     loaded.module = executor::Module::open(loaded.path, why);
@@ -123,6 +126,20 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
   words.insert(words.end(), layout_.words.begin(), layout_.words.end());
   executor::GlobalMemory memory(std::move(all), begin(), begin() + static_cast<std::uintptr_t>(layout_.bytes));
   const std::uint64_t seed = derive_seed(seed_, "schedule", calls_++);
+  const auto failed = [slot](const executor::Finding& finding) {
+    return Failure{finding.is_mistake ? Outcome::incorrect : Outcome::not_checkable, finding.sentence, slot};
+  };
+  if (loaded.plan.library) {
+    const apo_call call{.abi_version = APO_ABI_VERSION,
+                        .struct_bytes = sizeof(apo_call),
+                        .arguments = words.data(),
+                        .threads = 1,
+                        .reserved = 0,
+                        .stream = nullptr};
+    int answer = 0;
+    const auto finding = loaded.module->call_host(&call, memory, {.seed = seed, .cpus = threads_}, answer);
+    return finding ? failed(*finding) : refusal(answer, slot);
+  }
   for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {
     const KernelLaunch& launch = loaded.plan.launches[i];
     const executor::KernelCall kernel{.kernel = launch.kernel,
@@ -133,7 +150,7 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
     const auto finding =
         loaded.module->launch(kernel, memory, {.seed = derive_seed(seed, "launch", i), .cpus = threads_});
     if (finding) {
-      return Failure{Outcome::incorrect, finding->sentence, slot};
+      return failed(*finding);
     }
   }
   return std::nullopt;

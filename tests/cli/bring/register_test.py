@@ -62,6 +62,39 @@ class Register(RegisterTest):
         added("simple")
         self.assertEqual(self.json("show", "halves/simple")["parent"], "halves/another")
 
+    def test_one_that_is_registered_is_checked_against_the_family_that_changed(self):
+        self.register("halves.h", HALVES)
+        text = "void halves(const float* x, float* y, int64_t n) { while (n-- > 0) y[n] = x[n] / 2; }\n"
+        self.register("mine.cpp", text, "--family", "halves")
+        self.said(self.register("mine.cpp", text, "--family", "halves").out, *GATES, "halves/mine is already registered")
+        self.register("halves.h", HALVES.replace("x[i] / 2", "x[i] / 4"))
+        ran = self.register("mine.cpp", text, "--family", "halves", code=3)
+        self.said(ran.out, "correctness: incorrect")
+        self.said(ran.err, "halves/mine is not registered: gate correctness says incorrect")
+
+    def test_a_file_as_it_is_is_called_by_the_names_of_its_parameters(self):
+        self.place.write("theirs/part.cpp", "void one(float* out, const float* in, int i) { out[i] = in[i]; }\n")
+        self.place.write("theirs/copies.cpp", '#include "assert.h"\n#include "part.cpp"\n'
+                         "void in_blocks(float* y, const float* inp, int n, const int block) {\n"
+                         "  for (int i = 0; i < n; i += block)\n"
+                         "    for (int j = i; j < n && j < i + block; ++j) one(y, inp, j);\n}\n"
+                         "void backwards(float* y, const float* inp, int n) { while (n-- > 0) one(y, inp, n); }\n"
+                         "int main() { return 0; }\n")
+        words = ["register", "theirs/copies.cpp", "--family", "copy"]
+        self.said(self.apo(*words, code=3).out, "there is no function that can be called as 'void copy(",
+                  "name one with --function or '// apo:function NAME': in_blocks, backwards")
+        refused = self.apo(*words, "--function", "in_blocks", code=3)
+        self.said(refused.out, "build_failed, theirs/copies.cpp:3: in_blocks cannot be called: nothing fits its parameter "
+                  "'const float* inp'; say what it gets: '// apo:function in_blocks inp=NAME'")
+        self.said(refused.err, "the function:  in_blocks(float* y, const float* inp, int n, const int block)",
+                  "the contract:  copy(const float* x, float* y, int64_t n)")
+        ran = self.apo(*words, "--line", "function in_blocks inp=x block=8")
+        self.said(ran.out, "note: calls in_blocks(y, inp=x, n, block=8)", "copy/copies registered: ")
+        words += ["--line", "tune block 4,16", "--function"]
+        self.said(self.apo(*words, "in_blocks inp=x").out, "note: calls in_blocks(y, inp=x, n, block)",
+                  "copy/in_blocks registered: ")
+        self.said(self.apo("verify", "copy/in_blocks[block=16]", "--workload", "n4k", "--no-sanitizers").out, "valid")
+
     def test_a_note_names_a_tunable_that_no_line_reads(self):
         for name, code, expected in (("unread", "// BLOCK\n", 1), ("is_read", "static_assert(BLOCK > 0);\n", 0)):
             out = self.register(name + ".cpp", f"// apo:variant copy/{name}\n// apo:tune BLOCK 64,128\n"
@@ -273,6 +306,8 @@ class RegisterOnCpu(RegisterTest):
         self.said(self.register("race.cu", zoo("race_of_neighbours"), code=3).err, "gate executor says incorrect")
         self.said(self.register("honest.cu", zoo("honest_syncwarp")).out, "executor: valid")
         self.assertTrue(self.place.exists(".apo/variants/copy/honest_syncwarp.cu"))
+        self.said(self.register("short.cu", zoo("host_allocates_too_little"), code=3).err, "gate executor says incorrect")
+        self.said(self.register("host.cu", zoo("honest_host_code")).out, "executor: valid")
 
     def test_a_variant_of_large_sizes_alone_is_compiled_and_said_to_be_unchecked(self):
         large = ('// apo:variant copy/large\n// apo:target cuda sm_80\n// apo:requires n > 1000000\n'
@@ -293,6 +328,16 @@ class RegisterUncheckable(RegisterTest):
         self.said(ran.out, "executor: not checked", "build: valid, compiled for")
         self.said(self.register("unknown.cu", zoo("unknown_intrinsic"), code=3).err,
                   "gate build says build_failed")
+
+    def test_code_that_only_a_gpus_compiler_takes_is_registered_and_said_to_be_unchecked(self):
+        text = replaced(zoo("honest_syncwarp"), 'extern "C" __global__',
+                        "__device__ int own() {\n  __shared__ alignas(16) int x[4];\n  return x[0];\n}\n"
+                        'extern "C" __global__')
+        ran = self.register("own.cu", text, code=None)
+        if "not run on a GPU" not in ran.out:
+            self.skipTest("there is a GPU, or no toolkit")
+        self.assertEqual(ran.code, 0, ran.both)
+        self.said(ran.out, "executor: not checked, n1001: not checkable on the CPU: own.cu:", "build: valid, compiled for")
 
 
 main()

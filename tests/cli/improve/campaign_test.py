@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import unittest
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 from apo_test import (COPY_HEAD, EIGHT_COPIES, HAS_GPU, RIGHT_COPY, CommandTest, HeldTurn, binary, main,
@@ -328,6 +329,24 @@ class Try(CommandTest):
         verdicts = self.judged(self.place, *"try copy same.cpp --workload n4k --json".split()).document["verdicts"]
         self.assertEqual(verdicts[0]["variant"], "copy/same")
         self.assertNotEqual(verdicts[0]["experiment"]["id"], 0)
+
+    def test_the_first_file_that_passes_is_the_baseline_of_a_family_without_variants(self):
+        self.place.write("halves.h", "// apo:family halves\n// apo:axis n 1..65536\n// apo:input x f32[n]\n"
+                         "// apo:output y f32[n]\n// apo:workload w production n=4096\ntemplate <class Real>\n"
+                         "void reference(int64_t n, const Real* x, Real* y) {\n"
+                         "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / 2;\n}\n")
+        self.apo("register", "halves.h")
+        head = f"// {uuid.uuid4()}: in no cache of builds\nvoid halves(const float* x, float* y, long n) {{ "
+        self.place.write("wrong.cpp", head + "y[0] = x[0]; }\n")
+        self.place.write("z_first.cpp", head + "for (long i = 0; i < n; ++i) y[i] = x[i] / 2; }\n")
+        self.place.write("a_second.cpp", head + "for (int k = 0; k < 9; ++k) { for (long i = 0; i < n; ++i) y[i] = x[i] / 2;"
+                         ' __asm__ volatile("" ::: "memory"); } }\n')
+        ran = self.judged(self.place, *"try halves wrong.cpp z_first.cpp a_second.cpp".split(), code=3)
+        self.said(ran.out, "halves/wrong: incorrect: ",
+                  "halves/z_first: the first variant of halves for target host: the baseline")
+        self.assertRegex(ran.out, r"halves/a_second: (reverted .* over halves/z_first|inconclusive)")
+        self.assertRegex(ran.err, r"compiled in .* 6 builds on .* the longest, of halves/")
+        self.assertEqual(self.json("show", "halves/a_second")["parent"], "halves/z_first")
 
     def test_nothing_that_passes_the_gates_is_a_failed_gate(self):
         self.place.write("broken.cpp", "int x;\n")

@@ -83,6 +83,19 @@ TEST(CoveringShapes, OfOneGroupingAreThoseThatItTakes) {
   }
 }
 
+TEST(CoveringShapes, OfACandidateThatTakesNoSmallWorkloadComeFromAProductionOne) {
+  Family family = family_with(all);
+  family.workloads[0].axes = {{"b", 4}, {"rows", 256}, {"cols", 1024}};
+  const auto takes = [](const Axes& axes) {
+    return axes.at("b") % 2 == 0 && axes.at("rows") % 64 == 0 && axes.at("cols") % 128 == 0;
+  };
+  EXPECT_EQ(base_shapes(family, takes, 1 << 18).back(), (Axes{{"b", 2}, {"rows", 64}, {"cols", 128}}));
+  EXPECT_EQ(base_shapes(family, takes, 1 << 10).size(), 1U) << "no production workload is small enough";
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_GE(drawn(family, seed, takes, 1 << 18).size(), 3U) << seed;
+  }
+}
+
 TEST(CoveringShapes, AreNoneWhereNothingElseIsTaken) {
   const Family family = family_with(all);
   EXPECT_TRUE(drawn(family, 1, [&](const Axes& axes) { return axes == family.workloads[0].axes; }).empty());

@@ -30,7 +30,8 @@ TEST(CompilerNames, OfTheSourceItselfAndOfTheArchitectureAreItsOwn) {
   for (const char* source : {"#ifndef __TILES_CUH__\n#define __TILES_CUH__\n#endif\n", "#if __CUDA_ARCH__ >= 900\n",
                              "#ifdef __CUDACC__\n#endif\n", "#ifndef WARP\n#define WARP 32\n#endif\n#if WARP == 32\n",
                              "// __GNUC__\n/* #ifdef\n__GNUC__ */ const char* s = \"__GNUC__\";\n",
-                             "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n", "#pragma once\n"}) {
+                             "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n", "#pragma once\n",
+                             "#if __CUDACC_VER_MAJOR__ < 12\n#endif\n", "f(__FILE__);\n"}) {
     EXPECT_EQ(asks_for_compiler(source), "") << source;
   }
 }

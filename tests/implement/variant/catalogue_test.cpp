@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/implement/fixtures.h"
 #include "tests/shipped_families.h"
 
@@ -55,6 +57,39 @@ TEST_F(CatalogueTest, BadFileIsListedAndHarmsNobody) {
   ASSERT_EQ(catalogue.problems().size(), 4u);
   EXPECT_EQ(catalogue.problems()[0].path, (root() / "a" / "bad.cpp").string());
   expect_contains(catalogue.problems()[0].what, "it does not say which operation it computes");
+}
+
+TEST_F(CatalogueTest, OfAFolderThatIsNamedAfterItsSourceTheOthersAreItsParts) {
+  const auto own = [](const std::string& name) { return "// apo:variant copy/" + name + "\n#include \"part.cpp\"\n"; };
+  write(root() / "a" / "copy" / "whole" / "whole.cpp", own("whole"));
+  write(root() / "a" / "copy" / "whole" / "part.cpp", source("part"));
+  write(root() / "a" / "copy" / "whole" / "below" / "more.cpp", source("more"));
+  write(root() / "a" / "copy" / "folder" / "one.cpp", source("one"));
+  const Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.ids(), (std::vector<std::string>{"copy/one", "copy/whole"}));
+  EXPECT_EQ(catalogue.find("copy/whole")->headers.size(), 1u);
+  EXPECT_TRUE(catalogue.problems().empty());
+}
+
+TEST_F(CatalogueTest, AFileAsItIsIsAVariantThatIncludesItAndIsRegisteredWithIt) {
+  const fs::path file = write(root() / "theirs" / "norms.cpp", "void norm2(const float* x, float* y, int n) {}\n");
+  Catalogue catalogue = loaded();
+  const GivenFile given = brought_file(file, "norm2", {"tune block 8", "flags -O2"});
+  const Variant variant = catalogue.read(given, "copy");
+  EXPECT_EQ(variant.id(), "copy/norm2");
+  EXPECT_EQ(variant.source, "// apo:function norm2\n// apo:tune block 8\n// apo:flags -O2\n#include \"norms.cpp\"\n");
+  ASSERT_EQ(variant.headers.size(), 1u);
+  EXPECT_EQ(catalogue.register_variant(variant, root() / "b").variant->source_hash, variant.source_hash);
+  EXPECT_EQ(loaded().ids(), (std::vector<std::string>{"copy/norm2"}));
+
+  EXPECT_EQ(brought_file(file, "", {}).source, "");
+  EXPECT_EQ(brought_file(file, "", {"flags -O2"}).path, file);
+  EXPECT_EQ(brought_file(file, "", {"flags -O2"}).source, "// apo:flags -O2\n" + read_file(file));
+  EXPECT_EQ(brought_file(file, "mine::norm2<32>", {}).path, root() / "theirs" / "norm2.cpp");
+  const fs::path with_block = write(root() / "theirs" / "own.cpp", source("own"));
+  EXPECT_EQ(brought_file(with_block, "", {"flags -O2"}).source, "// apo:flags -O2\n" + source("own"));
+  EXPECT_NE(error_of([&] { brought_file(root() / "gone.cpp", "norm2", {}); }), "");
+  expect_contains(error_of([&] { catalogue.read(brought_file(file, "norm2", {"flag -O2"}), "copy"); }), "did you mean");
 }
 
 TEST_F(CatalogueTest, SameIdWithOtherContentNamesBothFiles) {
@@ -150,6 +185,14 @@ TEST_F(CatalogueTest, VariantsThatNameNoParentGrowFromTheFirstOfTheirTarget) {
   EXPECT_EQ(catalogue.baseline("spin", Target::host), nullptr);
   EXPECT_EQ(catalogue.get("copy/better").parent, "copy/simple");
   EXPECT_EQ(catalogue.get("copy/simple").parent, "");
+}
+
+TEST_F(CatalogueTest, TheNextBaselineIsTheOldestRegisteredFileWhateverItsName) {
+  const fs::path first = write(root() / "b" / "copy" / "second_by_name.cpp", "int x;\n");
+  const fs::path later = write(root() / "b" / "copy" / "a_later_one.cpp", "int y;\n");
+  fs::last_write_time(later, fs::last_write_time(first) + std::chrono::seconds(1));
+  EXPECT_EQ(loaded().baseline("copy", Target::host)->id(), "copy/second_by_name");
+  EXPECT_EQ(loaded().get("copy/a_later_one").parent, "copy/second_by_name");
 }
 
 TEST_F(CatalogueTest, UnregisteringMovesTheFileAndItsHeadersAway) {

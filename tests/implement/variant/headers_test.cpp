@@ -93,11 +93,33 @@ TEST_F(HeadersTest, NamesThatLeadElsewhereOrStandForOtherFilesAreRefused) {
   write(root() / "in" / "sub" / "up.h", "#include \"../../secret.h\"\n");
   expect_contains(refusal("#include \"sub/up.h\"\n"), "up.h:1: \"../../secret.h\" cannot name a header");
   for (const char* name : {"../secret.h", "/etc/passwd", "..\\secret.h", "kernels/../../secret.h", "./sub/x.h",
-                           "mine.cpp", "manifest.json", "variant.o", "..", "-o.h", ".h", "a b.h", "$(x).h", "x.h\t"}) {
+                           "manifest.json", "variant.o", "..", "-o.h", ".h", "a b.h", "$(x).h", "x.h\t"}) {
     expect_contains(refusal("#include \"" + std::string(name) + "\"\n"), "cannot name a header of a variant");
   }
   expect_contains(refusal("#include \"" + std::string(200, 'x') + ".h\"\n"), "cannot name a header of a variant");
   expect_contains(refusal("#include \"spin.args.h\"\n"), "there is no header");
+  expect_contains(refusal("#include \"mine.cpp\"\n"), "\"mine.cpp\" includes itself");
+}
+
+TEST_F(HeadersTest, HaveAnyExtensionAndMayLieInAFolderThatTheHarnessHasToo) {
+  write(root() / "in" / "author.cu", "#include \"kernels/tile.cuh\"\n");
+  write(root() / "in" / "kernels" / "tile.cuh", "#include \"table.txt\"\n");
+  write(root() / "in" / "kernels" / "table.txt", "// a table\n");
+  EXPECT_EQ(names(load("#include \"author.cu\"\n#include \"kernels/abi.h\"\n#include \"kernels/family.h\"\n")),
+            (std::vector<std::string>{"author.cu", "kernels/table.txt", "kernels/tile.cuh"}));
+}
+
+TEST_F(HeadersTest, AQuotedNameThatLiesNowhereElseIsTheCompilers) {
+  EXPECT_TRUE(load("#include \"assert.h\"\n#include \"sys/time.h\"\n").headers.empty());
+  write(root() / "in" / "assert.h", "// the author's\n");
+  EXPECT_EQ(names(load("#include \"assert.h\"\n")), (std::vector<std::string>{"assert.h"}));
+}
+
+TEST_F(HeadersTest, OneWithTheNameThatTheVariantsOwnFileGetsIsRefused) {
+  write(root() / "in" / "other.cpp", "// another file\n");
+  const fs::path file = write(root() / "in" / "file.cpp", source("other", "", "#include \"other.cpp\"\n"));
+  expect_contains(error_of([&] { load_variant(file.string()); }),
+                  "it includes \"other.cpp\", and its own file has that name");
 }
 
 TEST(StrayInclude, IsOneThatLeadsOutOfTheVariantHoweverItIsWritten) {

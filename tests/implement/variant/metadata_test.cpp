@@ -120,6 +120,13 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kMistakes = 
     {"apo:scratch: unknown symbol 'm'", {"scratch h 4*m"}},
     {"has no size", {"scratch h"}},
     {"a host variant has no kernels to launch", {"launch k grid=1 block=1"}},
+    {"is not a flag that a variant may have on target host",
+     {"flags -O2 -o", "flags -fplugin=x.so", "flags -include", "flags -I.", "flags -DX=$(x)", "flags -std=c++17/x",
+      "flags --use_fast_math", "flags -fsanitize=address", "flags -mcpu=@file", "flags @file"}},
+    {"'-fplugin=x.so' is not a flag that a variant may have on target host | -std=c++17", {"flags -fplugin=x.so"}},
+    {"the parameter 'N' is repeated", {"function f N=1 N=2"}},
+    {"'N' is not a parameter | write PARAMETER=EXPRESSION", {"function f N"}},
+    {"is not the name of a function", {"function 3f", "function f;g", "function f<"}},
 };
 
 TEST(Metadata, AMistakeIsNamedWithItsLineAndHint) {
@@ -155,6 +162,19 @@ TEST(Metadata, AMistakeInALaunchIsNamed) {
   for (const auto& [launch, error] : kLaunches) {
     expect_contains(cuda_problem(std::string("// apo:launch ") + launch), error);
   }
+}
+
+TEST(Metadata, FlagsAndFunctionAreReadForItsForm) {
+  const Variant variant = parse_variant(
+      cuda_source("// apo:flags -std=c++17 --use_fast_math\n// apo:flags --maxrregcount=64 -DTILE=8 -fmad=false -O2\n"
+                  "// apo:function mine::f<8> N=n / 2 block_size=256\n"),
+      "a.cu");
+  EXPECT_EQ(join(variant.flags, " "), "-std=c++17 --use_fast_math --maxrregcount=64 -DTILE=8 -fmad=false -O2");
+  EXPECT_EQ(variant.function, "mine::f<8>");
+  EXPECT_EQ(variant.arguments.at("N"), "n / 2");
+  expect_contains(cuda_problem("// apo:flags -ffast-math"), "is not a flag that a variant may have on target cuda");
+  expect_contains(cuda_problem("// apo:function f\n// apo:launch k grid=1 block=1"),
+                  "an apo:launch line excludes this one");
 }
 
 TEST(Metadata, AMacroInACommentIsNotRead) {

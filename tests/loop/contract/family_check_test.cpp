@@ -116,6 +116,43 @@ TEST(FamilyCheck, ALargeWorkloadOfAFileWithoutUnitsIsCheckedOnTheOnesThatAreFoun
   expect_contains(large.notes[0], "it is checked with '// apo:unit rows'");
 }
 
+// Each row takes work that grows with its length; a call of more than 65,536 elements ends the check.
+std::string large_norm(const std::string& workload, const std::string& more = "") {
+  return "// apo:family    norm\n// apo:idea      Rows over their norm.\n// apo:axis      B 1..1024\n"
+         "// apo:axis      T 1..65536\n// apo:axis      C 1..65536\n// apo:input     x f32[B,T,C] normal\n"
+         "// apo:output    y f32[B,T,C]\n// apo:output    size f32[B,T]\n" +
+         more + "// apo:workload  " + workload +
+         "\n#include <stdexcept>\ntemplate <class Real>\n"
+         "void reference(int64_t B, int64_t T, int64_t C, const Real* x, Real* y, Real* size) {\n"
+         "  if (B * T * (2 * C + 1) > 65536) throw std::runtime_error(\"called at a large size\");\n"
+         "  for (int64_t i = 0; i < B * T; ++i, x += C, y += C) {\n    Real sum = 0;\n"
+         "    for (int64_t c = 0; c < C; ++c) sum += x[c] * x[c];\n    size[i] = sqrt(sum);\n"
+         "    for (int64_t c = 0; c < C; ++c) y[c] = x[c] / size[i];\n  }\n}\n";
+}
+
+TEST(FamilyCheck, NoCallHasTheSizeOfALargeWorkload) {
+  const FamilyCheck result = check(large_norm("llm production B=64 T=4096 C=8192", "// apo:requires  C % 8 == 0\n"));
+  EXPECT_EQ(unit_line(result.units), "// apo:unit B T") << "every axis that holds, not the first one";
+  EXPECT_EQ(result.workload, "llm");
+  EXPECT_EQ(result.work.flops, 64.0 * 4096 * 2 * 8192) << "of the workload itself";
+  EXPECT_EQ(result.work.special_functions, 64.0 * 4096);
+  EXPECT_FALSE(result.work.is_estimate);
+  EXPECT_EQ(result.work.bytes, 4 * (2 * 64.0 * 4096 * 8192 + 64 * 4096));
+  expect_contains(join(result.notes, "\n"), "B16_T16_C16 (small) and B15_T15_C16 (ragged) too");
+}
+
+TEST(FamilyCheck, AMessageNamesWorkloadSizesRegimeAndElementAndTheLinesThatMendIt) {
+  const std::string text = large_norm("llm production B=64 T=4096 C=8192", "// apo:regimes typical zero_rows\n");
+  try {
+    check(text);
+    FAIL();
+  } catch (const UserError& error) {
+    expect_contains(error.what(), "nan in y[");
+    expect_contains(error.what(), "] (workload B15_T15_C15, B=15 C=15 T=15, regime zero_rows)");
+    expect_contains(error.hint(), "leave zero_rows out of apo:regimes");
+  }
+}
+
 // Squares of denormal numbers are 0 in binary32, and no legal rounding makes one negative.
 TEST(FamilyCheck, NormsOfLongRowsAreCheckedInUnitsAndInEveryRegime) {
   const FamilyCheck result = check(
@@ -194,7 +231,7 @@ TEST(FamilyCheck, ARegimeInWhichNothingIsFiniteIsLeftOutUnlessTheFileNamesIt) {
   EXPECT_TRUE(std::ranges::find(check_of_exp.left_out, "extreme") != check_of_exp.left_out.end());
   expect_contains(join(check_of_exp.notes, "\n"), "regime extreme is left out");
   expect_contains(refusal_of(elementwise("exp(x[i])", "f32[n] normal", "f32", "// apo:regimes typical extreme\n")),
-                  "odd, extreme");
+                  "(workload odd, n=333, regime extreme)");
 }
 
 TEST(FamilyCheck, NanAndInfinitiesAreComparedWhereTheContractSaysSo) {

@@ -5,7 +5,8 @@
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect not_checkable
 // zoo: guard build
-// zoo: evidence not checkable on the CPU: __no_such_intrinsic
+// zoo: evidence not checkable on the CPU:
+// zoo: evidence '__no_such_intrinsic' was not declared
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -1,2 +1,5 @@
 class constexpr:
     pass
+
+
+float32 = "the type float32"

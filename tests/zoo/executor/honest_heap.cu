@@ -1,11 +1,9 @@
-// apo:variant    copy/device_heap
+// apo:variant    copy/honest_heap
 // apo:target     cuda sm_80
 // apo:technique  test
 // apo:idea       Takes its buffer from the heap.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect not_checkable
-// zoo: guard build
-// zoo: evidence not checkable on the CPU: malloc
+// zoo: expect valid
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

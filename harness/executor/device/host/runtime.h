@@ -1,0 +1,187 @@
+// harness/executor/device/host/runtime.h - the part of CUDA's runtime that host code calls round its kernels: launches,
+// memory, errors. Streams are one queue, and every call is complete when it returns.
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <utility>
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorNotSupported = 801
+};
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributePreferredSharedMemoryCarveout };
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1 };
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrMultiProcessorCount = 16
+};
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
+
+struct cudaDeviceProp {  // of the H200 that launch expressions see
+  char name[256] = "CPU executor as sm_90";
+  size_t totalGlobalMem = 150000000000, sharedMemPerBlock = 49152, sharedMemPerBlockOptin = 232448;
+  size_t sharedMemPerMultiprocessor = 233472;
+  int major = 9, minor = 0, multiProcessorCount = 132, warpSize = 32, l2CacheSize = 62914560;
+  int maxThreadsPerBlock = 1024, maxThreadsPerMultiProcessor = 2048, maxBlocksPerMultiProcessor = 32;
+  int regsPerBlock = 65536, regsPerMultiprocessor = 65536;
+};
+
+namespace apo_cpu {
+
+inline cudaError_t last_error = cudaSuccess;
+inline cudaError_t noted(int error) {
+  last_error = error == 0 ? last_error : static_cast<cudaError_t>(error);
+  return static_cast<cudaError_t>(error);
+}
+
+// `kernel<<<grid, block, shared>>>` becomes such a call of a function that calls the kernel. The result takes the
+// kernel's arguments, of which each thread gets copies.
+template <class Kernel>
+auto launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) {
+  return [=](auto... arguments) __attribute__((no_sanitize("thread"))) {
+    const auto thread = [=]() __attribute__((no_sanitize("thread"))) {
+      kernel(arguments...);
+    };
+    using Thread = decltype(thread);
+    const HostLaunch launch{name,
+                            [](const void* one) __attribute__((no_sanitize("thread"))){(*static_cast<Thread*>(one))();
+  }
+  , &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared
+};
+noted(call_launch(&launch));
+};  // namespace apo_cpu
+}
+
+}  // namespace apo_cpu
+
+inline cudaError_t cudaGetLastError() {
+  const cudaError_t error = apo_cpu::last_error;
+  apo_cpu::last_error = cudaSuccess;
+  return error;
+}
+inline cudaError_t cudaPeekAtLastError() {
+  return apo_cpu::last_error;
+}
+inline const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaSuccess ? "cudaSuccess" : "a CUDA error";
+}
+inline const char* cudaGetErrorString(cudaError_t error) {
+  return cudaGetErrorName(error);
+}
+
+template <class T>
+cudaError_t cudaMalloc(T** memory, size_t bytes) {
+  return apo_cpu::noted(apo_cpu::call_allocate(reinterpret_cast<void**>(memory), bytes));
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 1) {
+  return cudaMalloc(memory, bytes);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** memory, size_t bytes, cudaStream_t) {
+  return cudaMalloc(memory, bytes);
+}
+inline cudaError_t cudaFree(void* memory) {
+  return apo_cpu::noted(apo_cpu::call_release(memory));
+}
+inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t) {
+  return cudaFree(memory);
+}
+APO_CPU_UNSEEN inline cudaError_t cudaMemset(void* to, int byte, size_t bytes) {
+  const int error = apo_cpu::call_touch(to, bytes, true);
+  if (error == 0) {
+    __builtin_memset(to, byte, bytes);
+  }
+  return apo_cpu::noted(error);
+}
+inline cudaError_t cudaMemsetAsync(void* to, int byte, size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(to, byte, bytes);
+}
+APO_CPU_UNSEEN inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  int error = apo_cpu::call_touch(from, bytes, false);
+  error = error == 0 ? apo_cpu::call_touch(to, bytes, true) : error;
+  if (error == 0) {
+    __builtin_memmove(to, from, bytes);
+  }
+  return apo_cpu::noted(error);
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
+  for (size_t row = 0; row < height; ++row) {
+    if (cudaMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width,
+                   kind) != cudaSuccess) {
+      return cudaErrorInvalidValue;
+    }
+  }
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return cudaMemcpy(reinterpret_cast<char*>(&symbol) + offset, from, bytes, kind);
+}
+
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMultiProcessorCount       ? 132
+           : attribute == cudaDevAttrMaxSharedMemoryPerBlock ? 49152
+                                                             : 1024;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 1;
+  return cudaSuccess;
+}
+template <class... Arguments>
+cudaError_t cudaFuncSetAttribute(Arguments...) {
+  return cudaSuccess;
+}
+template <class... Arguments>
+cudaError_t cudaFuncSetCacheConfig(Arguments...) {
+  return cudaSuccess;
+}
+#define APO_CPU_NOTHING_TO_DO(NAME, PARAMETER) \
+  inline cudaError_t NAME(PARAMETER) {         \
+    return cudaSuccess;                        \
+  }
+APO_CPU_NOTHING_TO_DO(cudaSetDevice, int)
+APO_CPU_NOTHING_TO_DO(cudaDeviceSynchronize, )
+APO_CPU_NOTHING_TO_DO(cudaStreamSynchronize, cudaStream_t)
+APO_CPU_NOTHING_TO_DO(cudaEventSynchronize, cudaEvent_t)
+APO_CPU_NOTHING_TO_DO(cudaEventDestroy, cudaEvent_t)
+#undef APO_CPU_NOTHING_TO_DO
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) {
+  return cudaSuccess;
+}

@@ -1,0 +1,57 @@
+// kernels/encode.cpp - loops with the dtype as a constant.
+#include "kernels/encode.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/parallel.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;  // elements that a thread converts at a time
+
+// Calls work(begin, end) for chunks that cover [0, count), the chunks spread over threads.
+template <class Work>
+void for_each_chunk(std::size_t count, int threads, Work work) {
+  for_each_index((count + kChunk - 1) / kChunk, threads,
+                 [&](std::size_t chunk) { work(chunk * kChunk, std::min((chunk + 1) * kChunk, count)); });
+}
+
+}  // namespace
+
+void encode(DType dtype, std::span<const double> values, std::byte* to) {
+  with_dtype(dtype, [&]<DType kDType>() {
+    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t bits = to_bits(kDType, values[i]);  // little-endian: its lowest bytes come first
+      std::memcpy(to + i * size, &bits, size);
+    }
+  });
+}
+
+std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
+  const auto size = static_cast<std::size_t>(dtype_bytes(dtype));
+  std::vector<std::byte> bytes(values.size() * size);
+  for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+    encode(dtype, std::span(values).subspan(begin, end - begin), bytes.data() + begin * size);
+  });
+  return bytes;
+}
+
+std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads) {
+  std::vector<double> values(bytes.size() / static_cast<std::size_t>(dtype_bytes(dtype)));
+  with_dtype(dtype, [&]<DType kDType>() {
+    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
+    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, bytes.data() + i * size, size);
+        values[i] = from_bits(kDType, bits);
+      }
+    });
+  });
+  return values;
+}
+
+}  // namespace apo
