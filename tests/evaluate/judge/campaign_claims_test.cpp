@@ -56,8 +56,8 @@ TEST(BaselineClaim, SaysWhatBothArmsAreOfTheBaselineAndHoldsWhereTheirDifference
   const BaselineClaim holds = check_baseline_claim(2.0, equal, slow);
   EXPECT_TRUE(holds.holds);
   EXPECT_EQ(baseline_sentence(holds, "c/new", "c/plain", 7.389),
-            "Against the family's baseline c/plain it is 1.000x [1.000, 1.000] (n=10); the incumbent itself is slower "
-            "than that: 0.135x [0.135, 0.135].");
+            "Against the family's baseline c/plain it is 1.00x [1.00x, 1.00x] (n=10); the incumbent itself is "
+            "slower than that: 0.14x [0.14x, 0.14x].");
   EXPECT_EQ(baseline_sentence(check_baseline_claim(0.0, equal, equal), "c/plain", "c/plain", 1),
             "It is the family's own baseline.");
   const BaselineClaim fails = check_baseline_claim(2.0, equal, slight);
