@@ -80,7 +80,8 @@ def main():
         for program, row in zip(options.programs, medians):
             ratio = [f" ({now / before:.2f}x)" if row is not medians[0] else "" for now, before in zip(row, medians[0])]
             cells = " | ".join(f"{value:.3g}{times}" for value, times in zip(row, ratio))
-            print(f"| {variant} | {workload} | {os.path.basename(program.partition("@")[0])} | {cells} |", flush=True)
+            name = os.path.basename(program.partition("@")[0])
+            print(f"| {variant} | {workload} | {name} | {cells} |", flush=True)
         for folder in folders:
             folder.cleanup()
 

@@ -7,19 +7,6 @@
 #include "kernels/parallel.h"
 
 namespace apo {
-namespace {
-
-constexpr std::size_t kChunk = std::size_t{1} << 20;  // elements that a thread converts at a time
-
-// Calls work(begin, end) for chunks that cover [0, count), the chunks spread over threads.
-template <class Work>
-void for_each_chunk(std::size_t count, int threads, Work work) {
-  for_each_index((count + kChunk - 1) / kChunk, threads,
-                 [&](std::size_t chunk) { work(chunk * kChunk, std::min((chunk + 1) * kChunk, count)); });
-}
-
-}  // namespace
-
 void encode(DType dtype, std::span<const double> values, std::byte* to) {
   with_dtype(dtype, [&]<DType kDType>() {
     constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));

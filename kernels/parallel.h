@@ -36,6 +36,14 @@ void for_each_index(std::size_t count, int threads, Work work) {
   for_each_unit(indices, threads, [&](std::int64_t i) { work(static_cast<std::size_t>(i)); });
 }
 
+// Calls work(begin, end) for chunks that cover [0, count), likewise: of so many elements that a thread is worth it.
+template <class Work>
+void for_each_chunk(std::size_t count, int threads, Work work) {
+  constexpr std::size_t kChunk = std::size_t{1} << 20;
+  for_each_index((count + kChunk - 1) / kChunk, threads,
+                 [&](std::size_t chunk) { work(chunk * kChunk, std::min((chunk + 1) * kChunk, count)); });
+}
+
 // How many of the threads each of `count` tasks has for itself when they share them; 0 where there are more tasks.
 inline int threads_of_each(int threads, std::size_t count) {
   return threads / static_cast<int>(std::max(count, std::size_t{1}));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -236,21 +235,6 @@ std::vector<double> effects_over_baseline(const Runtime& runtime, const Configur
                                     plan.preset, observer, arm.label() + " against " + baseline.label(), waited_s));
 }
 
-EffectInterval interval_of(const std::vector<double>& effects) {
-  constexpr double kAlpha = 0.001;  // each side
-  const WalshAverages averages(effects);
-  return {averages.hodges_lehmann(), averages.lower(kAlpha), averages.upper(kAlpha)};
-}
-
-// By the rule of a certification's alarm.
-bool is_well_below(double claimed, const std::vector<double>& candidate, const std::vector<double>& incumbent) {
-  constexpr double kAlpha = 0.005;
-  constexpr double kShare = 0.7;
-  std::vector<double> between;
-  std::ranges::transform(candidate, incumbent, std::back_inserter(between), std::minus<>());
-  return WalshAverages(between).upper(kAlpha) < kShare * claimed;
-}
-
 }  // namespace
 
 BaselineClaim hold_against_baseline(const Runtime& runtime, const Experiment& experiment, const EvaluatePlan& plan,
@@ -268,10 +252,7 @@ BaselineClaim hold_against_baseline(const Runtime& runtime, const Experiment& ex
                     static_cast<std::uint64_t>(look));
     const auto of = [&](const Configuration& arm) { return effects_over_baseline(runtime, arm, plan, seed, observer); };
     const std::vector<double> candidate = of(experiment.candidate);
-    const std::vector<double> incumbent = of(experiment.incumbent);
-    claim = {.candidate = interval_of(candidate),
-             .incumbent = interval_of(incumbent),
-             .holds = !is_well_below(claimed, candidate, incumbent)};
+    claim = check_baseline_claim(claimed, candidate, of(experiment.incumbent));
   }
   return claim;
 }

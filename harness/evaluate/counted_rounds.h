@@ -56,21 +56,9 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
                                       const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
                                       int index, Observer& observer);
 
-struct EffectInterval {
-  double effect = 0;
-  double lower = 0;
-  double upper = 0;
-};
-// The two arms of a claim against the plan's baseline, each in the place of the candidate, over kBaselineRounds fresh
-// rounds. Log effects with their 99.8 % intervals; that of the baseline itself is 0.
-inline constexpr int kBaselineRounds = 10;
-struct BaselineClaim {
-  EffectInterval candidate;
-  EffectInterval incumbent;
-  bool holds = true;  // what lies between the two is not well below the claim
-};
-// A claim that does not seem to hold is looked at once more, in new rounds, which decide. Throws EnvironmentError where
-// the baseline does not run.
+// The two arms of a claim against the plan's baseline over kBaselineRounds fresh rounds each. A claim that does not
+// seem to hold is looked at once more, in new rounds, which decide. Throws EnvironmentError where the baseline does not
+// run.
 BaselineClaim hold_against_baseline(const Runtime& runtime, const Experiment& experiment, const EvaluatePlan& plan,
                                     Observer& observer);
 

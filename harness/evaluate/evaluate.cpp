@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/counted_rounds.h"
+#include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/runner.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -98,27 +98,6 @@ void check_every_regime(const Evaluation& evaluation) {
   }
 }
 
-std::string ratio_text(const EffectInterval& interval) {
-  return format_interval(std::exp(interval.effect), std::exp(interval.lower), std::exp(interval.upper)).all();
-}
-
-// What the two series say, as a part of the verdict.
-std::string baseline_text(const Experiment& experiment, const std::string& baseline, const BaselineClaim& claim) {
-  if (!claim.holds) {
-    return fmt::format(
-        "The gain did not come back against the family's baseline {}: the candidate is {} of that and the incumbent "
-        "{}, where {} was found between the two (n={}).",
-        baseline, ratio_text(claim.candidate), ratio_text(claim.incumbent),
-        format_ratio(experiment.judgement->speedup()), kBaselineRounds);
-  }
-  const std::string slow =
-      claim.incumbent.upper < 0 ? "; the incumbent itself is slower than that: " + ratio_text(claim.incumbent) : "";
-  return experiment.candidate.label() == baseline
-             ? fmt::format("It is the family's own baseline{}.", slow)
-             : fmt::format("Against the family's baseline {} it is {} (n={}){}.", baseline, ratio_text(claim.candidate),
-                           kBaselineRounds, slow);
-}
-
 // An incumbent may be slow where it finds itself in that role, and small errors of a chain of accepts add up.
 void check_against_baseline(const Evaluation& evaluation) {
   Experiment& experiment = evaluation.experiment;
@@ -132,7 +111,7 @@ void check_against_baseline(const Evaluation& evaluation) {
   GateResult gate{.gate = "baseline"};
   try {
     const BaselineClaim claim = hold_against_baseline(evaluation.runtime, experiment, plan, evaluation.observer);
-    gate.evidence = baseline_text(experiment, plan.baseline->label(), claim);
+    gate.evidence = baseline_sentence(claim, experiment.candidate.label(), plan.baseline->label(), judgement.speedup());
     judgement.sentence = claim.holds ? judgement.sentence + " " + gate.evidence : gate.evidence;
     if (!claim.holds) {
       judgement.verdict = Verdict::reverted;

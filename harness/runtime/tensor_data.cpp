@@ -18,15 +18,6 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;  // elements that a thread converts at a time
-
-// Calls work(begin, end) for chunks that cover [0, count), the chunks spread over threads.
-template <class Work>
-void for_each_chunk(std::size_t count, int threads, Work work) {
-  for_each_index((count + kChunk - 1) / kChunk, threads,
-                 [&](std::size_t chunk) { work(chunk * kChunk, std::min((chunk + 1) * kChunk, count)); });
-}
-
 // Keeps the values of these tensors as they are stored, and their bytes. They are rounded where they lie: those of a
 // large tensor take long to allocate again.
 void store(InputSet& inputs, const std::vector<const TensorSpec*>& tensors, TensorMap& raw, int threads) {
@@ -156,9 +147,15 @@ double OutputView::value(DType dtype, std::int64_t element) const {
 
 namespace {
 
-InputSet drawn_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
+// With the values of all inputs where drawing them took these, else with none.
+InputSet drawn_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                       int threads) {
-  InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
+  Axes axes = workload.axes;
+  if (!workload.repeated_axis.empty()) {
+    std::int64_t& entries = axes.at(workload.repeated_axis);
+    entries = std::min(entries, workload.distinct);
+  }
+  InputSet inputs{.axes = workload.axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
   if (family.draw) {
     inputs.bytes = family.draw(axes, seed, regime, threads);
     if (is_any_derived(family)) {
@@ -180,31 +177,25 @@ InputSet drawn_inputs(const Family& family, const Axes& axes, std::uint64_t seed
 
 }  // namespace
 
-InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
-                     int threads) {
-  InputSet inputs = drawn_inputs(family, axes, seed, regime, threads);
-  inputs.values = values_of(family, inputs, threads);
-  return inputs;
-}
-
 InputSet stored_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                        int threads) {
-  Axes drawn = workload.axes;
-  if (!workload.repeated_axis.empty()) {
-    std::int64_t& entries = drawn.at(workload.repeated_axis);
-    entries = std::min(entries, workload.distinct);
-  }
-  InputSet inputs = drawn_inputs(family, drawn, seed, regime, threads);
-  inputs.axes = workload.axes;
+  InputSet inputs = drawn_inputs(family, workload, seed, regime, threads);
   inputs.values.clear();
   return inputs;
 }
 
 InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                      int threads) {
-  InputSet inputs = stored_inputs(family, workload, seed, regime, threads);
-  inputs.values = values_of(family, inputs, threads);
+  InputSet inputs = drawn_inputs(family, workload, seed, regime, threads);
+  if (inputs.values.empty()) {
+    inputs.values = values_of(family, inputs, threads);
+  }
   return inputs;
+}
+
+InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
+                     int threads) {
+  return make_inputs(family, Workload{.name = "", .axes = axes}, seed, regime, threads);
 }
 
 TensorMap values_of(const Family& family, const InputSet& inputs, int threads) {

@@ -200,7 +200,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/core", 9111},
     {"harness/evaluate", 13003},
     {"harness/exchange", 2590},
-    {"harness/executor", 4748},
+    {"harness/executor", 4744},
     {"harness/families", 3300},
     {"harness/fleet", 2192},
     {"harness/implement", 7776},

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
 
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
@@ -149,6 +152,38 @@ SentinelCheck check_sentinel(std::span<const double> effects, std::span<const do
   }
   check.stop = !check.why.empty();
   return check;
+}
+
+BaselineClaim check_baseline_claim(double claimed_effect, std::span<const double> candidate,
+                                   std::span<const double> incumbent) {
+  const auto interval_of = [](std::span<const double> effects) {
+    const WalshAverages averages(effects);
+    return EffectInterval{averages.hodges_lehmann(), averages.lower(kCertificationAlpha),
+                          averages.upper(kCertificationAlpha)};
+  };
+  std::vector<double> between;
+  std::ranges::transform(candidate, incumbent, std::back_inserter(between), std::minus<>());
+  return {.candidate = interval_of(candidate),
+          .incumbent = interval_of(incumbent),
+          .holds = WalshAverages(between).upper(kRatchetAlpha) >= kRatchetShare * claimed_effect};
+}
+
+std::string baseline_sentence(const BaselineClaim& claim, const std::string& candidate, const std::string& baseline,
+                              double claimed_speedup) {
+  const auto ratio = [](const EffectInterval& interval) {
+    return format_interval(std::exp(interval.effect), std::exp(interval.lower), std::exp(interval.upper)).all();
+  };
+  if (!claim.holds) {
+    return fmt::format(
+        "The gain did not come back against the family's baseline {}: the candidate is {} of that and the incumbent "
+        "{}, where {} was found between the two (n={}).",
+        baseline, ratio(claim.candidate), ratio(claim.incumbent), format_ratio(claimed_speedup), kBaselineRounds);
+  }
+  const std::string slow =
+      claim.incumbent.upper < 0 ? "; the incumbent itself is slower than that: " + ratio(claim.incumbent) : "";
+  return candidate == baseline ? fmt::format("It is the family's own baseline{}.", slow)
+                               : fmt::format("Against the family's baseline {} it is {} (n={}){}.", baseline,
+                                             ratio(claim.candidate), kBaselineRounds, slow);
 }
 
 ClockCoupling check_clock_coupling(std::span<const SoloRun> solo_runs) {

@@ -24,6 +24,25 @@ double confirm_alpha(int index, const JudgePreset& preset);
 // is below 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
 Certification certify(const std::vector<Round>& rounds, double claimed_effect);
 
+// What a claim is beside the family's baseline: both of its arms in the place of the candidate of as many rounds. Log
+// effects with their 99.8 % intervals; the baseline's own is 0.
+inline constexpr int kBaselineRounds = 10;
+struct EffectInterval {
+  double effect = 0;
+  double lower = 0;
+  double upper = 0;
+};
+struct BaselineClaim {
+  EffectInterval candidate;
+  EffectInterval incumbent;
+  bool holds = true;  // what lies between the two is not well below the claim, by the rule of a certification's alarm
+};
+BaselineClaim check_baseline_claim(double claimed_effect, std::span<const double> candidate,
+                                   std::span<const double> incumbent);
+// As a part of the verdict, which claims `claimed_speedup`; both names are labels of configurations.
+std::string baseline_sentence(const BaselineClaim& claim, const std::string& candidate, const std::string& baseline,
+                              double claimed_speedup);
+
 // The result of the baseline against its own copy. A difference is a bug of the judge or of the machine.
 struct SentinelCheck {
   double effect = 0;  // HL of the last sentinel

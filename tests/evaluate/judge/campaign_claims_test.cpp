@@ -51,6 +51,20 @@ TEST(Certification, IgnoresEffectsThatWereWrittenIntoTheRecord) {
   EXPECT_NEAR(certify(rounds, 0.0).effect, 0.0, 1e-6);
 }
 
+TEST(BaselineClaim, SaysWhatBothArmsAreOfTheBaselineAndHoldsWhereTheirDifferenceIsTheClaim) {
+  const std::vector<double> equal(kBaselineRounds, 0.0), slow(kBaselineRounds, -2.0), slight(kBaselineRounds, -0.3);
+  const BaselineClaim holds = check_baseline_claim(2.0, equal, slow);
+  EXPECT_TRUE(holds.holds);
+  EXPECT_EQ(baseline_sentence(holds, "c/new", "c/plain", 7.389),
+            "Against the family's baseline c/plain it is 1.00x [1.00x, 1.00x] (n=10); the incumbent itself is "
+            "slower than that: 0.14x [0.14x, 0.14x].");
+  EXPECT_EQ(baseline_sentence(check_baseline_claim(0.0, equal, equal), "c/plain", "c/plain", 1),
+            "It is the family's own baseline.");
+  const BaselineClaim fails = check_baseline_claim(2.0, equal, slight);
+  EXPECT_FALSE(fails.holds);
+  expect_contains(baseline_sentence(fails, "c/new", "c/plain", 7.389), "The gain did not come back");
+}
+
 TEST(Certification, NeedsThirtyEightRoundsThatCount) {
   EXPECT_THROW(certify(certification_rounds(0.1, 0.01, 37), 0.1), UserError);
   EXPECT_THROW(certify(certification_rounds(0.1, 0.01, 39), 0.1), UserError);

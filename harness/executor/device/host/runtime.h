@@ -51,22 +51,18 @@ inline cudaError_t noted(int error) {
   return static_cast<cudaError_t>(error);
 }
 
+#define APO_CPU_UNSEEN_LAMBDA __attribute__((no_sanitize("thread")))  // APO_CPU_UNSEEN would be of its type there
+
 // `kernel<<<grid, block, shared>>>` becomes such a call of a function that calls the kernel. The result takes the
 // kernel's arguments, of which each thread gets copies.
 template <class Kernel>
 auto launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) {
-  return [=](auto... arguments) __attribute__((no_sanitize("thread"))) {
-    const auto thread = [=]() __attribute__((no_sanitize("thread"))) {
-      kernel(arguments...);
-    };
-    using Thread = decltype(thread);
-    const HostLaunch launch{name,
-                            [](const void* one) __attribute__((no_sanitize("thread"))){(*static_cast<Thread*>(one))();
-  }
-  , &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared
-};
-noted(call_launch(&launch));
-};  // namespace apo_cpu
+  return [=](auto... arguments) APO_CPU_UNSEEN_LAMBDA {
+    const auto thread = [=]() APO_CPU_UNSEEN_LAMBDA { kernel(arguments...); };
+    const auto run = [](const void* one) APO_CPU_UNSEEN_LAMBDA { (*static_cast<decltype(thread)*>(one))(); };
+    const HostLaunch launch{name, run, &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared};
+    noted(call_launch(&launch));
+  };
 }
 
 }  // namespace apo_cpu
