@@ -53,7 +53,7 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   if (const auto attached = worker.attach(tensors); !attached) {
     return attached.failure();
   }
-  return worker.record(0);
+  return worker.record(0, options.deadline);
 }
 
 LaunchPlan plan_of(const RecordedCall& call) {
@@ -70,11 +70,9 @@ LaunchPlan plan_of(const RecordedCall& call) {
   }
   plan.keeps_state =
       std::ranges::any_of(call.modules, [](const RecordedModule& module) { return !module.variables.empty(); }) ||
-      std::ranges::any_of(call.memory, &RecordedMemory::changes);
+      !call.memory.empty();
   return plan;
 }
-
-}  // namespace
 
 Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
                      const Build& library) {
@@ -95,6 +93,16 @@ Build recorded_build(const Runtime& runtime, const Configuration& configuration,
   build.object_hash = sha256(read_file(file));
   build.plan = plan_of(*call);
   return build;
+}
+
+}  // namespace
+
+void record_libraries(Runtime& runtime) {
+  runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    const Build built = recording.build(configuration, axes, sanitize);
+    const bool is_library = built.outcome == Outcome::valid && built.plan.library;
+    return is_library ? recorded_build(recording, configuration, axes, built) : built;
+  };
 }
 
 }  // namespace apo

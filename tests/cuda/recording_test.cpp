@@ -1,8 +1,8 @@
 // tests/cuda/recording_test.cpp - libraries that are called once, and then judged as what they put on a GPU.
 #include <gtest/gtest.h>
 
-#include "harness/runtime/recorded_build.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/zoo/says.h"
 
 namespace apo {
 namespace {
@@ -28,15 +28,10 @@ class Recordings : public testing::CudaTest {
       GTEST_SKIP() << "no nvcc here";
     }
   }
-  Build recorded(const std::string& id) const {
-    const Build library = cuda_->build(id);
-    EXPECT_EQ(library.outcome, Outcome::valid) << library.evidence << library.log;
-    return recorded_build(cuda_->runtime(), {id, {}}, cuda_->ragged().axes, library);
-  }
   // Of a library with this code before and in its launch.
   Build recorded(const std::string& name, const std::string& before, const std::string& launch) {
     cuda_->add("// apo:variant copy/" + name + "\n" + kRecordedHead + before + kRecordedLaunch + launch + "}\n");
-    return recorded("copy/" + name);
+    return cuda_->build("copy/" + name);
   }
   CheckResult replayed(const std::string& id, const Build& build) {
     return check_build(cuda_->runtime(), {id, {}}, build, cuda_->ragged(), 5, testing::cuda_worker());
@@ -78,7 +73,7 @@ TEST_F(Recordings, TablesThatTheFirstCallMakesAreThere) {
 }
 
 TEST_F(Recordings, OfCublasIsRightOnOtherInputs) {
-  const Build build = recorded("copy/cuda_cublas_copy");
+  const Build build = cuda_->build("copy/cuda_cublas_copy");
   ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
   const CheckResult result = replayed("copy/cuda_cublas_copy", build);
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
@@ -105,16 +100,47 @@ TEST_F(Recordings, WhatTheHostDoesWithTheNumbersIsRefused) {
   expect_refused("does_nothing", "  return 0;\n", "it gives the GPU no work");
 }
 
-TEST_F(Recordings, RoundsOfOneTakeTheTimeOfTheKernelAlone) {
-  const Build build = recorded("timed", "", "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
+TEST_F(Recordings, WorkOnAnotherStreamIsInTheTimeBesideADeviceVariant) {
+  const Build build = recorded("on_its_own_stream",
+                               "static cudaStream_t own = nullptr;\n"
+                               "__global__ void spin(const float* x, float* y, long long n, long long cycles) {\n"
+                               "  for (const long long start = clock64(); clock64() - start < cycles;) {}\n"
+                               "  for (long long i = threadIdx.x; i < n; i += 256) y[i] = x[i];\n}\n",
+                               "  if (own == nullptr) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n"
+                               "  spin<<<1, 256, 0, own>>>(a.x, a.y, a.n, 10'000'000);\n  return 0;\n");
   ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
   Worker worker(testing::cuda_worker());
   SharedTensors tensors = shared_tensors();
   ASSERT_TRUE(load_build(worker, 0, build));
+  ASSERT_TRUE(load_build(worker, 1, cuda_->build("copy/cuda_simple")));
+  EXPECT_EQ(worker.confinement(), "device code only");
   ASSERT_TRUE(worker.attach(tensors));
-  const auto samples = worker.run({.order = {0, 0}, .repetitions = 3, .cache = CachePolicy::cold});
+  const auto samples = worker.run({.order = {0, 1, 1, 0}, .repetitions = 3, .cache = CachePolicy::cold});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  EXPECT_GT(samples->front().device_ns, 500);
+  for (const RawSample& sample : *samples) {
+    EXPECT_GT(sample.device_ns, sample.slot == 0 ? 9'000'000 : 500) << "ten million cycles take 3 ms even at 3 GHz";
+  }
+}
+
+TEST_F(Recordings, HostCodeMayNotOpenSocketsNorWriteFiles) {
+  const Build build = recorded("reaches_out", "#include <fcntl.h>\n#include <sys/socket.h>\n",
+                               "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+                               "  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) return 3;\n"
+                               "  return open(\"/tmp/apo-reached-out\", O_CREAT | O_WRONLY, 0600) >= 0 ? 4 : 0;\n");
+  if (build.evidence.find("returned 4") != std::string::npos) {
+    GTEST_SKIP() << "this kernel has no Landlock: " << build.evidence;
+  }
+  EXPECT_EQ(build.outcome, Outcome::valid) << build.evidence;
+}
+
+TEST_F(Recordings, OfTheZooGetTheirOutcomes) {
+  for (const char* name : {"library_synchronises", "library_refuses", "library_runs_a_program",
+                           "library_faults_on_the_gpu", "library_hangs"}) {
+    const std::string id = std::string("copy/") + name;
+    const CheckResult result = check(id);
+    EXPECT_EQ(to_string(result.outcome), testing::zoo_says(cuda_->variant(id).source, "expect"))
+        << name << result.evidence;
+  }
 }
 
 }  // namespace

@@ -27,9 +27,8 @@ APO_FIELDS(StoredModule, bytes, variables)
 struct StoredMemory {
   std::int64_t bytes = 0;
   bool has_contents = false;
-  bool changes = false;
 };
-APO_FIELDS(StoredMemory, bytes, has_contents, changes)
+APO_FIELDS(StoredMemory, bytes, has_contents)
 
 // The line. What it counts in bytes follows in the same order.
 struct Head {
@@ -93,7 +92,6 @@ bool fill(RecordedCall& call, const Head& head, std::string_view rest) {
   for (const StoredMemory& stored : head.memory) {
     RecordedMemory& memory = call.memory.emplace_back();
     memory.bytes = stored.bytes;
-    memory.changes = stored.changes;
     whole = whole && stored.bytes > 0 && (!stored.has_contents || take(rest, stored.bytes, memory.contents));
   }
   return whole && rest.empty();
@@ -120,7 +118,7 @@ std::string encode(const RecordedCall& call) {
     }
   }
   for (const RecordedMemory& memory : call.memory) {
-    head.memory.push_back({.bytes = memory.bytes, .has_contents = !memory.contents.empty(), .changes = memory.changes});
+    head.memory.push_back({.bytes = memory.bytes, .has_contents = !memory.contents.empty()});
     bytes += memory.contents;
   }
   return json_text(head) + "\n" + bytes;

@@ -75,7 +75,6 @@ struct RecordedModule {
 struct RecordedMemory {
   std::int64_t bytes = 0;
   std::string contents;  // empty: zeros
-  bool changes = false;  // the call writes there
   bool operator==(const RecordedMemory&) const = default;
 };
 

@@ -372,11 +372,9 @@ CheckWorkers::~CheckWorkers() {
   }
 }
 
-CheckWorkers::Lease CheckWorkers::take(bool wait) {
+CheckWorkers::Lease CheckWorkers::take() {
   std::unique_lock lock(mutex_);
-  if (wait) {
-    changed_.wait(lock, [this] { return !idle_.empty() || left_ == 0; });
-  }
+  changed_.wait(lock, [this] { return !idle_.empty() || left_ == 0; });
   std::unique_ptr<Worker> worker;
   if (!idle_.empty()) {
     worker = std::move(idle_.front());

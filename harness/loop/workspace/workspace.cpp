@@ -275,12 +275,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   };
   runtime.sources = [find](const Configuration& configuration) { return all_sources(find(configuration.variant)); };
   if (machine_.target == Target::cuda) {
-    // Host code is called once, and is not there when its work is checked and timed.
-    runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {
-      const Build built = recording.build(configuration, axes, sanitize);
-      const bool launches_itself = built.outcome == Outcome::valid && built.plan.library;
-      return launches_itself ? recorded_build(recording, configuration, axes, built) : built;
-    };
+    record_libraries(runtime);  // host code is not there when its work is checked and timed
   }
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor

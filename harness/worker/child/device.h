@@ -61,8 +61,8 @@ class Device {
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
-  // Returns why samples with RunRequest::activity have no second clock; "" when they have one.
-  virtual std::string activity_missing() const { return "only a GPU has a second clock"; }
+  // Returns why samples with RunRequest::activity are not recorded; "" when they are.
+  virtual std::string activity_missing() const { return "only a GPU's work is recorded"; }
 };
 
 // `status` outlives the device and names the running slot for an inspection after a crash. `seed` draws the order in

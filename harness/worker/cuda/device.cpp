@@ -204,7 +204,6 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
-    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
@@ -232,9 +231,7 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   if (auto failure = tensors.attach(layout, file)) {
     return *failure;
   }
-  if (!slots_.has_host_code()) {
-    tensors.expect_outputs();
-  }
+  tensors.expect_outputs();
   for (const int slot : {0, 1}) {
     const std::size_t bytes = tensors.arguments(0, slot, 0).size() * sizeof(std::uint64_t);
     if (auto failure = check_parameters(*driver_, slots_.at(slot), bytes, slot)) {

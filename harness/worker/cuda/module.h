@@ -79,7 +79,7 @@ struct CudaOperation {
 };
 
 struct CudaModule {
-  bool loaded() const { return !operations.empty() || launcher != nullptr; }
+  bool loaded() const { return !operations.empty(); }
 
   cuda::Module module = nullptr;
   std::string image;      // the cubin; of a recorded call its first one
@@ -88,7 +88,7 @@ struct CudaModule {
   std::vector<CudaOperation> operations;   // of one call, in their order
   std::vector<cuda::Module> more_modules;  // of a recorded call, which may have several
   std::vector<CudaRange> memory;           // that a recorded call has of its own
-  Launcher launcher = nullptr;             // of a library variant, which has none of the above
+  Launcher launcher = nullptr;             // of a library variant that is to be recorded
   CudaVariables variables;                 // as they were loaded
   bool restorable = false;                 // they are known: else only loading the module anew restores them
 };

@@ -32,7 +32,7 @@ Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect
   return report;
 }
 
-// Nothing of the second clock, persisting L2 reset.
+// Nothing of the record of activity, persisting L2 reset.
 std::optional<Failure> CudaProfiler::begin(int slot) {
   const CudaModule& loaded = slots_.at(slot);
   if (loaded.operations.empty() || !slots_.tensors().attached()) {

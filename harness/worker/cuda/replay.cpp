@@ -157,14 +157,10 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
     }
   }
   loaded.image = call->modules.empty() ? "" : call->modules.front().image;
-  std::vector<CudaRange> changing;
   for (const RecordedMemory& recorded : call->memory) {
     if (auto failure = cuda_failure(driver, make_memory(driver, loaded, recorded),
                                     fmt::format("{} bytes of the call's own memory", recorded.bytes), slot)) {
       return failure;
-    }
-    if (recorded.changes) {
-      changing.push_back(loaded.memory.back());
     }
   }
   for (const RecordedOperation& operation : call->operations) {
@@ -172,7 +168,7 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
       return failure;
     }
   }
-  loaded.restorable = loaded.variables.keep(driver, images, changing);
+  loaded.restorable = loaded.variables.keep(driver, images, loaded.memory);
   return std::nullopt;
 }
 

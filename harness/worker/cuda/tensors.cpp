@@ -441,8 +441,7 @@ cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
   const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
                                     [](const KernelLaunch& launch) { return launch.persist > 0; });
   const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
-  // Host code of a candidate may have set another limit.
-  if (wanted != persisting_limit_ || has_host_code()) {
+  if (wanted != persisting_limit_) {
     if (const auto error = driver_.set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
       return error;
     }

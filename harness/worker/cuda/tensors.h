@@ -82,7 +82,7 @@ class CudaTensors {
   std::optional<Failure> attach(const SharedTensorsLayout& layout, const FileDescriptor& file);
   bool attached() const { return !images_.empty(); }
   // Has the pages of the outputs at hand when they are read back first, on a thread that this starts: touching
-  // hundreds of megabytes page by page takes longer than copying them. Not beside a candidate's host code.
+  // hundreds of megabytes page by page takes longer than copying them.
   void expect_outputs();
   // The address of the shared tensors in this process.
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
@@ -147,7 +147,6 @@ class CudaSlots {
 
   CudaModule& at(int slot) { return modules_.at(static_cast<std::size_t>(slot)); }
   const CudaModule& at(int slot) const { return modules_.at(static_cast<std::size_t>(slot)); }
-  bool has_host_code() const { return modules_[0].launcher != nullptr || modules_[1].launcher != nullptr; }
   CudaTensors& tensors() { return tensors_; }
   const CudaTensors& tensors() const { return tensors_; }
   const cuda::Driver& driver() const { return driver_; }

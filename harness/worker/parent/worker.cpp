@@ -150,11 +150,8 @@ void Worker::wait_until_started() {
 
 // No candidate is in the process yet.
 void Worker::remember_code() {
-  if (options_.watcher.empty()) {
+  if (options_.watcher.empty() && options_.target == Target::host) {
     code_.remember(pid());
-  }
-  if (options_.target == Target::cuda) {
-    code_.allow_made_code();
   }
   own_data_bytes_ = data_bytes(pid());
 }
@@ -252,31 +249,6 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
   result.push_back("APO_PADDING=" + std::string(random.below(kMaxPadding + 1), 'x'));
   result.insert(result.end(), options.environment.begin(), options.environment.end());
   return result;
-}
-
-std::optional<Failure> Worker::check_idle() {
-  constexpr std::chrono::milliseconds kToSettle{1};  // threads that were woken for the call go to sleep again
-  constexpr std::chrono::milliseconds kWatched{2};
-  clockid_t clock{};
-  if (!guard_is_on(Guard::idle) || !options_.watcher.empty() || !alive() || clock_getcpuclockid(pid(), &clock) != 0) {
-    return std::nullopt;
-  }
-  if (frozen_) {
-    process_->thaw();
-    frozen_ = false;
-  }
-  std::this_thread::sleep_for(kToSettle);
-  const std::int64_t begin_ns = raw_ns();
-  const std::int64_t begin_cpu_ns = read_ns(clock);
-  std::this_thread::sleep_for(kWatched);
-  const std::int64_t cpu_ns = read_ns(clock) - begin_cpu_ns;
-  const std::int64_t ns = raw_ns() - begin_ns;
-  if (2 * cpu_ns <= ns) {
-    return std::nullopt;
-  }
-  return fail({.outcome = Outcome::faulted,
-               .evidence = "works while nobody has called it: " + format_ns(static_cast<double>(cpu_ns)) +
-                           " of CPU time in " + format_ns(static_cast<double>(ns)) + " between two calls"});
 }
 
 std::optional<Failure> Worker::check_code() {

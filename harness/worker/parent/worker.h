@@ -130,10 +130,8 @@ class Worker {
   // The reason why there are no images; empty when there are.
   const std::string& watch_missing() const { return watch_missing_; }
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
-  // Checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
+  // Target host: checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
   std::optional<Failure> check_code();
-  // Checks that nothing runs in an idle worker with host code. A Failure ends the worker.
-  std::optional<Failure> check_idle();
   // Stops every thread of the worker, so that outputs do not change while they are read. The next request lets it
   // continue.
   void freeze();
@@ -154,7 +152,7 @@ class Worker {
   // The GPU on target cuda, and its state at the end of the last run (absent without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
-  // The reason why the last run with RunRequest::activity had no second clock; empty when it had one.
+  // The reason why the last run with RunRequest::activity recorded nothing; empty when it did.
   const std::string& activity_missing() const { return activity_missing_; }
   // The end of the candidates' output so far.
   const std::string& printed() const;
@@ -180,7 +178,6 @@ class Worker {
   template <class Report>
   Result<Report> exchange_for_file(Exchange exchange, std::optional<Report> (*decode)(std::string_view),
                                    const char* what);
-  std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   void require_own_gpu(const Failure& failure) const;

@@ -19,7 +19,7 @@ RecordedCall example() {
                                         "ELF\0\n image",
                                         11),
                    .variables = {{.name = "table", .bytes = std::string("\0\1", 2)}}}};
-  call.memory = {{.bytes = 32, .contents = std::string(32, '\n'), .changes = true}, {.bytes = 1 << 20}};
+  call.memory = {{.bytes = 32, .contents = std::string(32, '\n')}, {.bytes = 1 << 20}};
   call.operations = {{.kernel = kernel},
                      {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = 1}},
                      {.bytes = 16, .to = {.memory = 0}, .value = 0xABCD, .width = 2}};
