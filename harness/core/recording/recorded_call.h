@@ -86,6 +86,9 @@ struct RecordedCall {
   bool operator==(const RecordedCall&) const = default;
 };
 
+// Begins the evidence of a call that no replay could repeat.
+inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+
 // Whether both launch the same: only what their memory held may differ.
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
 

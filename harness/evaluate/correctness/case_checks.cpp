@@ -21,6 +21,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/recording/recorded_call.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/parallel.h"
@@ -236,7 +237,10 @@ class CaseChecks {
     if (build.outcome == Outcome::valid) {
       return build;
     }
-    keep(index, {.outcome = build.outcome, .evidence = one(index).workload + ": " + build.evidence});
+    // Beyond 2^31 elements a library's own memory may be more than a record of its call holds: not checked, not wrong.
+    if (one(index).repeated_axis.empty() || !build.evidence.starts_with(kNotRecorded)) {
+      keep(index, {.outcome = build.outcome, .evidence = one(index).workload + ": " + build.evidence});
+    }
     return std::nullopt;
   }
 

@@ -529,7 +529,7 @@ Result<RecordedCall> CallRecorder::end() {
     self.refusal = "it gives the GPU no work";
   }
   if (!self.refusal.empty()) {
-    return Failure{.outcome = Outcome::refused, .evidence = "cannot be recorded: " + self.refusal};
+    return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};
   }
   self.call.streams = static_cast<int>(self.streams.size());
   return std::exchange(self.call, {});

@@ -228,7 +228,7 @@ Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadli
 
 Result<RecordedCall> Worker::record(int slot, Deadline deadline) {
   if (!watch_missing_.empty()) {
-    return Failure{.outcome = Outcome::refused, .evidence = "cannot be recorded: " + watch_missing_, .slot = slot};
+    return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + watch_missing_, .slot = slot};
   }
   return exchange_for_file(prepare(RecordRequest{.slot = slot}, "a recorded call", deadline.value_or(kProfileDeadline)),
                            decode_recorded_call, "recorded calls");
