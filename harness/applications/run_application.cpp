@@ -47,10 +47,10 @@ void note_losses(const ProcessRecording& process, std::vector<std::string>& note
 }
 
 // A process that was killed while it wrote leaves a ".partial" beside its last whole file.
-std::vector<fs::path> recordings_in(const fs::path& folder) {
+std::vector<fs::path> recordings_in(const fs::path& folder, const char* extension) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".recording") {
+    if (entry.path().extension() == extension) {
       files.push_back(entry.path());
     }
   }
@@ -82,7 +82,7 @@ fs::path injection_library() {
 }
 
 void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
-  const std::vector<fs::path> files = recordings_in(folder);
+  const std::vector<fs::path> files = recordings_in(folder, ".recording");
   for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {
     try {
       profile.processes.push_back(read_recording(files[i]));
@@ -109,6 +109,23 @@ std::vector<std::string> recorder_environment(const fs::path& folder) {
     environment.push_back(std::string(kRangeTool) + "=" + library);
   }
   return environment;
+}
+
+ProgramCall record_call(const std::vector<std::string>& command, const std::string& wanted, bool output_to_stderr) {
+  constexpr const char* kLook = "'apo record -- COMMAND' lists the kernels that it launches";
+  const TemporaryFolder folder("apo-record");
+  std::vector<std::string> environment = recorder_environment(folder.path());
+  environment.push_back("APO_RECORD=" + wanted);
+  run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
+  std::string refusal = "no process started CUDA, so nothing was launched";
+  for (const fs::path& file : recordings_in(folder.path(), ".call")) {
+    const auto call = decode_program_call(read_file(file));
+    if (call && call->refusal.empty()) {
+      return *call;
+    }
+    refusal = call ? one_line(call->refusal) : "what a process wrote down is no record";
+  }
+  throw UserError(std::string(kNotRecorded) + refusal, kLook);
 }
 
 ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {

@@ -55,6 +55,8 @@ constexpr std::array kCommands = {
     Command{"register", kBring, "Check, build, verify and add a variant or a family, or retire one", define_register},
     Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
             define_import},
+    Command{"record", kBring, "Make a family of a kernel that a program launches: record --kernel NAME -- COMMAND",
+            define_record},
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
@@ -287,9 +289,10 @@ std::vector<char*> without_separator(int argc, char** argv) {
   return words;
 }
 
-// `apo profile -- COMMAND ARGS...`: the command's words are not ours to parse.
+// `apo profile -- COMMAND ARGS...` and `apo record`: the command's words are not ours to parse.
 int without_command(int argc, char** argv, Globals& globals) {
-  if (argc > 1 && std::string_view(argv[1]) == "profile") {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "profile" || name == "record") {
     char** const end = argv + argc;
     char** const found = std::find(argv, end, std::string_view("--"));
     if (found != end) {

@@ -239,6 +239,10 @@ bool is_triton(const Variant& variant) {
   return is_python(variant.source);
 }
 
+bool is_recorded(const Variant& variant) {
+  return variant.object.ends_with(kRecordExtension);
+}
+
 bool is_binary(std::string_view text) {
   return text.find('\0') != std::string_view::npos;
 }

@@ -56,24 +56,6 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   return worker.record(0, options.deadline);
 }
 
-LaunchPlan plan_of(const RecordedCall& call) {
-  LaunchPlan plan{.launches = {}, .recorded = true};
-  for (const RecordedOperation& operation : call.operations) {
-    if (operation.kernel) {
-      plan.launches.push_back({.kernel = operation.kernel->name,
-                               .grid = operation.kernel->grid,
-                               .block = operation.kernel->block,
-                               .cluster = operation.kernel->cluster,
-                               .shared_bytes = operation.kernel->shared_bytes,
-                               .cooperative = operation.kernel->cooperative});
-    }
-  }
-  plan.keeps_state =
-      std::ranges::any_of(call.modules, [](const RecordedModule& module) { return !module.variables.empty(); }) ||
-      !call.memory.empty();
-  return plan;
-}
-
 Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
                      const Build& library) {
   Build build = library;

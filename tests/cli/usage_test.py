@@ -8,7 +8,7 @@ from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, s
 
 GROUPS = {
     "Improve a kernel": "run try compare",
-    "Bring kernels in, take results out": "new family register import export",
+    "Bring kernels in, take results out": "new family register import record export",
     "Look at kernels and results": "list show query research report profile explain bench",
     "Trust a result": "verify replay gate selftest doctor",
     "Work with agents": "evaluate mcp",

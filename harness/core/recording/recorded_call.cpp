@@ -99,6 +99,24 @@ bool fill(RecordedCall& call, const Head& head, std::string_view rest) {
 
 }  // namespace
 
+LaunchPlan plan_of(const RecordedCall& call) {
+  LaunchPlan plan{.launches = {}, .recorded = true};
+  for (const RecordedOperation& operation : call.operations) {
+    if (operation.kernel) {
+      plan.launches.push_back({.kernel = operation.kernel->name,
+                               .grid = operation.kernel->grid,
+                               .block = operation.kernel->block,
+                               .cluster = operation.kernel->cluster,
+                               .shared_bytes = operation.kernel->shared_bytes,
+                               .cooperative = operation.kernel->cooperative});
+    }
+  }
+  plan.keeps_state =
+      std::ranges::any_of(call.modules, [](const RecordedModule& module) { return !module.variables.empty(); }) ||
+      !call.memory.empty();
+  return plan;
+}
+
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
   const auto images = [](const RecordedModule& x, const RecordedModule& y) { return x.image == y.image; };
   const auto sizes = [](const RecordedMemory& x, const RecordedMemory& y) { return x.bytes == y.bytes; };
@@ -137,6 +155,53 @@ std::optional<RecordedCall> decode_recorded_call(std::string_view bytes) {
         std::ranges::all_of(head.operations, [&](const RecordedOperation& one) { return is_sound(one, head); }) &&
         fill(call, head, bytes.substr(end + 1));
     return is_sound_whole ? std::optional(std::move(call)) : std::nullopt;
+  } catch (const BadField&) {
+    return std::nullopt;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+namespace {
+
+struct ProgramHead {
+  std::string program;
+  std::string refusal;
+  std::vector<std::vector<std::array<std::int64_t, 2>>> written;
+};
+APO_FIELDS(ProgramHead, program, refusal, written)
+
+bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, std::int64_t bytes) {
+  std::int64_t last = 0;
+  return std::ranges::all_of(stretches, [&](const std::array<std::int64_t, 2>& one) {
+    const bool is_behind = last <= one[0] && one[0] < one[1] && one[1] <= bytes;
+    last = one[1];
+    return is_behind;
+  });
+}
+
+}  // namespace
+
+std::string encode(const ProgramCall& call) {
+  return json_text(ProgramHead{.program = call.program, .refusal = call.refusal, .written = call.written}) + "\n" +
+         (call.refusal.empty() ? encode(call.call) : "");
+}
+
+std::optional<ProgramCall> decode_program_call(std::string_view bytes) {
+  const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+  try {
+    const auto head = from_json_text<ProgramHead>(bytes.substr(0, end));
+    ProgramCall call{.program = head.program, .refusal = head.refusal, .written = head.written, .call = {}};
+    if (!head.refusal.empty()) {
+      return call;
+    }
+    auto decoded = decode_recorded_call(bytes.substr(std::min(end + 1, bytes.size())));
+    const bool is_whole = decoded && std::ranges::equal(head.written, decoded->memory,
+                                                        [](const auto& stretches, const RecordedMemory& memory) {
+                                                          return are_in(stretches, memory.bytes);
+                                                        });
+    call.call = decoded.value_or(RecordedCall());
+    return is_whole ? std::optional(std::move(call)) : std::nullopt;
   } catch (const BadField&) {
     return std::nullopt;
   } catch (const nlohmann::json::exception&) {

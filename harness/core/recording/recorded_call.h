@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/core/json/fields.h"
+#include "harness/core/records/device_facts.h"
 
 namespace apo {
 
@@ -89,11 +90,28 @@ struct RecordedCall {
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
 
+// How a worker launches it.
+LaunchPlan plan_of(const RecordedCall& call);
+
 // Whether both launch the same: only what their memory held may differ.
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
 
 std::string encode(const RecordedCall& call);
 // nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.
 std::optional<RecordedCall> decode_recorded_call(std::string_view bytes);
+
+// What a program launched, as it was seen in its process: no memory is known as a tensor yet.
+struct ProgramCall {
+  std::string program;  // its command line
+  std::string refusal;  // why there is no call, one sentence; empty: there is one
+  // Of each memory, the stretches of bytes [begin, end) that the call changed, in order and apart.
+  std::vector<std::vector<std::array<std::int64_t, 2>>> written;
+  RecordedCall call;
+  bool operator==(const ProgramCall&) const = default;
+};
+
+std::string encode(const ProgramCall& call);
+// nullopt where it is none of encode(), or contradicts itself: the program may have written anything there.
+std::optional<ProgramCall> decode_program_call(std::string_view bytes);
 
 }  // namespace apo

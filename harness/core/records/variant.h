@@ -82,7 +82,7 @@ struct Variant {
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
   std::vector<std::string> includes;   // folders of other people's headers, as written, or "cccl"
   std::vector<std::string> flags;      // of the compiler, besides or in place of the usual ones
-  std::string object;                  // a shared object among `headers` that is called by TVM-FFI; empty: none
+  std::string object;                  // among `headers`, a shared object of TVM-FFI or a record; empty: none
   std::string function;                // of the object, without its prefix; else the plain function that is called
   std::map<std::string, std::string> arguments;  // of that function: what its parameters get, as written
   std::string path;                              // absolute

@@ -248,7 +248,17 @@ void read_ffi(Variant& variant, const BlockLine& line) {
   variant.function = words.size() == 2 ? words[1] : "";
 }
 
-constexpr std::array<BlockKey<Variant>, 16> kKeys = {{{"variant", false, read_variant},
+// "softmax.record"
+void read_record(Variant& variant, const BlockLine& line) {
+  static const Pattern kRecord(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.record)");
+  if (!kRecord.matches(line.value) || variant.target != Target::cuda) {
+    line.fail("'" + line.value + "' is not a record beside the file, for target cuda",
+              "'apo record --kernel NAME -- COMMAND' writes one with its variant");
+  }
+  variant.object = line.value;
+}
+
+constexpr std::array<BlockKey<Variant>, 17> kKeys = {{{"variant", false, read_variant},
                                                       {"target", false, read_target},
                                                       {"technique", true, read_technique},
                                                       {"parent", false, read_parent},
@@ -263,7 +273,8 @@ constexpr std::array<BlockKey<Variant>, 16> kKeys = {{{"variant", false, read_va
                                                       {"include", true, read_include},
                                                       {"flags", true, read_flags},
                                                       {"function", false, read_function},
-                                                      {"ffi", false, read_ffi}}};
+                                                      {"ffi", false, read_ffi},
+                                                      {"record", false, read_record}}};
 
 // `line`: the one that names the variant, or the first of the file.
 void check_identity(const Variant& variant, const BlockLine& line) {
@@ -322,7 +333,7 @@ Variant with_headers(Read read, std::vector<SourceFile> headers) {
                       "give the variant another name: its apo:variant line, or that of its file");
     }
   }
-  if (!variant.object.empty()) {  // whose symbols tell
+  if (!variant.object.empty() && !is_recorded(variant)) {  // whose symbols tell
     const SourceFile& object = object_of(variant);
     variant.function =
         ffi_function(object.text, object.path.empty() ? object.name : object.path, variant.function, variant.family);
@@ -351,7 +362,7 @@ SourceFile load_object(const Variant& variant) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::is_regular_file(status)) {
     throw UserError(variant.path + ": there is no object '" + variant.object + "' beside the file",
-                    "put the shared object that its apo:ffi line names there");
+                    "put what its apo:ffi or apo:record line names there");
   }
   check_size(path.string(), status, kMaxObjectBytes);
   return {.name = variant.object, .text = read_file(path), .path = path.string()};

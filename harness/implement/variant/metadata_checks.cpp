@@ -153,7 +153,7 @@ class Checker {
                                      {"flags", variant_.flags.size()},
                                      {"function", has_function() ? std::size_t{1} : 0}}) {
       if (lines > 0) {
-        fail(key, 0, "an apo:ffi line excludes this one",
+        fail(key, 0, "an apo:ffi or apo:record line excludes this one",
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/system/elf_object.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -253,24 +252,6 @@ namespace {
 constexpr std::size_t kLongestVariable = std::size_t{16} << 20;  // copying more takes longer than loading a module
 
 }  // namespace
-
-std::vector<CudaVariable> variables_in(std::string_view image) {
-  const ElfObject cubin(image, ET_EXEC);
-  std::vector<CudaVariable> found;
-  for (std::size_t i = 0; i < cubin.symbol_count(); ++i) {
-    const Elf64_Sym symbol = cubin.symbol(i);
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= cubin.sections().size() ||
-        symbol.st_shndx == SHN_UNDEF) {
-      continue;
-    }
-    const std::string section = cubin.name(cubin.section(symbol.st_shndx));
-    if (section.starts_with(".nv.global") || section == ".nv.constant3") {
-      found.push_back({.name = cubin.name(symbol), .section = symbol.st_shndx, .offset = symbol.st_value});
-    }
-  }
-  std::ranges::sort(found, {}, [](const CudaVariable& one) { return std::pair(one.section, one.offset); });
-  return found;
-}
 
 bool CudaVariables::worked(const cuda::Driver& driver, cuda::Result result, const std::string& what) {
   if (result != cuda::kSuccess) {

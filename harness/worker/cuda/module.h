@@ -11,30 +11,16 @@
 #include "harness/core/recording/recorded_call.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/child/host_library.h"
+#include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
 
-struct CudaVariable {
-  std::string name;
-  unsigned section = 0;      // of the cubin
-  std::uint64_t offset = 0;  // in it
-};
-
-// Lists the variables of a cubin, including those that only its compiler knows. Throws EnvironmentError when it is no
-// cubin.
-std::vector<CudaVariable> variables_in(std::string_view image);
-
 // A module that the driver has loaded from an image.
 struct LoadedImage {
   cuda::Module module = nullptr;
   std::string_view image;
-};
-
-struct CudaRange {
-  cuda::Pointer at = 0;
-  std::size_t bytes = 0;
 };
 
 // Keeps a copy of modules' variables, __constant__ ones included, as they are right after the modules were loaded.
@@ -119,9 +105,6 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
 // the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
-// Puts an address, or a tensor map of it, at its place among parameters.
-cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
-                         std::uint64_t address);
 // Launches, fills or copies what was recorded, on the tensors that `words` begin with.
 cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, const std::vector<std::uint64_t>& words,
                     cuda::Stream stream);

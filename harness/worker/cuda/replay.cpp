@@ -114,26 +114,6 @@ cuda::Result make_memory(const cuda::Driver& driver, CudaModule& loaded, const R
 
 }  // namespace
 
-// A tensor map has the address in a form of the driver's own.
-cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
-                         std::uint64_t address) {
-  char* const at = parameters.data() + place.parameter;
-  if (!place.in_map) {
-    std::memcpy(at, &address, sizeof address);
-    return cuda::kSuccess;
-  }
-  constexpr std::size_t kMapBytes = 128;
-  struct alignas(64) Map {
-    std::array<char, kMapBytes> bytes;
-  } map;
-  std::memcpy(map.bytes.data(), at, kMapBytes);
-  const cuda::Result error = driver.replace_map_address == nullptr
-                                 ? cuda::kNotSupported
-                                 : driver.replace_map_address(&map, reinterpret_cast<void*>(address));
-  std::memcpy(at, map.bytes.data(), kMapBytes);
-  return error;
-}
-
 std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loaded, int slot) {
   const auto call = decode_recorded_call(loaded.recording);
   if (!call || driver.fill_16 == nullptr || driver.fill_32 == nullptr) {

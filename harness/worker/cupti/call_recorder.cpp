@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -25,6 +26,7 @@ constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // of memory of the 
 constexpr std::size_t kMapBytes = 128;                      // of a CUtensorMap
 constexpr std::size_t kMapAlignment = 64;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr const char* kOldDriver = "recording needs a driver of CUDA 12.4";
 constexpr cuda::Pointer kNowhere = cuda::Pointer{1} << 40;  // in place of addresses, which differ from call to call
 
 // The begin of the parameters of the driver's functions, as CUPTI hands them over.
@@ -88,6 +90,13 @@ struct State {
   std::set<cuda::Stream> streams;
   std::int64_t own_bytes = 0;
   std::string refusal;  // of the first operation that cannot be replayed
+
+  // Of a program: what is waited for.
+  WantedCall wanted;
+  std::function<void(const ProgramCall&)> done;  // empty: nothing, or no longer
+  std::int64_t launches = 0;                     // of the wanted kernel
+  std::uint32_t closing = 0;                     // the wanted launch, until it has returned
+  std::unique_ptr<const cuda::Driver> loaded;
 };
 
 State& state() {
@@ -97,6 +106,7 @@ State& state() {
 
 // Calls of the driver within a callback are ours.
 thread_local bool is_ours = false;
+thread_local int range_depth = 0;  // of this thread in the wanted range; 0: not in it
 
 void need(State& self, cuda::Result result, const std::string& what) {
   if (result != cuda::kSuccess) {
@@ -423,6 +433,84 @@ std::string about(const State& self, const cupti::CallbackData& call, const std:
                      self.call.operations.size() + 1, why);
 }
 
+void begin_call(State& self, const std::vector<CudaRange>& tensors) {
+  self.tensors = tensors;
+  self.call = {};
+  self.memory.clear();
+  self.modules.clear();
+  self.streams.clear();
+  self.own_bytes = 0;
+  self.refusal.clear();
+  self.recording = true;
+}
+
+// Stretches of bytes that differ. Those that lie close together are one.
+std::vector<std::array<std::int64_t, 2>> changed(const RecordedMemory& before, const std::string& after) {
+  constexpr std::int64_t kClose = 256;
+  std::vector<std::array<std::int64_t, 2>> stretches;
+  for (std::int64_t i = 0; i < before.bytes; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (after[at] == (before.contents.empty() ? '\0' : before.contents[at])) {
+      continue;
+    }
+    if (stretches.empty() || i > stretches.back()[1] + kClose) {
+      stretches.push_back({i, i});
+    }
+    stretches.back()[1] = i + 1;
+  }
+  return stretches;
+}
+
+void end_program_call(State& self) {
+  ProgramCall found{.program = self.wanted.program, .refusal = {}, .written = {}, .call = {}};
+  self.recording = false;
+  try {
+    for (std::size_t i = 0; i < self.memory.size() && self.refusal.empty(); ++i) {
+      const RecordedMemory& memory = self.call.memory[i];
+      found.written.push_back(changed(memory, read_memory(self, self.memory[i], memory.bytes)));
+    }
+    if (self.refusal.empty() && self.call.operations.empty()) {
+      self.refusal = "the range gives the GPU no work";
+    }
+  } catch (const Unrecordable& refused) {
+    self.refusal = refused.why;
+  }
+  found.refusal = self.refusal;
+  self.call.streams = static_cast<int>(self.streams.size());
+  found.call = found.refusal.empty() ? std::exchange(self.call, {}) : RecordedCall();
+  std::exchange(self.done, {})(found);
+}
+
+// The driver works: it is called from within.
+void begin_program_call(State& self) {
+  std::string missing;
+  self.loaded = cuda::load_driver(missing);
+  self.driver = self.loaded.get();
+  begin_call(self, {});
+  if (self.driver == nullptr || self.driver->parameter_info == nullptr || self.driver->function_module == nullptr ||
+      self.driver->pointer_attribute == nullptr) {
+    self.refusal = missing.empty() ? kOldDriver : missing;
+    end_program_call(self);
+  }
+}
+
+// "_Z7softmaxPKfPfi" has the length before the identifier.
+bool is_wanted(const State& self, const char* symbol) {
+  const std::string_view name = symbol == nullptr ? "" : symbol;
+  const std::string& wanted = self.wanted.kernel;
+  return !wanted.empty() &&
+         (name == wanted ||
+          (name.starts_with("_Z") && name.find(fmt::format("{}{}", wanted.size(), wanted)) != std::string_view::npos));
+}
+
+void await_program_call(State& self, const cupti::CallbackData& call, std::string_view function) {
+  if (self.done && !self.recording && function.starts_with("cuLaunch") && is_wanted(self, call.symbol) &&
+      ++self.launches == self.wanted.nth) {
+    begin_program_call(self);
+    self.closing = self.done ? call.correlation : 0;
+  }
+}
+
 void on_driver_call(State& self, const cupti::CallbackData& call) {
   std::string_view function = call.function == nullptr ? "" : call.function;
   for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
@@ -435,8 +523,13 @@ void on_driver_call(State& self, const cupti::CallbackData& call) {
       self.maps[std::string(static_cast<const char*>(encoded.map), kMapBytes)] =
           reinterpret_cast<std::uint64_t>(encoded.address);
     }
+    if (self.closing != 0 && call.correlation == self.closing) {
+      self.closing = 0;
+      end_program_call(self);
+    }
     return;
   }
+  await_program_call(self, call, function);
   if (!self.recording || !self.refusal.empty()) {
     return;
   }
@@ -481,11 +574,60 @@ void on_callback(void*, int domain, std::uint32_t id, const void* data) {
 }  // namespace
 
 std::string CallRecorder::start() {
+  if (driver_->parameter_info == nullptr || driver_->function_module == nullptr ||
+      driver_->pointer_attribute == nullptr) {
+    return kOldDriver;
+  }
+  state().driver = driver_;
+  return subscribe();
+}
+
+std::string CallRecorder::start(WantedCall wanted, std::function<void(const ProgramCall&)> done) {
+  state().wanted = std::move(wanted);
+  state().done = std::move(done);
+  return subscribe();
+}
+
+void CallRecorder::enter_range(std::string_view name) {
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  if (range_depth > 0) {
+    ++range_depth;
+  } else if (self.done && !self.recording && !self.wanted.range.empty() && self.wanted.range == name) {
+    is_ours = true;
+    begin_program_call(self);
+    is_ours = false;
+    range_depth = self.done ? 1 : 0;
+  }
+}
+
+void CallRecorder::leave_range() {
+  if (range_depth == 0 || --range_depth > 0) {
+    return;
+  }
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  is_ours = true;
+  end_program_call(self);
+  is_ours = false;
+}
+
+void CallRecorder::give_up() {
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  if (self.done) {
+    const std::string why = self.recording ? "the program ended within the range"
+                            : self.wanted.kernel.empty()
+                                ? fmt::format("the program entered no NVTX range '{}'", self.wanted.range)
+                                : fmt::format("the program launched '{}' {} times, not {}", self.wanted.kernel,
+                                              self.launches, self.wanted.nth);
+    std::exchange(self.done, {})({.program = self.wanted.program, .refusal = why, .written = {}, .call = {}});
+  }
+}
+
+std::string CallRecorder::subscribe() {
   std::string missing;
   State& self = state();
-  if (driver_.parameter_info == nullptr || driver_.function_module == nullptr || driver_.pointer_attribute == nullptr) {
-    return "recording needs a driver of CUDA 12.4";
-  }
   if (self.cupti == nullptr) {
     self.cupti = cupti::load_library(missing);
   }
@@ -493,7 +635,6 @@ std::string CallRecorder::start() {
     return missing;
   }
   cupti_ = self.cupti.get();
-  self.driver = &driver_;
   cupti::Result result = cupti_->subscribe(&subscriber_, on_callback, nullptr);
   if (result != cupti::kSuccess) {
     subscriber_ = nullptr;
@@ -511,14 +652,7 @@ std::string CallRecorder::start() {
 void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
-  self.tensors = tensors;
-  self.call = {};
-  self.memory.clear();
-  self.modules.clear();
-  self.streams.clear();
-  self.own_bytes = 0;
-  self.refusal.clear();
-  self.recording = true;
+  begin_call(self, tensors);
 }
 
 Result<RecordedCall> CallRecorder::end() {

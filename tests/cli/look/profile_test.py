@@ -87,6 +87,32 @@ class ProfileApplication(ProfileTest):
                   "not kept in the journal")
 
 
+class RecordProgram(ProfileTest):
+    def record(self, *words, code=1):
+        return self.apo("record", *words, "--", GUEST, "exit", "10", code=code, environment=FAKE_CUPTI)
+
+    def test_without_a_kernel_lists_them(self):
+        self.said(self.record(code=0).out, "scale(float*)", "sgemm", "apo record --kernel NAME --nth K -- COMMAND")
+
+    def test_a_launch_that_never_comes_is_named(self):
+        self.said(self.record("--kernel", "softmax").err, "cannot be recorded: the program launched 'softmax' 0 times")
+        self.said(self.record("--range", "step").err, "cannot be recorded: the program entered no NVTX range 'step'")
+        self.said(self.record("--kernel", "void scale<float>(float*)", "--nth", "9").err, "launched 'scale' 5 times, not 9")
+
+    def test_without_a_driver_the_launch_is_no_call(self):
+        self.said(self.record("--kernel", "scale", "--nth", "2").err, "cannot be recorded: ", "driver")
+        self.assertEqual(os.listdir(self.place.folder), [])
+
+    def test_mistakes_are_told_before_the_command_runs(self):
+        self.said(self.apo("record", code=1).err, "there is no command after '--'")
+        for words, said in [(("--kernel", "scale", "--range", "step"), "excludes"), (("--nth", "2"), "requires"),
+                            (("--kernel", "scale", "--elements", "x"), "--elements 'x' is no NAME=NUMBER"),
+                            (("--kernel", "scale", "--source", "nowhere.cu"), "nowhere.cu")]:
+            ran = self.record(*words)
+            self.said(ran.err, said)
+            self.assertNotIn(OWN_OUTPUT, ran.out)
+
+
 class ProfileRanges(ProfileTest):
     def test_of_nvtx_are_kept_too(self):
         if not self.profile("--json", "--", GUEST, "ranges", "10").document["ranges"]:

@@ -67,5 +67,34 @@ TEST(RecordedCalls, ThatNameWhatIsNotThereAreNone) {
   EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[2].width = 3; }));
 }
 
+ProgramCall program_call() {
+  return {.program = "train --steps 3", .refusal = "", .written = {{{0, 4}, {8, 32}}, {}}, .call = example()};
+}
+
+TEST(ProgramCalls, ComeBackAsTheyWere) {
+  EXPECT_EQ(decode_program_call(encode(program_call())), program_call());
+  const ProgramCall refused{.program = "train", .refusal = "it copies", .written = {}, .call = {}};
+  EXPECT_EQ(decode_program_call(encode(refused)), refused);
+}
+
+TEST(ProgramCalls, CutOffAreNone) {
+  const std::string whole = encode(program_call());
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    EXPECT_FALSE(decode_program_call(whole.substr(0, bytes))) << bytes;
+  }
+}
+
+TEST(ProgramCalls, ThatWroteOutsideOfTheirMemoryAreNone) {
+  for (const std::vector<std::array<std::int64_t, 2>>& written :
+       {std::vector<std::array<std::int64_t, 2>>{{0, 33}}, {{-1, 4}}, {{4, 4}}, {{8, 16}, {12, 20}}}) {
+    ProgramCall call = program_call();
+    call.written[0] = written;
+    EXPECT_FALSE(decode_program_call(encode(call)));
+  }
+  ProgramCall call = program_call();
+  call.written.pop_back();
+  EXPECT_FALSE(decode_program_call(encode(call)));
+}
+
 }  // namespace
 }  // namespace apo
