@@ -85,7 +85,7 @@ std::string text_of(sqlite3_stmt* row, int column) {
 }
 
 // Name, calls, total, shortest, longest, bytes: what one statement's rows have in common.
-void add_work(Foreign& file, ProcessRecording& process, WorkKind kind, const std::string& sql) {
+void add_work(Foreign& file, ProcessTimes& process, WorkKind kind, const std::string& sql) {
   std::int64_t sum_ns = 0;
   file.each(sql, [&](sqlite3_stmt* row) {
     GpuWork work{.kind = kind,
@@ -132,7 +132,7 @@ std::string sums_of(Foreign& file, const Source& source) {
          name;
 }
 
-void add_devices(Foreign& file, ProcessRecording& process, const std::string& intervals) {
+void add_devices(Foreign& file, ProcessTimes& process, const std::string& intervals) {
   std::map<std::int64_t, GpuTimeline> devices;
   file.each("SELECT * FROM (" + intervals + ") ORDER BY 2", [&](sqlite3_stmt* row) {
     const std::int64_t start = sqlite3_column_int64(row, 1);
@@ -161,7 +161,7 @@ ApplicationProfile read_nsys(const std::filesystem::path& path) {
     file.fail("it has no table StringIds");
   }
   ApplicationProfile profile{.source = "nsys", .command = path.string()};
-  ProcessRecording process{.complete = true};
+  ProcessTimes process{.complete = true};
   std::string intervals;
   for (const Source& source : kSources) {
     if (!file.has_table(source.table)) {

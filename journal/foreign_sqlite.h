@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 

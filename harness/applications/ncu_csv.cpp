@@ -110,7 +110,7 @@ class Launches {
 
   ApplicationProfile profile() {
     ApplicationProfile profile{.source = "ncu", .command = where_};
-    ProcessRecording process{.complete = true};
+    ProcessTimes process{.complete = true};
     for (auto& [name, work] : work_) {
       process.work.push_back(std::move(work));
     }

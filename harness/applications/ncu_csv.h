@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/recording/recorded_call.h"
 
 namespace apo {

@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/recording/recording_file.h"
+#include "harness/core/applications/process_times_file.h"
 #include "harness/injection/session.h"
 #include "harness/worker/cupti/cupti.h"
 
@@ -110,7 +110,7 @@ bool wait_to_stop(Session& self, long ns) {
 
 // Writes nothing when no record came since the last time, unless the recording is complete.
 void write_recording(Session& self, bool complete) {
-  ProcessRecording recording;
+  ProcessTimes recording;
   {
     const std::lock_guard lock(self.mutex);
     if (!complete && self.recorder.records() == self.written) {
@@ -126,7 +126,7 @@ void write_recording(Session& self, bool complete) {
   recording.program = self.program;
   recording.library = self.cupti == nullptr ? "" : self.cupti->path + " " + std::to_string(self.cupti->version);
   recording.complete = complete;
-  write_whole(self.path, encode_recording(recording));
+  write_whole(self.path, encode_times(recording));
 }
 
 void* write_until_stopped(void*) {
@@ -252,7 +252,7 @@ void initialize(const char* folder) {
     record_call(self, wanted);
     return;
   }
-  self.path = recording_path(folder, self.owner, ".recording");
+  self.path = recording_path(folder, self.owner, ".times");
   const bool recording = start_recording(self);
   {
     const SignalsBlocked blocked;
@@ -378,7 +378,7 @@ void watch_launches(Session& self) {
 // What the driver calls; not 0 means that all is well, and it goes on in any case.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const int error = errno;
-  const char* folder = std::getenv("APO_RECORDINGS");
+  const char* folder = std::getenv("APO_TIMES");
   try {
     if (folder != nullptr && *folder == '/') {
       apo::initialize(folder);

@@ -48,7 +48,7 @@ TEST_F(Nsys, GivesKernelsCopiesFillsAndGaps) {
   const ApplicationProfile profile = read_nsys(path_);
   EXPECT_EQ(profile.source, "nsys");
   EXPECT_EQ(profile.device, "NVIDIA H200");
-  const ProcessRecording& process = profile.processes.at(0);
+  const ProcessTimes& process = profile.processes.at(0);
   ASSERT_EQ(process.work.size(), 5U);
   EXPECT_EQ(process.work[0].name, "scale(float *)");
   EXPECT_EQ(process.work[0].calls, 2);

@@ -8,7 +8,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json process_document(const ProcessRecording& process) {
+Json process_document(const ProcessTimes& process) {
   return {{"pid", process.pid},         {"parent", process.parent},   {"program", process.program},
           {"library", process.library}, {"missing", process.missing}, {"complete", process.complete},
           {"dropped", process.dropped}, {"untimed", process.untimed}};

@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/comparisons/comparison.h"
 #include "harness/core/json/values.h"
-#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 
 namespace apo {

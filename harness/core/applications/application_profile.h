@@ -1,4 +1,4 @@
-// harness/core/recording/application_profile.h - records of where the GPU time of a whole application went.
+// harness/core/applications/application_profile.h - records of where the GPU time of a whole application went.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ APO_FIELDS(GpuWork, kind, name, calls, total_ns, min_ns, max_ns, bytes)
 
 // Work launched in one range or in a range within it.
 struct RangeWork {
-  std::size_t work = 0;  // of ProcessRecording::work
+  std::size_t work = 0;  // of ProcessTimes::work
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
   bool operator==(const RangeWork&) const = default;
@@ -47,7 +47,7 @@ APO_FIELDS(RangeWork, work, calls, total_ns)
 // One place in the nesting of NVTX ranges. It covers all ranges of one name inside the same parent range.
 struct NvtxRange {
   std::string name;
-  std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
+  std::int64_t parent = -1;  // of ProcessTimes::ranges, before this one; -1: in no other
   std::int64_t entered = 0;
   std::vector<RangeWork> work;  // in this range itself, not in those within it
   bool operator==(const NvtxRange&) const = default;
@@ -101,7 +101,7 @@ class GpuTimeline {
 };
 
 // The recording of one process.
-struct ProcessRecording {
+struct ProcessTimes {
   std::int64_t pid = 0;
   std::int64_t parent = 0;
   std::string program;    // its command line
@@ -113,9 +113,9 @@ struct ProcessRecording {
   std::vector<GpuWork> work;
   std::vector<DeviceBusy> devices;
   std::vector<NvtxRange> ranges;
-  bool operator==(const ProcessRecording&) const = default;
+  bool operator==(const ProcessTimes&) const = default;
 };
-APO_FIELDS(ProcessRecording, pid, parent, program, library, missing, complete, dropped, untimed, work, devices, ranges)
+APO_FIELDS(ProcessTimes, pid, parent, program, library, missing, complete, dropped, untimed, work, devices, ranges)
 
 // A metric of ncu over all calls of a kernel.
 struct KernelMetric {
@@ -135,7 +135,7 @@ struct ApplicationProfile {
   int signal = 0;      // that ended the command
   double seconds = 0;  // wall time of the command; 0 when unknown
   std::string device;  // the GPU's name, when known
-  std::vector<ProcessRecording> processes;
+  std::vector<ProcessTimes> processes;
   std::vector<KernelMetric> metrics;
   std::vector<std::string> notes;  // missing numbers with the reasons
 };

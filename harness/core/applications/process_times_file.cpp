@@ -1,5 +1,5 @@
-// harness/core/recording/recording_file.cpp - writes the record as JSON, and checks every number on reading.
-#include "harness/core/recording/recording_file.h"
+// harness/core/applications/process_times_file.cpp - writes the times as JSON, and checks every number on reading.
+#include "harness/core/applications/process_times_file.h"
 
 #include <algorithm>
 #include <limits>
@@ -51,7 +51,7 @@ void check_device(const DeviceBusy& busy) {
 }
 
 // No work is in two ranges, so that their sum is at most the whole.
-void check_ranges(const ProcessRecording& recording) {
+void check_ranges(const ProcessTimes& recording) {
   require(recording.ranges.size() <= kMostRangesOfAFile, "more ranges than are told apart");
   std::vector<int> depths;
   std::vector<RangeWork> claimed(recording.work.size());
@@ -75,14 +75,14 @@ void check_ranges(const ProcessRecording& recording) {
 
 }  // namespace
 
-std::string encode_recording(const ProcessRecording& recording) {
+std::string encode_times(const ProcessTimes& recording) {
   return json_text(recording);
 }
 
-ProcessRecording decode_recording(std::string_view text) {
-  ProcessRecording recording;
+ProcessTimes decode_times(std::string_view text) {
+  ProcessTimes recording;
   try {
-    recording = from_json_text<ProcessRecording>(text);
+    recording = from_json_text<ProcessTimes>(text);
   } catch (const nlohmann::json::exception& error) {
     require(false, error.what());
   } catch (const BadField& error) {

@@ -1,11 +1,11 @@
-// tests/core/recording/gpu_timeline_test.cpp - busy and idle times of overlapping, disordered and many intervals.
+// tests/core/applications/gpu_timeline_test.cpp - busy and idle times of overlapping, disordered and many intervals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 namespace {

@@ -1,4 +1,4 @@
-// harness/core/recording/recording_file.h - the file that a profiled process leaves: its record as JSON.
+// harness/core/applications/process_times_file.h - the file that a profiled process leaves: its record as JSON.
 //
 // The injected library writes it and this program reads it. The process may be hostile or die at any moment, so the
 // reader trusts nothing.
@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 
-std::string encode_recording(const ProcessRecording& recording);
+std::string encode_times(const ProcessTimes& recording);
 
 // Throws UserError that says what is wrong.
-ProcessRecording decode_recording(std::string_view text);
+ProcessTimes decode_times(std::string_view text);
 
 }  // namespace apo

@@ -1,5 +1,5 @@
-// harness/core/recording/application_profile.cpp - names of directions, and busy and idle times from intervals.
-#include "harness/core/recording/application_profile.h"
+// harness/core/applications/application_profile.cpp - names of directions, and busy and idle times from intervals.
+#include "harness/core/applications/application_profile.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
-// tests/core/recording/recording_file_test.cpp - the file of a profiled process comes back whole, and a wrong one is
-// refused.
-#include "harness/core/recording/recording_file.h"
+// tests/core/applications/process_times_file_test.cpp - the file of a profiled process comes back whole, and a wrong
+// one is refused.
+#include "harness/core/applications/process_times_file.h"
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@
 namespace apo {
 namespace {
 
-ProcessRecording a_recording() {
-  ProcessRecording recording{.pid = 41,
-                             .parent = 40,
-                             .program = "python3 \\t a\tb\nc",
-                             .library = "libcupti.so.13 130001",
-                             .complete = true,
-                             .dropped = 2,
-                             .untimed = 1};
+ProcessTimes a_recording() {
+  ProcessTimes recording{.pid = 41,
+                         .parent = 40,
+                         .program = "python3 \\t a\tb\nc",
+                         .library = "libcupti.so.13 130001",
+                         .complete = true,
+                         .dropped = 2,
+                         .untimed = 1};
   recording.work = {{.name = "_Z1kPf\t\\n\n", .calls = 3, .total_ns = 60, .min_ns = 10, .max_ns = 30},
                     {.kind = WorkKind::copy,
                      .name = "memcpy HtoD",
@@ -43,28 +43,28 @@ ProcessRecording a_recording() {
 }
 
 std::string refusal(const std::string& text) {
-  return error_of([&] { decode_recording(text); });
+  return error_of([&] { decode_times(text); });
 }
 
 TEST(RecordingFile, ComesBackWhole) {
-  EXPECT_EQ(decode_recording(encode_recording(a_recording())), a_recording());
+  EXPECT_EQ(decode_times(encode_times(a_recording())), a_recording());
 }
 
 TEST(RecordingFile, CutOffAnywhereIsRefused) {
-  const std::string whole = encode_recording(a_recording());
+  const std::string whole = encode_times(a_recording());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_NE(refusal(whole.substr(0, size)), "") << size;
   }
 }
 
 TEST(RecordingFile, AChangedByteIsRefusedOrStillConsistent) {
-  const std::string whole = encode_recording(a_recording());
+  const std::string whole = encode_times(a_recording());
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const char other : {'9', '-', '"', ',', '\\', '\0', '\xff'}) {
       std::string text = whole;
       text[at] = other;
       try {
-        for (const DeviceBusy& busy : decode_recording(text).devices) {
+        for (const DeviceBusy& busy : decode_times(text).devices) {
           EXPECT_GE(busy.span_ns(), busy.busy_ns);
         }
       } catch (const UserError& error) {
@@ -77,14 +77,14 @@ TEST(RecordingFile, AChangedByteIsRefusedOrStillConsistent) {
 TEST(RecordingFile, AnotherFileOrFieldIsRefusedByName) {
   EXPECT_NE(refusal("ELF").find("parse error"), std::string::npos);
   EXPECT_NE(refusal("[]").find("no record"), std::string::npos);
-  std::string text = encode_recording(a_recording());
+  std::string text = encode_times(a_recording());
   text.replace(text.find("\"copy\""), 6, "\"gemm\"");
   EXPECT_NE(refusal(text).find("kind is an unknown word"), std::string::npos) << refusal(text);
 }
 
 TEST(RecordingFile, EachLieIsNamed) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const std::pair<std::function<void(ProcessRecording&)>, std::string> kLies[] = {
+  const std::pair<std::function<void(ProcessTimes&)>, std::string> kLies[] = {
       {[](auto& one) { one.pid = -1; }, "cannot be"},
       {[](auto& one) { one.untimed = kMost; }, "cannot be"},
       {[](auto& one) { one.work[0].calls = 0; }, "contradict"},
@@ -114,9 +114,9 @@ TEST(RecordingFile, EachLieIsNamed) {
        "more ranges than are told apart"},
   };
   for (const auto& [lie, part] : kLies) {
-    ProcessRecording recording = a_recording();
+    ProcessTimes recording = a_recording();
     lie(recording);
-    const std::string error = refusal(encode_recording(recording));
+    const std::string error = refusal(encode_times(recording));
     EXPECT_NE(error.find(part), std::string::npos) << part << ": " << error;
   }
 }
