@@ -99,7 +99,8 @@ class RecordProgram(ProfileTest):
     def test_a_launch_that_never_comes_is_named(self):
         self.said(self.record("--kernel", "softmax").err, "cannot be recorded: the program launched 'softmax' 0 times")
         self.said(self.record("--range", "step").err, "cannot be recorded: the program entered no NVTX range 'step'")
-        self.said(self.record("--kernel", "void scale<float>(float*)", "--nth", "9").err, "launched 'scale' 5 times, not 9")
+        self.said(self.record("--kernel", "void scale<float>(float*)", "--nth", "9").err,
+                  "launched 'scale' 5 times, not 9")
 
     def test_without_a_driver_the_launch_is_no_call(self):
         self.said(self.record("--kernel", "scale", "--nth", "2").err, "cannot be recorded: ", "driver")
