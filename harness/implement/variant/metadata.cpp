@@ -201,24 +201,49 @@ void read_function(Variant& variant, const BlockLine& line) {
 }
 
 // Flags that read or write no file, and that leave the checks of a build alone.
-void read_flags(Variant& variant, const BlockLine& line) {
+void check_flag(const Variant& variant, const BlockLine& line, const std::string& flag) {
   static const Pattern kBoth(
       R"(-std=(c|gnu)\+\+[0-9a-z]{2}|-O([0-3]|fast)|-D[A-Za-z_][A-Za-z0-9_]*(=[A-Za-z0-9_.+-]*)?)");
   static const Pattern kHost(R"(-ffast-math|-f(no-)?(math-errno|associative-math|reciprocal-math|signed-zeros|)"
                              R"(trapping-math|finite-math-only|unroll-loops|strict-aliasing)|-ffp-contract=[a-z]+|)"
                              R"(-m[a-z0-9.=-]+)");
   static const Pattern kCuda(R"(--?(use_fast_math|extended-lambda|expt-relaxed-constexpr|maxrregcount=[0-9]{1,3}|)"
-                             R"((fmad|ftz|prec-div|prec-sqrt)=(true|false)))");
+                             R"((fmad|ftz|prec-div|prec-sqrt)=(true|false))|)"
+                             R"(--ptxas-options=(-O[0-3]|--?def-(load|store)-cache=[a-z]{2}|-d[ls]cm=[a-z]{2}|)"
+                             R"(--?allow-expensive-optimizations=(true|false)|--?register-usage-level=[0-9]{1,2}))");
   const bool cuda = variant.target == Target::cuda;
-  for (const std::string& flag : split_words(line.value)) {
-    if (!kBoth.matches(flag) && !(cuda ? kCuda : kHost).matches(flag)) {
-      line.fail(
-          "'" + flag + "' is not a flag that a variant may have on target " + std::string(to_string(variant.target)),
-          std::string("-std=c++17, -O2, -DNAME=VALUE") +
-              (cuda ? ", --use_fast_math, --maxrregcount=N, --fmad=false and their like"
-                    : ", -ffast-math, -funroll-loops, -mavx2 and their like"));
+  if (!kBoth.matches(flag) && !(cuda ? kCuda : kHost).matches(flag)) {
+    line.fail(
+        "'" + flag + "' is not a flag that a variant may have on target " + std::string(to_string(variant.target)),
+        std::string("-std=c++17, -O2, -DNAME=VALUE") +
+            (cuda ? ", --use_fast_math, --maxrregcount=N, --fmad=false, -Xptxas -O2 and their like"
+                  : ", -ffast-math, -funroll-loops, -mavx2 and their like"));
+  }
+}
+
+// "FLAG ..." or "FLAG ... when=E". Two words are one flag after -Xptxas, which NVRTC has in the long form alone.
+void read_flags(Variant& variant, const BlockLine& line) {
+  static const Pattern kForm(R"((.*?)(?:\s+when=(.*))?)");
+  static const Pattern kTunable(R"(\{[A-Za-z_][A-Za-z0-9_]*\})");
+  const auto parts = kForm.match(line.value);
+  const std::string when = trim((*parts)[2]);
+  std::string prefix;
+  for (const std::string& word : split_words((*parts)[1])) {
+    if (word == "-Xptxas" && variant.target == Target::cuda) {
+      prefix = "--ptxas-options=";
+      continue;
     }
-    variant.flags.push_back(flag);
+    const std::string flag = std::exchange(prefix, "") + word;
+    const std::string with_values = kTunable.replace(flag, "1");
+    check_flag(variant, line, with_values);
+    if (when.empty() && with_values == flag) {
+      variant.flags.push_back(flag);
+    } else {
+      variant.tuned_flags.push_back({.text = flag, .when = when});
+    }
+  }
+  if (!prefix.empty()) {
+    line.fail("-Xptxas has no option behind it", "e.g. '// apo:flags -Xptxas -O2'");
   }
 }
 
