@@ -1,5 +1,5 @@
-// harness/core/system/elf_object.cpp - copies headers and entries out of the bytes, and one error for everything that is
-// not there.
+// harness/core/system/elf_object.cpp - copies headers and entries out of the bytes, and one error for everything that
+// is not there.
 #include "harness/core/system/elf_object.h"
 
 #include <cstring>
