@@ -84,7 +84,7 @@ table() {
   row "by way of the host" "cannot be recorded" "$apo" register by_the_host.cu
   row "kernels of a program" "axpy(float const*, float*, int, float)" "$apo" record -- ./program
   row "its second launch" "axpy/first.cu" "$apo" record --kernel axpy --nth 2 -- ./program
-  row "its family" "right" "$apo" register axpy/axpy.h
+  row "its family" "planted mistakes refused" "$apo" register axpy/axpy.h
   row "the recorded operations, in place" "correctness: valid" "$apo" register axpy/recorded.cu
   sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) p1[i] += p3 * p0[i];|' axpy/first.cu >axpy/second.cu
   sed -i 's|axpy/first|axpy/second|' axpy/second.cu
