@@ -395,6 +395,9 @@ bool gives_work(std::string_view function) {
 void note_operation(State& self, const cupti::CallbackData& call, std::string_view function) {
   const void* const parameters = call.parameters;
   const std::string symbol = call.symbol == nullptr ? "" : call.symbol;
+  if (parameters == nullptr && gives_work(function)) {
+    refuse("the driver does not tell its parameters");
+  }
   if (function == "cuLaunchKernel" || function == "cuLaunchCooperativeKernel") {
     const auto& launch = *static_cast<const LaunchParameters*>(parameters);
     const bool is_cooperative = function != "cuLaunchKernel";
@@ -616,7 +619,8 @@ void CallRecorder::give_up() {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   if (self.done) {
-    const std::string why = self.recording ? "the program ended within the range"
+    const std::string why = !self.refusal.empty() ? self.refusal
+                            : self.recording      ? "the program ended within the range"
                             : self.wanted.kernel.empty()
                                 ? fmt::format("the program entered no NVTX range '{}'", self.wanted.range)
                                 : fmt::format("the program launched '{}' {} times, not {}", self.wanted.kernel,
