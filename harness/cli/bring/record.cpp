@@ -50,8 +50,7 @@ struct RecordOptions {
   std::string source;
   std::vector<std::string> elements;  // "x=1024"
   std::string to = ".";
-  std::string answer;
-  std::string request;  // of the answer
+  std::vector<std::string> answer;  // a record's folder, and that of the first request
 };
 
 // "softmax" of "void norms::softmax<float>(float const*, int)".
@@ -233,13 +232,14 @@ class Answering {
 
 int answer(const RecordOptions& options, const Globals& globals) {
   std::optional<Answering> answering;
-  for (std::string folder = options.request; !folder.empty();) {
+  const fs::path record = options.answer.front();
+  for (std::string folder = options.answer.back(); !folder.empty();) {
     const nlohmann::json request = request_in(folder);
     if (request.contains("fill")) {
-      draw(options.answer, folder, request);
+      draw(record, folder, request);
     } else {
       if (!answering) {
-        answering.emplace(options.answer, globals);
+        answering.emplace(record, globals);
       }
       answering->answer(folder, request);
     }
@@ -290,8 +290,7 @@ Action define_record(CLI::App& app, Globals& globals) {
   app.add_option("--source", options->source, "file with the kernel, which the first variant begins with")
       ->needs(kernel);
   app.add_option("--to", options->to, "folder for the files (default: here)");
-  app.add_option("--answer", options->answer, "answer as the reference of a recorded family")->group("");
-  app.add_option("request", options->request, "of --answer")->group("");
+  app.add_option("--answer", options->answer, "answer as the reference of a recorded family")->expected(2)->group("");
   app.footer(
       "apo record -- COMMAND\n  lists the kernels of any CUDA program by time\n"
       "apo record --kernel NAME --nth K -- COMMAND\n  makes a family of that launch: its tensors as regime, what it "
