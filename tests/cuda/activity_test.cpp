@@ -79,7 +79,8 @@ class ActivityClock : public ::testing::Test {
     for (const RawSample& sample : samples) {
       EXPECT_EQ(sample.activity_kernels, kernels);
       EXPECT_GE(sample.device_ns, 0.999 * static_cast<double>(sample.activity_ns) - 1'000);
-      EXPECT_LE(sample.device_ns, 1.05 * static_cast<double>(sample.activity_ns) + 10'000 + 200.0 * kernels);
+      EXPECT_LE(sample.device_ns,
+                1.05 * static_cast<double>(sample.activity_ns) + 10'000 + 200.0 * static_cast<double>(kernels));
     }
   }
   // Host nanoseconds of one launch, the best of some samples.

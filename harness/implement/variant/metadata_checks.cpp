@@ -159,7 +159,7 @@ class Checker {
                                      {"flags", variant_.flags.size() + variant_.tuned_flags.size()},
                                      {"function", has_function() ? std::size_t{1} : 0}}) {
       if (lines > 0) {
-        fail(key, 0, "an apo:ffi or apo:record line excludes this one",
+        fail(key, 0, fmt::format("an apo:{} line excludes this one", is_recorded(variant_) ? "record" : "ffi"),
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }
