@@ -118,11 +118,8 @@ void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point&
 // .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
 // ends with ROLLBACK when it met one, and leaves out the two numbers that make the file a journal.
 std::string recovery_command(const std::filesystem::path& path) {
-  std::string quoted;
-  for (const char letter : path.string()) {
-    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  }
-  return "J='" + quoted + "'; { sqlite3 \"$J\" .dump | sed 's/^ROLLBACK.*/COMMIT;/'; echo \"PRAGMA application_id = " +
+  return "J=" + shell_word(path.string()) +
+         "; { sqlite3 \"$J\" .dump | sed 's/^ROLLBACK.*/COMMIT;/'; echo \"PRAGMA application_id = " +
          std::to_string(kApplicationId) +
          "; PRAGMA user_version = $(sqlite3 \"$J\" 'PRAGMA user_version');\"; } | sqlite3 recovered.db";
 }
