@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/system/files.h"
 #include "harness/families/oracle_program.h"
 #include "harness/loop/export/dispatch.h"
@@ -33,6 +34,13 @@ std::string require_python();
 // Runs `python3 HOME/harness/exchange/SCRIPT` with the document on its standard input. Throws UserError with the
 // script's message and hint, and EnvironmentError where there is no python3.
 Converted convert(const std::filesystem::path& home, const std::string& script, const nlohmann::ordered_json& document);
+
+// ---------------------------------------------------------------- `apo import FILE`
+
+// An SQLite export of Nsight Systems: kernels, copies and fills, and the gaps between them. Or what `ncu --csv` prints:
+// kernels with their durations and the mean of every numeric metric, without gaps, since ncu serialises kernels. Throws
+// UserError for anything else.
+ApplicationProfile import_profile(const std::string& file, const std::filesystem::path& home);
 
 // ---------------------------------------------------------------- `apo import definition`
 

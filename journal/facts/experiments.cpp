@@ -19,16 +19,9 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-// Logs of the predicted band; NaN where nothing was predicted.
-struct LogBand {
-  double low = kNotANumber;
-  double high = kNotANumber;
-};
-
-LogBand log_band(const Prediction& prediction) {
-  const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
-  const bool is_band = prediction.low > 0 && prediction.high >= prediction.low;
-  return untouched || !is_band ? LogBand{} : LogBand{std::log(prediction.low), std::log(prediction.high)};
+// Of an end of the predicted band; NaN where nothing was predicted.
+double log_end(const Prediction& prediction, double end) {
+  return has_prediction(prediction) ? std::log(end) : kNotANumber;
 }
 
 // Of an experiment that were added while they happened.
@@ -119,13 +112,13 @@ std::int64_t begin_experiment(Journal& journal, const Experiment& experiment) {
   Transaction transaction(database_of(journal));
   check_source(database_of(journal), experiment.candidate, experiment.candidate_source_hash);
   check_source(database_of(journal), experiment.incumbent, experiment.incumbent_source_hash);
-  const LogBand band = log_band(experiment.prediction);
+  const Prediction& prediction = experiment.prediction;
   const std::int64_t id = insert_row(journal, "experiment", experiment,
                                      {{"campaign", Value::reference(experiment.campaign)},
                                       {"iteration", Value::reference(experiment.iteration)},
                                       {"machine", machine_of_experiment(journal, experiment)},
-                                      {"predicted_log_low", band.low},
-                                      {"predicted_log_high", band.high},
+                                      {"predicted_log_low", log_end(prediction, prediction.low)},
+                                      {"predicted_log_high", log_end(prediction, prediction.high)},
                                       {"started_at", time_or_now(experiment.started_at)}});
   insert_rows(journal, "experiment_workload", experiment.workloads, {{"experiment", id}});
   insert_rows(journal, "experiment_technique", experiment.techniques, {{"experiment", id}});

@@ -66,7 +66,7 @@ void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scal
   const double text_x = frame.right + 12;
   if (!has_effect(experiment)) {
     const std::string why = std::string(kNotMeasuredText) + ": " + std::string(to_string(experiment.outcome));
-    canvas.text({text_x, y + 4}, why, Ink::faint_text);
+    canvas.text({text_x, y + 4}, why, Ink::faint);
     return;
   }
   draw_effect(canvas, experiment, x, y);

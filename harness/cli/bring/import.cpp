@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/applications/ncu_csv.h"
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -22,7 +19,6 @@
 #include "harness/families/family_file.h"
 #include "harness/loop/contract/register_family.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/foreign_sqlite.h"
 
 namespace apo {
 namespace {
@@ -42,35 +38,6 @@ struct ImportOptions {
   ApplicationOptions application;
   DefinitionOptions definition;
 };
-
-std::string beginning_of(const std::string& path) {
-  std::array<char, 16> bytes{};
-  std::ifstream stream(path, std::ios::binary);
-  stream.read(bytes.data(), bytes.size());
-  return {bytes.data(), static_cast<std::size_t>(stream.gcount())};
-}
-
-// Reports of the tools themselves can't be read: their formats are NVIDIA's own.
-std::string how_to_export(const std::string& path) {
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) {
-    return "export it first: 'nsys export --type sqlite " + path + "'";
-  }
-  if (path.ends_with(".ncu-rep")) {
-    return "export it first: 'ncu --import " + path + " --csv --page raw > FILE.csv'";
-  }
-  return "make one with 'nsys export --type sqlite REPORT' or 'ncu --csv --log-file FILE COMMAND'";
-}
-
-ApplicationProfile read(const std::string& path) {
-  if (is_sqlite(beginning_of(path))) {
-    return read_nsys(path);
-  }
-  const std::string text = read_file(path);
-  if (!is_ncu_csv(text)) {
-    throw UserError("'" + path + "' is neither an SQLite export of Nsight Systems nor CSV of ncu", how_to_export(path));
-  }
-  return read_ncu_csv(text, path);
-}
 
 // ---------------------------------------------------------------- a definition
 
@@ -143,7 +110,8 @@ int import_words(ImportOptions& options, const Globals& globals) {
     if (words.size() > 1) {
       throw UserError("'" + words[1] + "' is one word too many", "give one file, or 'definition' and its files");
     }
-    return show_application(read(words.front()), options.application, globals);
+    return show_application(import_profile(words.front(), make_paths(globals.journal).home), options.application,
+                            globals);
   }
   if (words.size() < 2 || words.size() > 3) {
     throw UserError("'apo import definition' needs one or two files",

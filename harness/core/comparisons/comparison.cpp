@@ -58,15 +58,9 @@ std::string words_of(ComparisonView view) {
 }
 
 std::string difference_text(const Figure& figure) {
-  switch (figure.kind) {
-    case FigureKind::speed:
-      return ratio_text(figure.change, figure.lower, figure.upper);
-    case FigureKind::quality:
-      return change_text(figure);
-    case FigureKind::start_up:
-      break;
-  }
-  return "";
+  return figure.kind == FigureKind::speed     ? ratio_text(figure.change, figure.lower, figure.upper)
+         : figure.kind == FigureKind::quality ? change_text(figure)
+                                              : "";
 }
 
 std::string count_text(const Figure& figure) {
