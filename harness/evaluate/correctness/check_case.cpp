@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/inspect_call.h"
-#include "harness/evaluate/correctness/wrong_element.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -72,6 +72,10 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
                                      const CheckedInputs& inputs, RepeatedCalls& repeated, CheckResult& result) {
+  std::future<void> expecting = std::async(std::launch::async, [&] {  // beside the call
+    inputs.compute_whole();
+    static_cast<void>(inputs.expected());
+  });
   shared_tensors.poison_outputs(set);
   const auto called = worker.call(0, set);
   if (!called) {
@@ -81,7 +85,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   CallFindings findings;
   std::optional<Failure> failure;
   try {
-    inputs.compute_whole();
+    expecting.get();
     failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
   } catch (const NothingToCompare& error) {
     leave_out(*runtime.family, one, regime, error, result.left_out);
@@ -89,19 +93,11 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   }
   merge(result.errors, findings.errors);
   if (failure && findings.wrong_call_of.empty()) {  // else a call of another candidate, which was checked earlier
-    if (findings.wrong) {
-      add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
-      findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
-      findings.wrong->workload = one.workload;
-      findings.wrong->regime = one.regimes[regime];
-      failure->evidence += "; " + sentence(*findings.wrong);
-      result.wrong = std::move(findings.wrong);
-    }
+    const std::uint64_t seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
+    explain(*failure, one.workload, seed);
+    result.wrong = failure->wrong;
     if (one.repeated_axis.empty()) {
-      result.wrong_case = {.workload = one.workload,
-                           .axes = one.axes,
-                           .regime = one.regimes[regime],
-                           .seed = one.seed != 0 ? 0 : inputs.inputs.seed};
+      result.wrong_case = {.workload = one.workload, .axes = one.axes, .regime = one.regimes[regime], .seed = seed};
     }
     return failure;
   }
@@ -244,6 +240,8 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
     repeat_on_device(spec, *runtime.family, one.held_axes(), one.axes);
   }
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
+  spec.prepared_calls = runtime.worker.target == Target::host && !runtime.worker.executor;
+  spec.threads = runtime.threads;
   SharedTensors shared_tensors(spec, memory);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr && !shares) {

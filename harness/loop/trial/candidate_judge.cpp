@@ -200,9 +200,7 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
     const Judged candidate = read(given);
     answer.variant = given.variant.empty() ? candidate.variant.id()
                                            : Configuration{candidate.variant.id(), candidate.settings}.label();
-    if (const std::string note = call_note(workspace_.family(choice_.family), candidate.variant); !note.empty()) {
-      answer.feedback.push_back(note);
-    }
+    note_call(answer, workspace_.family(choice_.family), candidate.variant);
     if (check_device(candidate, answer) && !make_baseline(candidate, answer)) {
       judge(candidate, word, answer);
     }
