@@ -247,10 +247,10 @@ TOOLS = [
         description="Checks a variant, or a candidate that is not registered, against the fp64 reference on small, ragged and "
                     "production shapes and under sanitizers. Keeps nothing and times nothing.",
         arguments={"variant": text("FAMILY/NAME; or give 'path' or 'source'"), "path": PATH, "source": SOURCE,
-                   "family": FAMILY_OF_FILE},
+                   "function": FUNCTION, "line": LINE, "family": FAMILY_OF_FILE},
         output_schema=job_schema(gates_schema(outcome=("string", "valid, or what is wrong"))),
         read_only=True, idempotent=True, is_job=True, answers=(0, 3), shape=without_steps,
-        command="verify", candidate="--file=", with_file=("--family",)),
+        command="verify", candidate="--file=", with_file=("--family", "--function", "--line")),
     Tool(
         name="compare",
         title="Compare two variants",

@@ -84,12 +84,11 @@ bool names_a_variant(const std::string& word) {
 
 GivenCandidate given_candidate(const EvaluateOptions& options, const TemporaryFolder& folder) {
   const std::string& word = options.candidates.front();
-  const std::vector<std::string> functions = options.brought.functions_or_none();
-  if (!names_a_variant(word) && functions.size() == 1) {
-    return as_it_is(candidate_file(word, folder.path()), functions.front(), options.brought.lines);
+  if (!names_a_variant(word)) {
+    return as_it_is(candidate_file(word, folder.path()), options.brought.function(), options.brought.lines);
   }
   if (!options.brought.functions.empty() || !options.brought.lines.empty()) {
-    throw UserError("--function and --line are of one function of a file", "'apo try' takes several");
+    throw UserError("--function and --line are of a file, and '" + word + "' is a variant");
   }
   return {.variant = word};
 }
