@@ -21,7 +21,12 @@ struct Failure {
   std::optional<WrongElement> wrong = {};  // of outputs that this process compared; no worker sends it
   bool operator==(const Failure&) const = default;
 };
-APO_FIELDS(Failure, outcome, evidence, slot, of_device)
+// What a worker sends: all but the last one.
+template <RecordOf<Failure> Whole, class Visitor>
+void visit_fields(Whole& failure, const Visitor& visitor) {
+  auto& [outcome, evidence, slot, of_device, wrong] = failure;
+  visit_members("outcome, evidence, slot, of_device", visitor, outcome, evidence, slot, of_device);
+}
 
 // The value of an operation that only succeeds or fails.
 struct Done {};
