@@ -81,12 +81,12 @@ class RequirementSearch {
     return false;
   }
 
-  // Tries values of both axes for which the condition holds.
+  // Whether it is right where the condition holds, and nowhere else, on some values of both axes.
   bool is_right_related(const std::string& a, const std::string& b, std::int64_t ratio) {
     for (const std::int64_t of_b : {base_.at(b), base_.at(b) + 1, base_.at(b) / 2, std::int64_t{2}, std::int64_t{3}}) {
-      for (const std::int64_t of_a : {ratio * of_b, of_b, 3 * of_b, of_b + 1}) {
+      for (const std::int64_t of_a : {ratio * of_b, of_b, 3 * of_b, of_b + 1, of_b - 1}) {
         const Axes axes = with(with(base_, b, of_b), a, of_a);
-        if (is_legal(axes) && holds(axes) && !try_on(axes).value_or(true)) {
+        if (is_legal(axes) && try_on(axes).value_or(holds(axes)) != holds(axes)) {
           return false;
         }
       }
