@@ -237,17 +237,11 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   if (variant.target != Target::cuda || workspace_.has_gpu(&missing)) {
     return true;
   }
-  if (!candidate.is_known) {
-    if (!is_kept(candidate, answer)) {
-      return false;
-    }
-    if (!answer.path.empty()) {
-      answer.feedback.push_back("it is registered" + (is_device_variant(variant)
-                                                          ? ", and 'apo verify " + variant.id() + " --on cpu' checks it"
-                                                          : std::string()));
-    }
+  if (!candidate.is_known && !is_kept(candidate, answer)) {
+    return false;
   }
-  answer.feedback.push_back("its time needs a GPU: " + missing);
+  answer.feedback.push_back("its time needs a GPU: " + missing +
+                            (answer.path.empty() ? "" : "; it passed the checks of this CPU, and is registered"));
   return false;
 }
 
