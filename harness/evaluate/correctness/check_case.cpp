@@ -34,11 +34,28 @@ bool repeats_any(const Family& family) {
   });
 }
 
+// By when a host's call has to end: plain code on one slow core takes so long.
+std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  constexpr double kOfElement = 10;  // ns
+  constexpr double kOfOperation = 2;
+  constexpr double kOfSpecialFunction = 20;
+  const std::int64_t elements = element_count(*runtime.family, axes);
+  if (runtime.worker.target != Target::host || elements < kLarge) {
+    return runtime.worker.deadline;
+  }
+  const Work work = runtime.family->work(axes);
+  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
+                    kOfSpecialFunction * work.special_functions;
+  return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
+}
+
 // Repeats the last call on the first set: the outputs that promise it must have the same bits.
-std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors) {
+std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
+                                  const CheckCase& one) {
   const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
   shared_tensors.poison_outputs();
-  if (const auto sample = worker.call(0, 0); !sample) {
+  if (const auto sample = worker.call(0, 0, deadline_of(runtime, one.axes)); !sample) {
     return sample.failure();
   }
   worker.freeze();
@@ -77,7 +94,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     static_cast<void>(inputs.expected());
   });
   shared_tensors.poison_outputs(set);
-  const auto called = worker.call(0, set);
+  const auto called = worker.call(0, set, deadline_of(runtime, one.axes));
   if (!called) {
     return called.failure();
   }
@@ -143,7 +160,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, shares ? 0 : static_cast<int>(i),
                                  *prepared[i], repeated, result);
     if (!failure && i == 0 && repeats_any(*runtime.family) && guard_is_on(Guard::repeat)) {
-      failure = call_again(runtime, worker, shared_tensors);
+      failure = call_again(runtime, worker, shared_tensors, one);
     }
     if (failure) {
       return failed_call(*failure, one.regimes[i]);
