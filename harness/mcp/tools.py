@@ -183,8 +183,8 @@ PATH = text("the candidate's source file, below the folder where the server was 
             "with quotes. Either this or 'source'")
 SOURCE = text("the candidate's source text, at most 1 MiB. Either this or 'path'")
 FAMILY_OF_FILE = family("; of a file without a block")
-FUNCTION = text("function of the file to call, for a file as it is, and what its parameters get where their names do not say "
-                "it: 'norm4 N=B*T block_size=256'")
+FUNCTION = text("function of the file to call, for a file as it is, and what its parameters get where their names "
+                "do not say it: 'norm4 N=B*T block_size=256'")
 LINE = {"type": "array", "items": text("such as 'tune block_size 256' or 'requires C % 4 == 0'"),
         "description": "lines of the metadata block, for a file as it is"}
 JOB = text("the handle of a job, such as j12")
@@ -225,7 +225,8 @@ TOOLS = [
                           *PRESETS, "quick")},
         output_schema=job_schema(evaluation_schema()),
         is_job=True, answers=(0, 1, 3), shape=without_steps,
-        command="evaluate", candidate="", with_file=("--function", "--line"), words=("--family", "--workload", "--at_least", "--cache", "--judge")),
+        command="evaluate", candidate="", with_file=("--function", "--line"),
+        words=("--family", "--workload", "--at_least", "--cache", "--judge")),
     Tool(
         name="register",
         title="Check a kernel and keep it as a variant",

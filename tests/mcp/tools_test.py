@@ -137,7 +137,8 @@ class CommandLines(InAFolder):
                 ("evaluate", {"path": "-x.cpp", "family": "copy"}, f"evaluate {self.root}/-x.cpp --family=copy"),
                 ("register", {"path": "sub/a.cpp", "function": "fast", "line": ["flags -O3", "idea x"]},
                  f"register {self.root}/sub/a.cpp --function=fast --line=flags -O3 --line=idea x"),
-                ("verify", {"path": "sub/a.cpp", "function": "fast"}, f"verify --file={self.root}/sub/a.cpp --function=fast"),
+                ("verify", {"path": "sub/a.cpp", "function": "fast"},
+                 f"verify --file={self.root}/sub/a.cpp --function=fast"),
                 ("verify", {"variant": "copy/simple", "family": "copy"}, "verify copy/simple")]:
             self.assertEqual(" ".join(self.line(tool, **arguments).words), words)
 

@@ -33,6 +33,7 @@ std::optional<Failure> wrong_outputs(const Family& family, const InputSet& input
     if (wrong) {
       wrong->regime = inputs.regime;
       add_inputs(*wrong, family, inputs);
+      wrong->seed = 0;  // the caller knows whether it is secret
     }
     return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence, .wrong = std::move(wrong)};
   }
