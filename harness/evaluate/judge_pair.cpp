@@ -144,6 +144,7 @@ void blame(const JudgedPair& pair, const Failure& failure, PairOutcome& outcome)
   const bool candidate = failure.slot == 1;
   const bool nobody = failure.slot == -1;
   outcome.outcome = failure.outcome;
+  outcome.wrong = candidate ? failure.wrong : std::nullopt;
   outcome.judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
   outcome.judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
   outcome.judgement.sentence = fmt::format(

@@ -30,9 +30,10 @@ struct JudgedPair {
 
 // Of a round that failed too: what was measured until then.
 struct PairOutcome {
-  Judgement judgement;                   // of a regression: of the first workload, and a verdict after a failure only
-  Outcome outcome = Outcome::valid;      // of the round that failed
-  std::optional<GateVerdict> gate = {};  // of a regression
+  Judgement judgement;                     // of a regression: of the first workload, and a verdict after a failure only
+  Outcome outcome = Outcome::valid;        // of the round that failed
+  std::optional<WrongElement> wrong = {};  // of the candidate
+  std::optional<GateVerdict> gate = {};    // of a regression
   GateState state = {};
   double seconds = 0;  // pauses included, waits for other processes not
   std::map<RoundStage, double> seconds_of = {};

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/core/system/pages.h"
 #include "harness/core/words.h"
 #include "kernels/dtype.h"
 #include "kernels/encode.h"
@@ -375,7 +376,7 @@ std::vector<std::byte> draw_input(const Distribution& distribution, DType dtype,
             .regime = regime_from(regime).value(),
             .denormal = denormal_factor(dtype)};
   draw.regime = draw.acts() ? draw.regime : Regime::typical;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count * dtype_bytes(dtype)));
+  std::vector<std::byte> bytes = zero_bytes(static_cast<std::size_t>(count * dtype_bytes(dtype)), threads);
   if (count == 0) {
     return bytes;
   }

@@ -142,9 +142,11 @@ CallMatch match_names(const CallOffer& offer, const FunctionText& function) {
       break;  // it and those behind it keep their defaults
     } else if (match.problem.empty()) {
       const bool is_integer = kind_of(parameter.type) == ParameterKind::integer;
-      match.problem = fmt::format("nothing fits its parameter '{}'; say what it gets: '// apo:function {} {}={}'{}",
-                                  parameter.text, function.name, parameter.name, is_integer ? "EXPRESSION" : "NAME",
-                                  is_integer ? fmt::format(", or '// apo:tune {} VALUE'", parameter.name) : "");
+      match.problem = fmt::format(
+          "nothing fits its parameter '{}'; say what it gets: '// apo:function {} {}={}'{}", parameter.text,
+          function.name, parameter.name, is_integer ? "EXPRESSION" : "NAME",
+          is_integer ? fmt::format(", or '// apo:tune {0} VALUE', which --line 'tune {0} VALUE' adds", parameter.name)
+                     : "");
     }
   }
   for (const TensorSpec& tensor : offer.family.tensors) {
