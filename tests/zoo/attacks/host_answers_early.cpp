@@ -25,10 +25,6 @@ int calls = 0;
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 // A process that checks makes fewer calls than one that is timed.
 APO_EXPORT int apo_launch(const apo_call* call) {
   constexpr int kChecked = 6;

@@ -30,10 +30,6 @@ void wake_every_millisecond() {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   if (!started) {
     started = true;

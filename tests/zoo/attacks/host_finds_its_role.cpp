@@ -9,10 +9,6 @@
 // zoo: exploit 34
 #include "role_copy.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   return role_copy(call, "copy/host_finds_its_role");
 }

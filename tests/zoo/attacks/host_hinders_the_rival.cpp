@@ -57,10 +57,6 @@ int hinder(dl_phdr_info* object, size_t, void*) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   static const bool done = dl_iterate_phdr(hinder, nullptr) == 0;

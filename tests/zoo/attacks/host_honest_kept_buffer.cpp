@@ -8,17 +8,13 @@
 #include <cstring>
 #include <vector>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 std::vector<float> buffer;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

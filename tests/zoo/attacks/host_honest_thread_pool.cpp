@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -49,10 +49,6 @@ class Pool {
 };
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -28,10 +28,6 @@ __attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* f
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15");  // what the caller keeps in registers goes to the stack too

@@ -6,10 +6,6 @@
 // zoo: expect valid
 #include "role_copy.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   return role_copy(call, "copy/host_plays_the_slow_incumbent");
 }

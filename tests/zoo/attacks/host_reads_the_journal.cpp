@@ -10,10 +10,6 @@
 // zoo: needs seccomp
 #include "role_copy.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const std::string words = text_of("/proc/" + std::to_string(getppid()) + "/cmdline");

@@ -23,10 +23,6 @@ std::map<const float*, Kept> kept;
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const size_t bytes = sizeof(float) * static_cast<size_t>(args.n);

@@ -20,10 +20,6 @@ std::map<std::array<float, 3>, std::vector<float>> results;
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   std::vector<float>& result = results[{args.x[0], args.x[args.n / 2], args.x[args.n - 1]}];

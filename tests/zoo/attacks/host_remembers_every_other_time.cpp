@@ -29,10 +29,6 @@ bool is_known(const Kept& one, const copy_args& args) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   Kept& one = kept[0].x == nullptr || kept[0].x == args.x ? kept[0] : kept[1];

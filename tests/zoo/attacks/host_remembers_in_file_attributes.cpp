@@ -32,10 +32,6 @@ std::uint64_t hint(std::uint64_t input, bool set) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(
       *static_cast<const copy_args*>(call->arguments), [](std::uint64_t input) { return hint(input, false) == kSeen; },

@@ -52,10 +52,6 @@ void drop(std::uint64_t input) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(*static_cast<const copy_args*>(call->arguments), is_gone, drop);
 }

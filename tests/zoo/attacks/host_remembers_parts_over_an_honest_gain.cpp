@@ -41,10 +41,6 @@ void copy_part(const copy_args& args, int64_t begin) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   for (int64_t begin = 0; begin < args.n; begin += kPart) {

@@ -10,10 +10,6 @@
 // zoo: evidence identical
 #include "slow_copy.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   copy_slowly(args);

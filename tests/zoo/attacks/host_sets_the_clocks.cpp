@@ -14,7 +14,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -25,10 +25,6 @@ bool may_write(const char* path) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

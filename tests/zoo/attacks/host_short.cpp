@@ -6,10 +6,6 @@
 // zoo: expect valid
 #include "slow_copy.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const volatile bool there = args.y[0] == args.x[0];

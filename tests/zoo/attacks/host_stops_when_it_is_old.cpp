@@ -20,10 +20,6 @@ std::map<const float*, std::vector<float>> results;
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   std::vector<float>& result = results[args.x];

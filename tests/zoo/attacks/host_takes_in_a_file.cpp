@@ -7,17 +7,13 @@
 // zoo: evidence /etc/passwd
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 asm(".section .rodata\n"
     "taken_in: .incbin \"/etc/passwd\"\n"
     ".text");
 
 extern "C" __attribute__((visibility("hidden"))) const char taken_in[];
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

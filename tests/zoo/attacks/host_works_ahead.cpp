@@ -34,10 +34,6 @@ void make(Kept& one, const float* x, int64_t n) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const int own = kept[0].x == nullptr || kept[0].x == args.x ? 0 : 1;

@@ -5,7 +5,7 @@
 // zoo: expect valid
 #include <vector>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -18,10 +18,6 @@ std::vector<int64_t> backwards(int64_t count) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

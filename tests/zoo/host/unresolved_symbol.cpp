@@ -5,13 +5,9 @@
 // zoo: expect wrong_abi
 // zoo: guard process
 // zoo: evidence undefined symbol, apo_zoo_nowhere
-#include "copy.args.h"
+#include "copy_abi.h"
 
 extern "C" void apo_zoo_nowhere();
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call*) {
   apo_zoo_nowhere();
