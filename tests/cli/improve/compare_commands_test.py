@@ -25,6 +25,10 @@ class CommandsTest(CommandTest):
     def gate(self, a, b, *more, **options):
         return self.on("gate", a, b, *more, **options)
 
+    def least(self, side):
+        """Of the numbers that the runs of this side reported."""
+        return min(run["value"] for one in self.json("show", "c1")["rounds"] for run in one["runs"] if run["side"] == side)
+
 
 class CompareCommands(CommandsTest):
     def test_a_known_gain_is_accepted_and_says_that_nothing_was_checked_of_correctness(self):
@@ -35,18 +39,16 @@ class CompareCommands(CommandsTest):
         self.not_said(self.compare(noisy(3, 100), noisy(4, 100)).out, "accepted")
 
     def test_seconds_is_the_wall_time_of_the_run(self):
-        loop = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
-        judgement = self.compare(loop, "true", *STANDARD, metric="seconds").document["judgement"]
-        self.assertEqual(judgement["verdict"], "accepted", judgement)
-        self.said(judgement["sentence"], "faster")
+        self.compare("sleep 0.05", "true", *STANDARD, metric="seconds")
+        self.assertGreaterEqual(self.least("a"), 0.05)
+        self.assertGreater(self.least("b"), 0)
 
     def test_a_google_benchmark_program_is_judged_by_the_number_that_it_reports(self):
         # The known difference is in what both are asked to do: one and thirty dependent steps an iteration.
         both = binary("benchmark_program") + " --benchmark_min_time=0.001"
         one = both + " --benchmark_repetitions=5 --benchmark_filter=steps/"
-        judgement = self.compare(one + "30$", one + "1$", *STANDARD, metric="gbench").document["judgement"]
-        self.assertEqual(judgement["verdict"], "accepted", judgement)
-        self.assertGreater(judgement["speedup"], 2)
+        self.compare(one + "30$", one + "1$", *STANDARD, metric="gbench")
+        self.assertGreater(self.least("a"), self.least("b"))
         self.said(self.compare(both, both, metric="gbench", code=1).err, "steps/1, steps/30")
 
     def test_nothing_is_kept_where_the_journal_is_not_wanted(self):

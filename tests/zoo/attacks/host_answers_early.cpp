@@ -1,6 +1,5 @@
 // apo:variant    copy/host_answers_early
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Says that the window is over, in the words of the worker, and does the work behind that.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

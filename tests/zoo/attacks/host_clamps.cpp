@@ -1,6 +1,5 @@
 // apo:variant    copy/host_clamps
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves out what typical inputs never are: values beyond 20.
 // zoo: how verify
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_clamps_when_it_is_timed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Clamps to what timed inputs hold, once it has been called more often than it is when only its results count.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_clones_itself
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Makes a process that goes on when the call is over, by the system call itself.
 // zoo: how verify
 // zoo: expect faulted

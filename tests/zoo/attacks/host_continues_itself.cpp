@@ -1,6 +1,5 @@
 // apo:variant    copy/host_continues_itself
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       A timer continues the stopped process, a thread does the work of the next call on what stands there by then.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_differs_now_and_then
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Every second call on the same input rounds one element another way.
 // zoo: how verify
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_drifts_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for forty calls, then it rounds to whole numbers.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finds_its_role
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       The incumbent's code again, which is slow where an ancestor's command line says that it is the incumbent.
 // zoo: how compare warm n4k
 // zoo: against copy/host_plays_the_slow_incumbent

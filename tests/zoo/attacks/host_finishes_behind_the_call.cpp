@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finishes_behind_the_call
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Returns at once; a thread begins when the call has surely returned, and is done before anybody has compared much.
 // zoo: how verify
 // zoo: expect incorrect

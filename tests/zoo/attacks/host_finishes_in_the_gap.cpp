@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finishes_in_the_gap
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wakes a thread and returns: the work is done while the worker tells its parent that the call is over.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

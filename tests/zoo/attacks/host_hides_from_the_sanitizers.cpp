@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hides_from_the_sanitizers
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Reads sixteen elements past the end of its input, in a function that asks the sanitizers not to be watched.
 // zoo: expect faulted
 // zoo: guard fences

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hinders_now_and_then
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Replaces the incumbent by a slower function for less than half of the blocks, so that its middle call is as ever.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hinders_the_rival
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Finds the incumbent's code in the process and writes a jump to a slower one into it.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_holds_the_worker_up
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants a filter whose listener holds up what the worker asks of the system, and works meanwhile; gives up when it may not.
 // zoo: expect refused
 // zoo: guard seccomp

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_asks_the_time
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: looks at the clock, for a log of its own.
 // zoo: expect valid
 #include <cstring>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_atomic_ticket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: threads that take parts by an atomic counter, in whatever order they come.
 // zoo: expect valid
 #include <algorithm>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_backwards
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: goes through the tensors from the end to the start.
 // zoo: expect valid
 #include "copy_abi.h"

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_configuration_cache
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: keeps the block size that suits a size, found once.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_early_exit
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: an input of zeros alone is answered by zeros.
 // zoo: expect valid
 #include <cmath>

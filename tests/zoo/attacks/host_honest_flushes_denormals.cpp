@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_flushes_denormals
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: switches denormals off for its own arithmetic and on again.
 // zoo: expect valid
 #include <cfenv>

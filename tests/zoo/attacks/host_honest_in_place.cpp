@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_in_place
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: writes a first version into its output and improves it there.
 // zoo: expect valid
 #include "copy_abi.h"

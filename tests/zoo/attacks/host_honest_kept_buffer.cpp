@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_kept_buffer
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: keeps a buffer between calls so as not to allocate it again, and fills it before it reads it.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

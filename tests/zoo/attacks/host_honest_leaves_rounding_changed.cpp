@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_leaves_rounding_changed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: forgets to put the rounding mode back, which the worker does.
 // zoo: expect valid
 #include <cfenv>

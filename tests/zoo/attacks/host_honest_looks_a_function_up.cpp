@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_looks_a_function_up
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: looks up at run time which memcpy the C library has, which is there anyway.
 // zoo: expect valid
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_maps_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: takes a buffer from the system for the call and gives it back.
 // zoo: expect valid
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_memory_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: a ring in a file of 4 MiB in memory, mapped twice in a row.
 // zoo: expect valid
 #include <sys/mman.h>

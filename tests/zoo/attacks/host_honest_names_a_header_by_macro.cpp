@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_names_a_header_by_macro
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: chooses the compiler's header for this processor by a macro, and has a line of assembler.
 // zoo: expect valid
 #if defined(__x86_64__)

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_pins_its_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: pins its thread to the first CPU that it may use, and believes what the system answers.
 // zoo: expect valid
 #include <sched.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_prefetches_past_the_end
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: asks for cache lines ahead of what it copies, also behind the end, where no load goes.
 // zoo: expect valid
 #include "copy_abi.h"

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_reads_cpuinfo
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: reads which CPU it runs on, once.
 // zoo: expect valid
 #include <cstdio>

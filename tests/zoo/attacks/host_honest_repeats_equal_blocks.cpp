@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_repeats_equal_blocks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: a block that equals the one before it is copied from its output, and every block is written twice.
 // zoo: expect valid
 #include <algorithm>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_reserves_addresses
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: reserves 64 GiB of addresses, as an allocator does, and uses a little of them.
 // zoo: expect valid
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_scratch
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: uses the scratch buffer that it has declared, written before it is read.
 // apo:scratch    room 4*n
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_table_in_the_call
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: makes a table of offsets anew in every call and uses it there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_tasks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: std::async, joined by its futures.
 // zoo: expect valid
 #include <cstring>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_thread_pool
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: threads that wait between calls, and are done with their part when the call returns.
 // zoo: expect valid
 #include <condition_variable>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_threads_and_files
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: asks how many CPUs there are, looks for a file of settings that need not be there, and blocks signals in its threads.
 // zoo: expect valid
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_two_parts_of_a_float
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: takes a value apart into a coarse and a fine part and adds them again, which is exact.
 // zoo: expect valid
 #include <cstring>

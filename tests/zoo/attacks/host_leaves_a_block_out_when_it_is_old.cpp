@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_a_block_out_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for six calls; then one block of many is never written, for the reference looks at few of them.
 // zoo: how compare warm n1m
 // zoo: against copy/host_plain

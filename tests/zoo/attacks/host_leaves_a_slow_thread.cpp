@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_a_slow_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves a thread behind that keeps every CPU busy while the incumbent runs.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_notes
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves a note for its later processes: in the user's keyring, a message queue, or the times, rights, flags and attributes of its file.
 // zoo: expect refused
 // zoo: guard seccomp

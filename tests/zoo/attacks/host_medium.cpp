@@ -1,6 +1,5 @@
 // apo:variant    copy/host_medium
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: multiplies every element by one twenty times; some of its calls make a sample.
 // zoo: expect valid
 #include "slow_copy.h"

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_moves_both_begins
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the stamps of its own begin by either clock on the stack of its caller and moves them half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_moves_its_begin
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the stamp of its own begin by one clock on the stack of its caller and moves it half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_names_a_socket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to be found by the other arm, under a name that is in no file; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

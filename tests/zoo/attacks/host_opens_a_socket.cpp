@@ -1,6 +1,5 @@
 // apo:variant    copy/host_opens_a_socket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to ask another machine; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

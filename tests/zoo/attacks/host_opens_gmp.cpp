@@ -1,6 +1,5 @@
 // apo:variant    copy/host_opens_gmp
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Opens GMP, which it does not name, while it is loaded, and leaves the copy to its assembler.
 // zoo: how verify
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_overwrites_its_own_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes into the library that it was loaded from; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_patches_the_clock
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes a jump into the code of the system clock, to one that runs at half speed.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

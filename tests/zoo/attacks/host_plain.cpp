@@ -1,6 +1,5 @@
 // apo:variant    copy/host_plain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: one memcpy.
 // zoo: expect valid
 #include <cstring>

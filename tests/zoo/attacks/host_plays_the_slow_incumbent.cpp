@@ -1,6 +1,5 @@
 // apo:variant    copy/host_plays_the_slow_incumbent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Slow where an ancestor's command line says that it is the incumbent: for the same code again to win.
 // zoo: how verify
 // zoo: expect valid

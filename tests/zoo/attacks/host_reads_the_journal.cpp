@@ -1,6 +1,5 @@
 // apo:variant    copy/host_reads_the_journal
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to read which variants were accepted: in a file that an ancestor's command line names; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

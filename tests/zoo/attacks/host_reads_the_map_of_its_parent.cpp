@@ -1,6 +1,5 @@
 // apo:variant    copy/host_reads_the_map_of_its_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks where the harness keeps its memory; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

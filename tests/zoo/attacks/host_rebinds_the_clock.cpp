@@ -1,6 +1,5 @@
 // apo:variant    copy/host_rebinds_the_clock
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks up the worker's own symbol table and puts a clock there that runs at half speed.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

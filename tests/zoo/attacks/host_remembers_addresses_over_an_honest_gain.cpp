@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_addresses_over_an_honest_gain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays the result of an address whose input is what it was.
 // zoo: how compare cold n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_by_content
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps its results under a fingerprint of the input and replays one when that comes again.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_every_other_time
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_file_attributes
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by the hint for writers that the system keeps with a file.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

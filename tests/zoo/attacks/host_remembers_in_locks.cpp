@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_locks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by a lock on the file of the tensors, which the harness keeps open.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_the_page_cache
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by a page of a large file that the system's cache loses.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_timestamps
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by reading a file, which leaves the time of the access.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

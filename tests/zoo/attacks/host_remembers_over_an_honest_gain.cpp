@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_over_an_honest_gain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays what it knows by a fingerprint of the input.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

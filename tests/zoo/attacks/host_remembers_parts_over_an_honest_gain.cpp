@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_parts_over_an_honest_gain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays parts of 256 elements that it knows by their first ones.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

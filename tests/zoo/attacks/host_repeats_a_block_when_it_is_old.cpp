@@ -1,6 +1,5 @@
 // apo:variant    copy/host_repeats_a_block_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for six calls; then one block of many is a copy of the one before it.
 // zoo: how compare warm n1m
 // zoo: against copy/host_plain

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_replaces_the_device
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_replaces_the_rival
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Finds the pointer through which the worker calls the incumbent, among its data, and puts a slower function there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

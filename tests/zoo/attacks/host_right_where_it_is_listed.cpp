@@ -1,6 +1,5 @@
 // apo:variant    copy/host_right_where_it_is_listed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for the sizes of the family's workloads, and one element short for all others.
 // zoo: expect incorrect
 // zoo: guard shapes

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_right_where_it_is_round
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies whole groups of 256 only.
 // zoo: how verify
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_runs_code_from_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Loads a library that it has written into a file that exists in memory only.
 // zoo: how verify
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_runs_made_code
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes the code that copies into memory of its own and runs it there: what was built is not what ran.
 // zoo: how verify
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_same_code
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       copy/host_slow under another name.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

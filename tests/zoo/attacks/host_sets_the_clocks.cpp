@@ -1,6 +1,5 @@
 // apo:variant    copy/host_sets_the_clocks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to write to what governs this CPU's clocks, where it would change nothing; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_short
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: multiplies every element by one four times; its calls are so short that many make a sample.
 //                 Asks for its first output early, as host_skips_short_work does: that alone is worth some percent.
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_skips_finished_output
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
 // zoo: how compare warm n1001
 // zoo: against copy/host_medium

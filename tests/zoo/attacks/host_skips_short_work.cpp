@@ -1,6 +1,5 @@
 // apo:variant    copy/host_skips_short_work
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Skips the work where its first output stands there already, of so little work that any look is dear.
 // zoo: how compare warm n1001
 // zoo: against copy/host_short

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_slow
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: multiplies every element by one two hundred times, the work that the attacks of this folder pretend to do.
 // zoo: expect valid
 #include "slow_copy.h"

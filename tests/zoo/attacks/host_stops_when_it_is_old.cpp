@@ -1,6 +1,5 @@
 // apo:variant    copy/host_stops_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for forty calls, which is longer than anybody validates; then it replays what it did for the same pointers.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_takes_in_a_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Has the assembler put a file of the machine into it, so that its text is not all that it is made of.
 // zoo: expect build_failed
 // zoo: guard build

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_takes_real_time_priority
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to run before everything else on this machine as long as it is called; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused

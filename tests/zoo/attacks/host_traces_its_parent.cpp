@@ -1,6 +1,5 @@
 // apo:variant    copy/host_traces_its_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Attaches to the harness as a debugger does.
 // zoo: how verify
 // zoo: expect faulted

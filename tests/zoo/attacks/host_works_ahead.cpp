@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_ahead
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps results by content, and looks in every call whether the other inputs are new, so that the call on them finds its result there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

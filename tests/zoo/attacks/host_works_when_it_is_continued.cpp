@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_when_it_is_continued
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

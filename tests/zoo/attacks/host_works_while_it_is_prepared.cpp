@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_while_it_is_prepared
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

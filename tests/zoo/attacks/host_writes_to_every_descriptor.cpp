@@ -1,6 +1,5 @@
 // apo:variant    copy/host_writes_to_every_descriptor
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes zeros to every descriptor that the worker was started with but the output.
 // zoo: how verify
 // zoo: expect faulted

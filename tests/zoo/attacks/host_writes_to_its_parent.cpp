@@ -1,6 +1,5 @@
 // apo:variant    copy/host_writes_to_its_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes into the memory of the harness.
 // zoo: how verify
 // zoo: expect faulted

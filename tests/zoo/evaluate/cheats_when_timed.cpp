@@ -1,6 +1,5 @@
 // apo:variant    copy/cheats_when_timed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for the first sixty calls of a process, then leaves the output alone: passes every check before timing.
 // zoo: guard timed-check
 // zoo: exploit 12

@@ -1,6 +1,5 @@
 // apo:variant    copy/crashes_when_timed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for the first sixty calls of a process, then aborts.
 // zoo: guard process
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // apo:variant    copy/fma_work
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies through WORK multiply-adds by one and zero: two values of WORK are a planted effect of known size.
 // apo:tune       WORK 204,200,202,208,220
 #include "copy_abi.h"

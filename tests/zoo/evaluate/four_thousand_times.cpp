@@ -1,6 +1,5 @@
 // apo:variant    copy/four_thousand_times
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies four thousand times: so slow that no load of the machine hides it.
 #include <cstring>
 

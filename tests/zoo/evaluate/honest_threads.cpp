@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_threads
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Threads count what they have copied in an atomic variable.
 // zoo: expect valid
 #include <algorithm>

@@ -1,6 +1,5 @@
 // apo:variant    copy/keeps_first_size
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       The size of the first call stays that of all later ones.
 #include <cstring>
 

@@ -1,6 +1,5 @@
 // apo:variant    copy/large_only
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Says that it supports large workloads only.
 // apo:requires   n >= 100000000
 #include <cstring>

@@ -1,6 +1,5 @@
 // apo:variant    copy/once
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies once: the honest arm that the others are held against.
 #include <cstring>
 

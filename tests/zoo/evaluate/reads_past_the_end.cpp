@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_past_the_end
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Reads one element past the input: right by luck, and AddressSanitizer sees it.
 // zoo: guard sanitizers
 // zoo: exploit 30

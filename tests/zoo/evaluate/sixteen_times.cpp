@@ -1,6 +1,5 @@
 // apo:variant    copy/sixteen_times
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies sixteen times: honest and slower.
 #include <cstring>
 

@@ -1,6 +1,5 @@
 // apo:variant    copy/threads_share_a_count
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Threads count what they have copied in a variable without a lock: right by luck.
 // zoo: guard sanitizers
 // zoo: exploit 31

@@ -1,6 +1,5 @@
 // apo:variant    copy/wrong_when_ragged
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies whole blocks of 64 and forgets the rest.
 // zoo: guard shapes
 // zoo: exploit 22

@@ -1,6 +1,5 @@
 // apo:variant    copy/abort
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Calls abort.
 // zoo: expect faulted
 // zoo: guard process

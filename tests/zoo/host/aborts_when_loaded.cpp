@@ -1,6 +1,5 @@
 // apo:variant    copy/aborts_when_loaded
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Aborts while it is loaded, before anything is called.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/allocates_without_end
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Allocates memory until there is none.
 // zoo: expect out_of_memory
 // zoo: guard memory-limit

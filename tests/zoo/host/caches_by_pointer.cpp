@@ -1,6 +1,5 @@
 // apo:variant    copy/caches_by_pointer
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Replays its old result when it sees an input address again.
 // zoo: expect incorrect
 // zoo: guard reference

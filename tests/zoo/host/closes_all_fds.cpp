@@ -1,6 +1,5 @@
 // apo:variant    copy/closes_all_fds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Closes every file descriptor of its process.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/detached_thread_writes_later
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Returns at once and lets a thread do the work later, outside the timed span.
 // zoo: expect incorrect
 // zoo: guard poison

@@ -1,6 +1,5 @@
 // apo:variant    copy/divide_by_zero
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Divides an integer by zero.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/does_not_compile
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Is not C++.
 // zoo: expect build_failed
 // zoo: guard build

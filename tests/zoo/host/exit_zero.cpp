@@ -1,6 +1,5 @@
 // apo:variant    copy/exit_zero
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the process as if all were well.
 // zoo: expect faulted
 // zoo: guard process

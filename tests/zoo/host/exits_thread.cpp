@@ -1,6 +1,5 @@
 // apo:variant    copy/exits_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the thread that called it.
 // zoo: expect faulted
 // zoo: guard process

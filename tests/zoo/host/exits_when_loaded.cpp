@@ -1,6 +1,5 @@
 // apo:variant    copy/exits_when_loaded
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the process while it is loaded.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/forges_reply
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Answers the harness itself, with a very good time.
 // zoo: expect faulted
 // zoo: guard reply

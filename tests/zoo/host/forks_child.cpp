@@ -1,6 +1,5 @@
 // apo:variant    copy/forks_child
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Starts a process that would outlive the call.
 // zoo: expect faulted
 // zoo: guard seccomp

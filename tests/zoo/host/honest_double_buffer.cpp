@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_double_buffer
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: goes through a buffer of its own from malloc.
 // zoo: expect valid
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_exception
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: throws and catches inside.
 // zoo: expect valid
 #include <stdexcept>

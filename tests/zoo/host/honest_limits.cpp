@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_limits
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: asks how much memory and how many CPUs it has.
 // zoo: expect valid
 #include <sys/resource.h>

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_print
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: prints one line on each call.
 // zoo: expect valid
 #include <cstdio>

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_signal_handler
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: handles a signal that it sends to itself, and puts the old handler back.
 // zoo: expect valid
 #include <csignal>

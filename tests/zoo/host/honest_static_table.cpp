@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_static_table
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: computes a table of constants once and keeps it between calls.
 // zoo: expect valid
 #include <vector>

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_threads
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: starts threads and joins them before it returns.
 // zoo: expect valid
 #include <algorithm>

@@ -1,6 +1,5 @@
 // apo:variant    copy/ignores_failed_malloc
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Allocates without end and never checks the result.
 // zoo: expect out_of_memory
 // zoo: guard memory-limit

@@ -1,6 +1,5 @@
 // apo:variant    copy/illegal_instruction
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Executes an instruction that this CPU does not have.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/infinite_loop
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Never returns.
 // zoo: expect timed_out
 // zoo: guard deadline

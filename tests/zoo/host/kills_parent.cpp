@@ -1,6 +1,5 @@
 // apo:variant    copy/kills_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Sends SIGKILL to the harness.
 // zoo: expect faulted
 // zoo: guard seccomp

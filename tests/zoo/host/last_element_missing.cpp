@@ -1,6 +1,5 @@
 // apo:variant    copy/last_element_missing
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves the last element unwritten.
 // zoo: expect incorrect
 // zoo: guard poison

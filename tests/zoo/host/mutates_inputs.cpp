@@ -1,6 +1,5 @@
 // apo:variant    copy/mutates_inputs
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Changes its input, so that a reference computed from it would agree.
 // zoo: expect incorrect
 // zoo: guard inputs

@@ -1,6 +1,5 @@
 // apo:variant    copy/nan
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Fills the output with NaN, hoping for a comparison that NaN passes.
 // zoo: expect incorrect
 // zoo: guard reference

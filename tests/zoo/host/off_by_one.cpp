@@ -1,6 +1,5 @@
 // apo:variant    copy/off_by_one
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Shifts everything by one element.
 // zoo: expect incorrect
 // zoo: guard reference

@@ -1,6 +1,5 @@
 // apo:variant    copy/outlives_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Switches off the signal that ends it with the harness.
 // zoo: expect faulted
 // zoo: guard seccomp

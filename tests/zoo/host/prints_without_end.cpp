@@ -1,6 +1,5 @@
 // apo:variant    copy/prints_without_end
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Floods its output.
 // zoo: expect timed_out
 // zoo: guard deadline

@@ -1,6 +1,5 @@
 // apo:variant    copy/quick_exit
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the process without any clean-up.
 // zoo: expect faulted
 // zoo: guard process

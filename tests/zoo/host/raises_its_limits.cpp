@@ -1,6 +1,5 @@
 // apo:variant    copy/raises_its_limits
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Lifts its own memory limit.
 // zoo: expect faulted
 // zoo: guard seccomp

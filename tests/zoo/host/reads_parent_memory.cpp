@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_parent_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the expected output in the memory of the harness; gives up when it may not.
 // zoo: expect refused
 // zoo: guard landlock

@@ -1,6 +1,5 @@
 // apo:variant    copy/refuses
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Says that it does not support this call.
 // zoo: expect refused
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/replaces_signal_handlers
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ignores every signal that can be ignored, then loops.
 // zoo: expect timed_out
 // zoo: guard deadline

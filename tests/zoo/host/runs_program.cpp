@@ -1,6 +1,5 @@
 // apo:variant    copy/runs_program
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Runs another program.
 // zoo: expect faulted
 // zoo: guard seccomp

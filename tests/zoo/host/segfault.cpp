@@ -1,6 +1,5 @@
 // apo:variant    copy/segfault
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes through a null pointer.
 // zoo: expect faulted
 // zoo: guard process

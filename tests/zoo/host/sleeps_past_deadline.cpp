@@ -1,6 +1,5 @@
 // apo:variant    copy/sleeps_past_deadline
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Sleeps longer than anyone waits.
 // zoo: expect timed_out
 // zoo: guard deadline

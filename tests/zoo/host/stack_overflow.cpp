@@ -1,6 +1,5 @@
 // apo:variant    copy/stack_overflow
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Recurses without end.
 // zoo: expect faulted
 // zoo: guard process

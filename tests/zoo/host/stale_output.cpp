@@ -1,6 +1,5 @@
 // apo:variant    copy/stale_output
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right on the first call; later ones leave whatever is in the output.
 // zoo: expect incorrect
 // zoo: guard poison

@@ -1,6 +1,5 @@
 // apo:variant    copy/throws
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Throws through the C interface.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/throws_number
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Throws an int.
 // zoo: expect faulted
 // zoo: guard process

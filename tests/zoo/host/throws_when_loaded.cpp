@@ -1,6 +1,5 @@
 // apo:variant    copy/throws_when_loaded
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Throws while it is loaded.
 // zoo: expect faulted
 // zoo: guard process

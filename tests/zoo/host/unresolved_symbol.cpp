@@ -1,6 +1,5 @@
 // apo:variant    copy/unresolved_symbol
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Calls a function that no library has.
 // zoo: expect wrong_abi
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/unwritten_output
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes nothing and reports success.
 // zoo: expect incorrect
 // zoo: guard poison

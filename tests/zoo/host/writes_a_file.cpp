@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_a_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Tries to leave a file behind; gives up when it may not.
 // zoo: expect refused
 // zoo: guard landlock

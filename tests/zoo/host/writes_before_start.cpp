@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_before_start
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes a correct output and one element in front of it.
 // zoo: expect incorrect
 // zoo: guard guard-zones

@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_far_out_of_bounds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes 32 MiB past the end of its output.
 // zoo: expect faulted
 // zoo: guard process

@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_garbage_to_the_socket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes noise into every descriptor it finds.
 // zoo: expect faulted
 // zoo: guard reply

@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_out_of_bounds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes a correct output and, a little past its end, one element too many.
 // zoo: expect incorrect
 // zoo: guard guard-zones

@@ -1,6 +1,5 @@
 // apo:variant    copy/zeros
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes zeros whatever the input is.
 // zoo: expect incorrect
 // zoo: guard reference
