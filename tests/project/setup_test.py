@@ -34,7 +34,7 @@ echo 'install ok installed'
     "cmake": r'''
 echo "cmake $*" >>"$FAKE_LOG"
 [ "$1" = --build ] || exit 0
-sleep "${FAKE_BUILD_SECONDS:-0}"
+while [ -e "$FAKE_LOG.hold" ]; do sleep 0.01; done
 printf '[1/2] Building CXX object\ncompiler warns\n[2/2] Linking\n'
 [ "${FAKE_BUILD:-works}" = works ] || { seq -f 'compiler says %g' 100; exit 1; }
 mkdir -p build/release/bin
@@ -238,17 +238,20 @@ class Setup(unittest.TestCase):
         self.assertIn("apo: cannot write to " + self.path("build"), self.call("apo", code=2).stderr)
 
     def test_a_second_set_up_waits_for_the_first(self):
+        self.write("log.hold", "")  # the first build ends when this is gone
         ends = []
-        first = threading.Thread(target=lambda: ends.append(self.call("apo", "first", FAKE_BUILD_SECONDS="2").stdout))
+        first = threading.Thread(target=lambda: ends.append(self.call("apo", "first").stdout))
         first.start()
         while not any(line.startswith("cmake --build") for line in self.log()):
             self.assertTrue(first.is_alive())
             time.sleep(0.005)
-        second = self.call("apo", "second")
+        second = subprocess.Popen([self.path("apo"), "second"], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, env={"PATH": self.path("bin"), "FAKE_LOG": self.path("log")})
+        self.assertIn("another set-up is running", second.stderr.readline())
+        os.remove(self.path("log.hold"))
         first.join()
         self.assertEqual(ends, ["program: <first>\n"])
-        self.assertEqual(second.stdout, "program: <second>\n")
-        self.assertIn("another set-up is running", second.stderr)
+        self.assertEqual(second.communicate()[0], "program: <second>\n")
         # Not one step of the second came between the first one's build and its end.
         self.assertEqual(self.log()[2], "built")
 

@@ -67,7 +67,7 @@ class OwnFamily(CommandTest):
                              f"void doubled(const float* x, float* y, int64_t n) {{\n{body}}}\n")
         self.apo("register", "slow.cpp")
         self.apo("register", "rare.cpp", "--no-verify")
-        judgement = self.json("compare", "doubled/slow", "doubled/rare", code=3)["judgement"]
+        judgement = self.decided("compare", "doubled/slow", "doubled/rare", "--json", code=3).document["judgement"]
         self.assertEqual(judgement["reason"], "gate_failed", judgement)
 
     def test_a_wrong_file_is_one_error_and_nothing_is_registered(self):
