@@ -91,7 +91,7 @@ struct RetiredCommand {
 };
 constexpr std::array kRetiredCommands = {
     RetiredCommand{"application", "apo compare A B --application FILE"},
-    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT"},
+    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT, apo export --dispatch --on-this-device"},
     RetiredCommand{"diff", "apo show VARIANT --diff, apo show VARIANT --diff OTHER"},
     RetiredCommand{"init", "apo new --agents"},
     RetiredCommand{"lessons", "apo query --lessons"},

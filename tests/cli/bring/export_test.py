@@ -69,7 +69,7 @@ int main() {
     def test_a_recorded_class_with_two_answers_gives_each_size_the_kernel_of_its_nearest_workload(self):
         ran = self.export("--journal", self.recorded("nvidia-h200/agent/campaigns.db"), "--output", "table", "--json")
         best, proposal = ran.document["families"][0]["devices"][0]["rows"]
-        self.assertEqual(best["evidence"]["statement"], "measured at b16_t512_h83_n32")
+        self.assertEqual(best["evidence"]["statement"], "measured on NVIDIA H200 at b16_t512_h83_n32")
         self.assertEqual(best["evidence"]["stood_against"], proposal["configuration"])
         self.assertEqual(proposal["evidence"]["replaced"], best["configuration"])
         self.assertEqual(self.output_of("""#include "table/e88_backward_dispatch.h"
@@ -90,7 +90,7 @@ int main() {
                            ("--dispatch e88_backwrd --json", "did you mean 'e88_backward'"),
                            ("--dispatch --device NVIDIA_H20 --json", "did you mean 'NVIDIA H200'"),
                            ("--dispatch copy --json", "'apo run copy "),
-                           ("--dispatch --json --fallback copy/simple", "fits no exported table"),
+                           ("--dispatch e88_backward --json --fallback copy/simple", "fits no exported table"),
                            ("--torch e88_backward --json", "--output is missing"),
                            ("--torch e88_backwrd --output op", "did you mean 'e88_backward'"),
                            ("--torch copy --output op", "'apo run copy "),
