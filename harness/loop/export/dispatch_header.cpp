@@ -340,15 +340,17 @@ std::string dispatch_header(const DispatchTable& table) {
   const std::string unmeasured =
       "constexpr Evidence unmeasured(std::string_view statement) {\n  Evidence evidence;\n"
       "  evidence.statement = statement;\n  return evidence;\n}\n";
-  const bool one_device = table.devices.size() == 1;
+  const std::string default_device = table.devices.empty()       ? " = {}"  // a CPU
+                                     : table.devices.size() == 1 ? " = kDevices[0]"
+                                                                 : "";
   return beginning(family) + limits_text(table) + "\n" + axes_text(family) + kDispatchTypes + "namespace detail {\n" +
          std::string(cpp_arithmetic()) + kDispatchFits + unmeasured + "\n" + functions + arrays +
          "}  // namespace detail\n\ninline constexpr std::size_t kDeviceCount = " +
          std::to_string(table.devices.size()) + ";\ninline constexpr std::array<Device, kDeviceCount> kDevices = {{\n" +
          devices + "}};\n\ninline constexpr Choice kTable[] = {\n" + rows +
          "};\ninline constexpr std::size_t kRowCount = " + std::to_string(index) + ";\n" +
-         replace_all(kDispatchSearch, "@DEFAULT@", one_device ? " = kDevices[0]" : "") +
-         "\n}  // namespace apo_dispatch::" + family.name + "\n\n#endif\n";
+         replace_all(kDispatchSearch, "@DEFAULT@", default_device) + "\n}  // namespace apo_dispatch::" + family.name +
+         "\n\n#endif\n";
 }
 
 }  // namespace apo
