@@ -1,5 +1,6 @@
 # tests/project/setup_test.py - ./apo, tests/run and cmake/setup.sh in a copy where apt-get, sudo and cmake are fakes.
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -84,6 +85,13 @@ class Scripts(unittest.TestCase):
             self.assertIn(word, ("ARG", "FROM", "COPY", "WORKDIR", "RUN", "ENV", "ENTRYPOINT"))
             if word == "RUN":
                 subprocess.run(["bash", "-n", "-c", rest], check=True)
+
+    def test_the_citation_has_the_version(self):
+        texts = []
+        for name in ("CMakeLists.txt", "CITATION.cff"):
+            with open(os.path.join(CHECKOUT, name), encoding="utf-8") as file:
+                texts.append(file.read())
+        self.assertIn("\nversion: " + re.search(r"VERSION ([0-9.]+)", texts[0][texts[0].index("project("):])[1], texts[1])
 
     def test_shellcheck_finds_nothing(self):
         if not shutil.which("shellcheck"):

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -70,19 +71,13 @@ void tell_refused(const RefusedIncumbent& one) {
                one.exported ? "" : ", --refused exports it all the same");
 }
 
-void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
-  files.insert(files.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 // Their forms have outputs that the caller does not own, and one right value.
 void require_pure(const Family& family, const char* form) {
-  if (updates_in_place(family)) {
-    throw UserError(fmt::format("{} has tensors that a call reads and writes (apo:inout), which {} has no form for",
-                                family.name, form),
-                    "'apo export --dispatch' exports it");
-  }
-  if (family.alternatives) {
-    throw UserError(fmt::format("{} has random outputs (apo:random), which {} has no form for", family.name, form),
+  const char* what = updates_in_place(family) ? "tensors that a call reads and writes (apo:inout)"
+                     : family.alternatives    ? "random outputs (apo:random)"
+                                              : nullptr;
+  if (what != nullptr) {
+    throw UserError(fmt::format("{} has {}, which {} has no form for", family.name, what, form),
                     "'apo export --dispatch' exports it");
   }
 }
@@ -92,7 +87,7 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& o
   for (const DispatchTable& table : dispatch.tables) {
     if (options.torch) {
       require_pure(*table.family, "an op of PyTorch");
-      append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
+      std::ranges::move(torch_files(table, home, static_cast<int>(usable_cpus().size())), std::back_inserter(files));
     }
   }
   return files;

@@ -284,11 +284,9 @@ Check check_build_cache(const Paths& paths) {
   std::error_code error;
   std::uintmax_t bytes = 0;
   int entries = 0;
-  for (const auto& entry : fs::directory_iterator(paths.builds, error)) {
-    entries += entry.is_directory(error) ? 1 : 0;
-  }
   for (fs::recursive_directory_iterator it(paths.builds, error), end; !error && it != end; it.increment(error)) {
     std::error_code vanished;  // another process may clean up meanwhile
+    entries += it.depth() == 0 && it->is_directory(vanished) ? 1 : 0;
     const std::uintmax_t size = it->is_regular_file(vanished) ? it->file_size(vanished) : 0;
     bytes += vanished ? 0 : size;
   }

@@ -107,8 +107,6 @@ inline void describe(int ordinal, KnownDevice& known) {
   if (ordinal == kHost) {
     known.model = cpu_model();
     known.device.model = known.model;
-    const table::Device* measured = table::find_device(known.model);
-    known.device = measured == nullptr ? known.device : *measured;
     return;
   }
 #ifdef APO_WITH_CUDA

@@ -57,12 +57,6 @@ Ratio ratio_of(const DispatchEvidence& evidence) {
 
 namespace {
 
-std::size_t place_of(const Family& family, const std::string& workload_class) {
-  const auto found = std::find_if(family.classes.begin(), family.classes.end(),
-                                  [&](const WorkloadClass& one) { return one.name == workload_class; });
-  return static_cast<std::size_t>(found - family.classes.begin());
-}
-
 DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool stood) {
   const Experiment experiment = load_experiment(journal, incumbent.experiment, Detail::summary);
   DispatchEvidence evidence{.experiment = experiment.id,
@@ -247,21 +241,14 @@ struct ClassReader {
 };
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
-  for (DispatchTable& table : dispatch.tables) {
-    if (table.family == &family) {
-      return table;
-    }
-  }
-  return dispatch.tables.emplace_back(DispatchTable{.family = &family, .devices = {}});
+  const auto found = std::ranges::find(dispatch.tables, &family, &DispatchTable::family);
+  return found != dispatch.tables.end() ? *found : dispatch.tables.emplace_back(DispatchTable{.family = &family});
 }
 
 DispatchDevice& device_of(DispatchTable& table, const Machine& machine) {
-  for (DispatchDevice& device : table.devices) {
-    if (device.machine.id == machine.id) {
-      return device;
-    }
-  }
-  return table.devices.emplace_back(DispatchDevice{.machine = machine, .rows = {}});
+  const auto found = std::ranges::find(
+      table.devices, machine.id, [](const DispatchDevice& device) -> const std::string& { return device.machine.id; });
+  return found != table.devices.end() ? *found : table.devices.emplace_back(DispatchDevice{.machine = machine});
 }
 
 DispatchRow fallback_row(const Family& family, const Variant& variant, const Settings& settings) {
@@ -302,8 +289,8 @@ std::string newest(const DispatchDevice& device) {
 void put_in_order(Dispatch& dispatch) {
   for (DispatchTable& table : dispatch.tables) {
     for (DispatchDevice& device : table.devices) {
-      std::stable_sort(device.rows.begin(), device.rows.end(), [&](const DispatchRow& a, const DispatchRow& b) {
-        return place_of(*table.family, a.workload_class) < place_of(*table.family, b.workload_class);
+      std::ranges::stable_sort(device.rows, {}, [&](const DispatchRow& row) {
+        return std::ranges::find(table.family->classes, row.workload_class, &WorkloadClass::name);
       });
     }
     std::stable_sort(table.devices.begin(), table.devices.end(), [](const DispatchDevice& a, const DispatchDevice& b) {

@@ -1,10 +1,18 @@
 # tests/cli/bring/export_test.py - `apo export --dispatch` on recorded journals, and on journals that offer nothing.
+import json
 import os
 import shutil
 
-from apo_test import CommandTest, main, source_path
+from apo_test import CommandTest, harm, main, source_path
 
 EXPERIMENTS = source_path("experiments")
+SCALED = ("// apo:family scaled\n// apo:axis n 1..65536\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+          "// apo:workload w small n=8\n// apo:workload p production n=4096\n"
+          "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+          "  for (int64_t i = 0; i < n; ++i) y[i] = Real(2) * x[i];\n}\n")
+FAST = "void scaled(long n, const float* x, float* y) { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n"
+SLOW = FAST.replace("{ for", "{ for (int k = 0; k < 8; ++k) for").replace("y[i] =", "((volatile float*)y)[i] =")
+ANOTHER_MACHINE = "UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'"
 
 
 class Export(CommandTest):
@@ -113,6 +121,30 @@ int main() {
                      code=2)
         self.assertEqual(self.place.read("table/e88_backward_dispatch.json"), "old")
         self.assertEqual(len(os.listdir(self.place.path("table"))), 2, "a temporary file was left")
+
+
+class OnThisDevice(CommandTest):
+    def export(self):
+        ran = self.apo("export", "--dispatch", "scaled", "--on-this-device", "--output", "table")
+        [family] = json.loads(self.place.read("table/scaled_dispatch.json"))["families"]
+        return ran, [device["device"]["model"] for device in family["devices"]]
+
+    def test_what_was_measured_elsewhere_is_judged_again_here_once(self):
+        for name, text in (("scaled.h", SCALED), ("slow.cpp", SLOW), ("fast.cpp", FAST)):
+            self.place.write(name, text)
+        self.apo("register", "scaled.h")
+        self.apo("try", "scaled", "slow.cpp")
+        if self.json("try", "scaled", "fast.cpp", code=None)["verdict"] != "accepted":
+            self.skipTest("this machine was too busy to tell one pass from eight")
+        harm(self.place.path(".apo/journal.db"), ANOTHER_MACHINE)
+        ran, models = self.export()
+        self.said(ran.err, "again, as experiment 2")
+        self.said(ran.out, "measured on Another CPU: experiment 1")
+        is_decided = self.json("show", "2")["judgement"]["verdict"] == "accepted"
+        self.assertEqual(len(models), 2 if is_decided else 1)
+        ran, again = self.export()
+        self.not_said(ran.err, "again")
+        self.assertEqual(again, models)
 
 
 main()

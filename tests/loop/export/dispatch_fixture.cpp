@@ -37,7 +37,12 @@ const Catalogue& shipped_variants() {
 }
 
 Machine machine_of(const DispatchJournal::Accept& accept) {
-  Machine machine = accept.machine == "host" ? describe_host() : a_gpu(accept.machine, accept.model);
+  const bool here = accept.machine == "host";
+  Machine machine = here || accept.machine == "another host" ? describe_host() : a_gpu(accept.machine, accept.model);
+  if (!here) {
+    machine.id = accept.machine;
+    machine.model = accept.model;
+  }
   machine.driver = accept.driver;
   return machine;
 }

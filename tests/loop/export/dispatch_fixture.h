@@ -27,7 +27,7 @@ const Catalogue& shipped_variants();
 class DispatchJournal {
  public:
   struct Accept {
-    std::string machine = "GPU-1";  // "host": this computer
+    std::string machine = "GPU-1";  // "host": this computer, "another host": one like it
     std::string candidate = "e88_backward/cuda_best";
     std::string baseline = "e88_backward/cuda_simple";
     std::string workload_class = "n32";
