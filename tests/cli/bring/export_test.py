@@ -89,6 +89,23 @@ int main() {
 }
 """), 2 * "e88_backward/proposal_27671155\n" + 2 * "e88_backward/cuda_best\n")  # the proposal was verified up to B = 8
 
+    def test_a_judgement_that_was_recorded_again_on_another_gpu_decides_there(self):
+        shutil.unpack_archive(os.path.join(EXPERIMENTS, "nvidia-h100", "replayed.tar.xz"), self.place.folder)
+        self.export("--journal", "backward.db", "--output", "table", "--fallback", "e88_backward/cuda_simple")
+        self.assertEqual(self.output_of(r"""#include "table/e88_backward_dispatch.h"
+#include <cstdio>
+int main() {
+  using namespace apo_dispatch::e88_backward;
+  for (const char* model : {"NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100"}) {
+    const Device device{"", model, model[7] == 'A' ? 80 : 90, 132, 232448, 1024};
+    const Choice& choice = choose({16, 512, 83, 32, 32, 1, 1}, device);
+    std::printf("%s: %s, %s\n", model, choice.variant.data(), choice.evidence.statement.data());
+  }
+}
+"""), "NVIDIA H100 80GB HBM3: e88_backward/cuda_lane_tiling, measured on NVIDIA H100 80GB HBM3\n"
+                         "NVIDIA H200: e88_backward/cuda_best, measured on NVIDIA H200\n"
+                         "NVIDIA A100: e88_backward/cuda_simple, unmeasured, correct by apo:requires\n")
+
     def test_mistakes_say_what_is_needed(self):
         journal = self.recorded()
         self.apo("profile", "--journal", "empty.db", "--", "true")  # without campaigns and experiments
