@@ -151,7 +151,8 @@ class OnThisDevice(CommandTest):
             self.place.write(name, text)
         self.apo("register", "scaled.h")
         self.apo("try", "scaled", "slow.cpp")
-        if self.json("try", "scaled", "fast.cpp", code=None)["verdict"] != "accepted":
+        [tried] = self.json("try", "scaled", "fast.cpp", code=None)["verdicts"]
+        if tried["verdict"] != "accepted":
             self.skipTest("this machine was too busy to tell one pass from eight")
         harm(self.place.path(".apo/journal.db"), ANOTHER_MACHINE)
         ran, models = self.export()
