@@ -42,7 +42,7 @@ def main():
     assert error is None, error
     assert np.array_equal(x, y)
     print(f"copied {given.size} numbers")
-    print("elsewhere:", table.apo_op_elsewhere(kernel))
+    print("elsewhere:", table.apo_op_elsewhere(kernel).decode())
     print("refused:", table.apo_op_prepare((ctypes.c_int64 * 1)(-1), -1, ctypes.byref(kernel)).decode())
 
 

@@ -45,4 +45,4 @@ apo_consumer_test(InstalledProgramVerifiesTheVariant NEEDS consumer_built axpy_v
 
 apo_consumer_test(PackagesWorkForAnOrdinaryUser NEEDS installed
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/packages.sh ${PROJECT_BINARY_DIR})
-set_tests_properties(Consumer.PackagesWorkForAnOrdinaryUser PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(Consumer.PackagesWorkForAnOrdinaryUser PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
