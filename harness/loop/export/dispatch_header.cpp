@@ -143,11 +143,11 @@ std::string region_text(const DispatchRow& row) {
   return needs.empty() ? row.region : "(" + row.region + ") && (" + needs + ")";
 }
 
-std::string row_text(const DispatchRow& row, std::size_t index, std::size_t device) {
+std::string row_text(const DispatchRow& row, std::size_t index) {
   const std::string settings = row.settings.empty() ? "nullptr" : indexed("detail::kSettings", index);
   std::string text = "    {" + cpp_literal(row.variant.id()) + ", " + cpp_literal(row.workload_class) + ",\n     " +
-                     cpp_literal(region_text(row)) + ",\n     " + cpp_literal(row.devices) + ", " +
-                     std::to_string(device) + ", " + settings + ", " + std::to_string(row.settings.size()) + ",\n     ";
+                     cpp_literal(region_text(row)) + ",\n     " + cpp_literal(row.devices) + ", " + settings + ", " +
+                     std::to_string(row.settings.size()) + ",\n     ";
   for (const std::string& word : {source_file(row), row.variant.source_hash, source_folder(row)}) {
     text += cpp_literal(word) + ", ";
   }
@@ -324,19 +324,15 @@ std::string dispatch_header(const DispatchTable& table) {
   std::string rows;
   std::string devices;
   std::size_t index = 0;
-  const auto add = [&](const std::vector<DispatchRow>& of_device, std::size_t device) {
-    for (const DispatchRow& row : of_device) {
-      functions += RowFunctions(family, row, index).text();
-      arrays += arrays_text(row, index);
-      rows += row_text(row, index, device);
-      ++index;
-    }
-  };
-  for (std::size_t device = 0; device < table.devices.size(); ++device) {
-    devices += device_text(table.devices[device].machine);
-    add(table.devices[device].rows, device);
+  for (const DispatchRow* row : all_rows(table)) {
+    functions += RowFunctions(family, *row, index).text();
+    arrays += arrays_text(*row, index);
+    rows += row_text(*row, index);
+    ++index;
   }
-  add(table.fallbacks, table.devices.size());
+  for (const DispatchDevice& device : table.devices) {
+    devices += device_text(device.machine);
+  }
   const std::string unmeasured =
       "constexpr Evidence unmeasured(std::string_view statement) {\n  Evidence evidence;\n"
       "  evidence.statement = statement;\n  return evidence;\n}\n";

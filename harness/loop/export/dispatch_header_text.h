@@ -86,7 +86,6 @@ struct Choice {
   std::string_view workload_class;  // empty for a fallback
   std::string_view region;          // for people; `plan` and `serves` are what counts
   std::string_view devices;         // that it can serve; for people, too
-  std::size_t device = 0;           // on which it was measured, in kDevices; kDeviceCount for a fallback
   const Value* settings = nullptr;  // the tunables
   std::size_t setting_count = 0;
   std::string_view source_file, source_hash, source_folder;
@@ -126,18 +125,17 @@ constexpr bool fits(const Launch& launch, const Device& device, std::int64_t sta
 inline constexpr const char* kDispatchSearch = R"text(
 namespace detail {
 // The row was measured 3: on this device, 2: on another of its model, 1: on another model, 0: nowhere.
-constexpr int nearness(const Choice& choice, const Device& device) {
-  if (choice.device == kDeviceCount) {
-    return 0;
-  }
-  const Device& measured = kDevices[choice.device];
-  return !device.id.empty() && measured.id == device.id ? 3 : measured.model == device.model ? 2 : 1;
+constexpr int nearness(const Evidence& evidence, const Device& device) {
+  return !evidence.measured                                      ? 0
+         : !device.id.empty() && evidence.device_id == device.id ? 3
+         : evidence.device == device.model                       ? 2
+                                                                 : 1;
 }
 }  // namespace detail
 
 // Whether the row was measured on a device of this model; where it was says choice.evidence.statement.
 constexpr bool measured_on(const Choice& choice, const Device& device) {
-  return detail::nearness(choice, device) >= 2;
+  return detail::nearness(choice.evidence, device) >= 2;
 }
 
 // nullptr for a device that is not here.
@@ -155,7 +153,7 @@ constexpr const Device* find_device(std::string_view id_or_model) {
 constexpr const Choice* find(const Axes& axes, const Device& device@DEFAULT@) {
   for (int near = 3; near >= 0; --near) {
     for (const Choice& row : kTable) {
-      if (detail::nearness(row, device) == near && row.serves(axes, device) && row.plan(axes, device).valid) {
+      if (detail::nearness(row.evidence, device) == near && row.serves(axes, device) && row.plan(axes, device).valid) {
         return &row;
       }
     }
