@@ -133,9 +133,11 @@ bool asks_for_json(const Globals& globals) {
 }
 
 // On stderr, and with --json as a document on stdout too, where the command has not printed its own.
-int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
-  std::fprintf(stderr, "apo: %s\n", from_here(message).c_str());
-  for (const std::string& line : split(from_here(hint), '\n')) {
+int fail(const std::string& what, const std::string& what_to_do, ExitCode code, const Globals& globals) {
+  const std::string message = from_here(what);
+  const std::string hint = from_here(what_to_do);
+  std::fprintf(stderr, "apo: %s\n", message.c_str());
+  for (const std::string& line : split(hint, '\n')) {
     if (!line.empty()) {
       std::fprintf(stderr, "     %s\n", line.c_str());
     }
