@@ -91,7 +91,7 @@ struct RetiredCommand {
 };
 constexpr std::array kRetiredCommands = {
     RetiredCommand{"application", "apo compare A B --application FILE"},
-    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT"},
+    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT, apo export --dispatch --on-this-device"},
     RetiredCommand{"diff", "apo show VARIANT --diff, apo show VARIANT --diff OTHER"},
     RetiredCommand{"init", "apo new --agents"},
     RetiredCommand{"lessons", "apo query --lessons"},
@@ -133,7 +133,9 @@ bool asks_for_json(const Globals& globals) {
 }
 
 // On stderr, and with --json as a document on stdout too, where the command has not printed its own.
-int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
+int fail(const std::string& what, const std::string& what_to_do, ExitCode code, const Globals& globals) {
+  const std::string message = from_here(what);
+  const std::string hint = from_here(what_to_do);
   std::fprintf(stderr, "apo: %s\n", message.c_str());
   for (const std::string& line : split(hint, '\n')) {
     if (!line.empty()) {

@@ -164,16 +164,14 @@ std::vector<NamedText> torch_files(const DispatchTable& table, const fs::path& h
   Document sources = Document::object();
   std::set<std::string> devices;
   std::vector<NamedText> calls;
-  for (const DispatchDevice& device : table.devices) {
-    devices.insert(device.machine.target == Target::host ? "cpu" : "cuda");
-    for (const DispatchRow& row : device.rows) {
-      const std::string folder = source_folder(row);
-      if (!sources.contains(folder) && !is_device_variant(row.variant)) {
-        const SourceFile plain = plain_call(*table.family, row.variant).source;
-        calls.push_back({fs::path(folder) / plain.name, plain.text});
-      }
-      sources[folder] = source_document(table, row);
+  for (const DispatchRow* row : all_rows(table)) {
+    devices.insert(row->variant.target == Target::host ? "cpu" : "cuda");
+    const std::string folder = source_folder(*row);
+    if (!sources.contains(folder) && !is_device_variant(row->variant)) {
+      const SourceFile plain = plain_call(*table.family, row->variant).source;
+      calls.push_back({fs::path(folder) / plain.name, plain.text});
     }
+    sources[folder] = source_document(table, *row);
   }
   Converted converted = convert(home, "torch_op.py",
                                 {{"family", table.family->name},

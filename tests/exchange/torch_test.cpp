@@ -94,10 +94,17 @@ class BuiltTorchOp : public ::testing::Test {
 
 // What needs no PyTorch: the Python files are Python, and the table is compiled, asked and called through ctypes.
 TEST(TorchOp, TheTableIsCalledThroughCtypesWithoutPyTorch) {
-  const Exported exported(host_fallback("copy/simple"));
+  DispatchJournal journal;
+  const Workload& workload = find_family("copy")->workloads[0];
+  DispatchJournal::Accept elsewhere = accept_here("copy/simple", "copy/memcpy", workload.workload_class, workload.name);
+  elsewhere.machine = "another host";
+  elsewhere.model = "Another CPU";
+  journal.accept(elsewhere);
+  const Exported exported(journal.load().tables.at(0));
   expect_said(exported.compile_python({"copy_op.py", "test_copy.py"}));
   const ProcessResult called = exported.run({APO_SOURCE_FOLDER "/tests/exchange/call_copy.py"});
   expect_said(called, "copied 1001 numbers");
+  expect_contains(called.output, "elsewhere: copy/simple was measured on Another CPU, and this is ");
   expect_contains(called.output, "refused: no kernel of copy is known for n=-1");
 }
 

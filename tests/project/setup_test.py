@@ -1,5 +1,6 @@
 # tests/project/setup_test.py - ./apo, tests/run and cmake/setup.sh in a copy where apt-get, sudo and cmake are fakes.
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = ["apo", "tests/run", ".ci/run", "cmake/setup.sh", "tests/project/lint.sh", "tests/project/format.sh",
-           "tests/project/changed.sh"]
+           "tests/project/changed.sh", "tests/project/packages.sh"]
 # All the tools that the scripts may use besides the fakes. PATH holds nothing else.
 TOOLS = ["awk", "bash", "cat", "chmod", "dirname", "env", "find", "flock", "grep", "mkdir", "nproc", "readlink", "seq", "sleep",
          "tail", "touch"]
@@ -76,6 +77,21 @@ class Scripts(unittest.TestCase):
     def test_are_valid_bash(self):
         for script in SCRIPTS:
             subprocess.run(["bash", "-n", os.path.join(CHECKOUT, script)], check=True)
+
+    def test_the_container_recipe_is_instructions_with_valid_bash(self):
+        with open(os.path.join(CHECKOUT, "examples", "container", "Dockerfile"), encoding="utf-8") as file:
+            lines = file.read().replace("\\\n", "").splitlines()
+        for word, _, rest in (line.partition(" ") for line in lines if line and not line.startswith("#")):
+            self.assertIn(word, ("ARG", "FROM", "COPY", "WORKDIR", "RUN", "ENV", "ENTRYPOINT"))
+            if word == "RUN":
+                subprocess.run(["bash", "-n", "-c", rest], check=True)
+
+    def test_the_citation_has_the_version(self):
+        texts = []
+        for name in ("CMakeLists.txt", "CITATION.cff"):
+            with open(os.path.join(CHECKOUT, name), encoding="utf-8") as file:
+                texts.append(file.read())
+        self.assertIn("\nversion: " + re.search(r"VERSION ([0-9.]+)", texts[0][texts[0].index("project("):])[1], texts[1])
 
     def test_shellcheck_finds_nothing(self):
         if not shutil.which("shellcheck"):

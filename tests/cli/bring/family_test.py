@@ -170,7 +170,7 @@ class NewForAgents(CommandTest):
         return {file["path"]: file["state"] for file in self.json("new", "--agents", *words)["files"]}
 
     def test_an_empty_folder_gets_the_files_of_every_client(self):
-        files = ("AGENTS.md", ".claude/skills/apo/SKILL.md", ".mcp.json", ".codex/skills/apo/SKILL.md",
+        files = ("AGENTS.md", ".apo/.gitignore", ".claude/skills/apo/SKILL.md", ".mcp.json", ".codex/skills/apo/SKILL.md",
                  ".codex/config.toml", ".cursor/mcp.json", ".vscode/mcp.json")
         self.assertEqual(self.states(), dict.fromkeys(files, "written"))
         skill = self.place.read(".claude/skills/apo/SKILL.md")
@@ -204,7 +204,7 @@ class NewForAgents(CommandTest):
         self.assertEqual(self.states("cursor")[".cursor/mcp.json"], "written")
 
     def test_one_client_alone(self):
-        self.assertEqual(self.states("cursor"), {"AGENTS.md": "written", ".cursor/mcp.json": "written"})
+        self.assertEqual(self.states("cursor"), {"AGENTS.md": "written", ".apo/.gitignore": "written", ".cursor/mcp.json": "written"})
 
 
 main()
