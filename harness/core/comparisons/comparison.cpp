@@ -154,7 +154,7 @@ std::string verdict_text(const ProgramComparison& comparison) {
 std::string_view benchmark_word(QualityFinding finding) {
   return finding == QualityFinding::worse        ? "slower"
          : finding == QualityFinding::better     ? "faster"
-         : finding == QualityFinding::equivalent ? "no change"
+         : finding == QualityFinding::equivalent ? "not slower"
                                                  : "cannot be resolved";
 }
 

@@ -159,7 +159,7 @@ std::string reason_word(const ProgramComparison& comparison);
 // "accepted (faster)", "regressed", "none: it was interrupted, or is under way".
 std::string verdict_text(const ProgramComparison& comparison);
 
-// "slower", "faster", "no change", "cannot be resolved": of a benchmark of a suite.
+// "slower", "faster", "not slower", "cannot be resolved": of a benchmark of a suite.
 std::string_view benchmark_word(QualityFinding finding);
 // "a slowdown of 2.1 % would have shown in 95 of 100 cases": of a benchmark that was timed.
 std::string power_text(const Figure& figure);

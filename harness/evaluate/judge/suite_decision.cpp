@@ -17,7 +17,7 @@
 namespace apo {
 namespace {
 
-// Smaller slowdowns are not worth more rounds; the place of code alone makes them.
+// Smaller changes are not worth more rounds; the place of code alone makes them.
 constexpr double kNegligible = 0.005;
 
 // The benchmarks that one look tests, with their averages; those decided before have none.
@@ -74,10 +74,12 @@ void look_at(const SuiteRule& rule, const Look& look, const std::vector<std::vec
     BenchmarkState& benchmark = state.benchmarks[b];
     if (benchmark.finding == QualityFinding::inconclusive) {
       benchmark.level = level;
-      // Every benchmark has to pass, so passing needs no correction for their number.
-      if (averages[b]->lower(look.alpha) > -(rule.margin > 0 ? rule.margin : kNegligible)) {
-        benchmark.finding = QualityFinding::equivalent;
-      }
+      // Every benchmark has to pass, so passing needs no correction for their number. Without a margin one that may be
+      // faster by more than is negligible is run on, to be named.
+      const bool passes = rule.margin > 0 ? averages[b]->lower(look.alpha) > -rule.margin
+                                          : averages[b]->lower(look.alpha) > -kNegligible &&
+                                                averages[b]->upper(look.alpha) < kNegligible;
+      benchmark.finding = passes ? QualityFinding::equivalent : benchmark.finding;
     }
     benchmark.rounds = look.rounds;
     benchmark.effect = averages[b]->hodges_lehmann();

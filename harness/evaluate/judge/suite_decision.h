@@ -36,7 +36,7 @@ SuiteRule suite_rule(double margin, std::vector<Look> looks, double alpha);
 
 struct BenchmarkState {
   // Worse: slower by more than the margin. Better: faster at all, with an error budget of its own. Equivalent: slower
-  // by no more than the margin; without a margin by less than 0.5 %.
+  // by no more than the margin; without a margin neither slower nor faster by 0.5 %.
   QualityFinding finding = QualityFinding::inconclusive;
   int rounds = 0;     // of the look that decided it, else of its last look
   double effect = 0;  // Hodges-Lehmann

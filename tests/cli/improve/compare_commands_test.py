@@ -129,7 +129,7 @@ class GateOfSuite(CommandsTest):
         old, new = [100] * 8, [100] * 7 + [104]
         ran = self.gate(suite(1, old), suite(2, new), "--judge", "standard", "--junit", "gate.xml", "--markdown",
                         "gate.md", metric="lines", code=3)
-        self.said(ran.out, "1 slower (b7 -", "7 no change; geometric mean", "verdict: regressed")
+        self.said(ran.out, "1 slower (b7 -", "7 not slower; geometric mean", "verdict: regressed")
         self.not_said(ran.out, "  b3  ")
         self.said(self.place.read("gate.xml"), 'tests="8" failures="1" errors="0" skipped="0"',
                   '<failure type="regressed"')
