@@ -169,7 +169,7 @@ std::optional<Failure> CommandRunner::check(Side side, const Run& run) const {
   return failure;
 }
 
-Result<Trial> CommandRunner::try_once(Side side) const {
+Result<FirstRun> CommandRunner::try_once(Side side) const {
   constexpr int kNotExecutable = 126;
   constexpr int kNotFound = 127;
   const Run run = execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), {});
@@ -181,7 +181,7 @@ Result<Trial> CommandRunner::try_once(Side side) const {
                                 process.exit_code == kNotFound ? "found" : "executed", and_printed(process)),
                     "commands are run by 'sh' in the working folder");
   }
-  Trial trial{.seconds = process.seconds};
+  FirstRun trial{.seconds = process.seconds};
   if (pair_.suite) {
     const auto readings = readings_of(side, run);
     if (!readings) {

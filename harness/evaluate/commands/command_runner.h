@@ -47,7 +47,7 @@ struct WantedBenchmarks {
 };
 
 // A first run.
-struct Trial {
+struct FirstRun {
   double seconds = 0;
   std::vector<Reading> readings = {};  // of a suite
 };
@@ -61,7 +61,7 @@ class CommandRunner {
 
   // Makes a run whose metric no verdict uses, and checks it. Failures have the side as their slot. Throws UserError if
   // the shell does not find the command or may not execute it.
-  Result<Trial> try_once(Side side) const;
+  Result<FirstRun> try_once(Side side) const;
   // Makes fresh runs of each, A B B A and so on; the first side is drawn. With random layout the size of each run's
   // environment is drawn. A coin that is tossed for each run decides whether it is checked when it has ended. A run
   // without a wanted benchmark is a failure.

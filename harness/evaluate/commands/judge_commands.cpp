@@ -191,8 +191,8 @@ void fail_b(ProgramComparison& comparison, const Failure& failure, const std::st
   }
 }
 
-PairOutcome take_rounds(const Judging& judging, const CommandPair& pair, const JudgePreset& preset,
-                        const std::optional<SuiteRule>& suite, const std::function<void(const Round&)>& on_round) {
+PairOutcome judge_rounds(const Judging& judging, const CommandPair& pair, const JudgePreset& preset,
+                         const std::optional<SuiteRule>& suite, const std::function<void(const Round&)>& on_round) {
   return judge_pair({.source = source_of(judging, pair, suite ? "gate" : "compare"),
                      .what = "command B against A",
                      .plan = {.preset = preset, .wording = wording_of(judging.comparison)},
@@ -208,7 +208,7 @@ void compare_both(const Judging& judging, const CommandPair& pair) {
   try {
     const JudgePreset preset = preset_of(judging, pair);
     PairOutcome outcome =
-        take_rounds(judging, pair, preset, std::nullopt, [&](const Round& round) { keep_round(judging, round); });
+        judge_rounds(judging, pair, preset, std::nullopt, [&](const Round& round) { keep_round(judging, round); });
     comparison.outcome = outcome.outcome;
     comparison.judgement = std::move(outcome.judgement);
   } catch (const EnvironmentError& error) {
@@ -244,7 +244,7 @@ void gate_both(Judging& judging, const CommandPair& pair) {
   const SuiteRule rule = rule_of(comparison, preset);
   const WantedBenchmarks all = judging.wanted;
   std::vector<Round> counted;
-  const PairOutcome outcome = take_rounds(judging, pair, preset, rule, [&](const Round& round) {
+  const PairOutcome outcome = judge_rounds(judging, pair, preset, rule, [&](const Round& round) {
     keep_round(judging, round);
     if (round.void_why.empty()) {
       counted.push_back(round);

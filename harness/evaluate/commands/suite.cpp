@@ -20,7 +20,7 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kNamesShown = 12;
+constexpr std::size_t kMostNamed = 12;
 // Without a margin: a benchmark that would not have shown a larger slowdown cannot be resolved.
 constexpr double kWorstResolution = 0.05;
 
@@ -132,14 +132,14 @@ std::string percent_of(const Figure& figure) {
 std::string named(const std::vector<const Figure*>& figures) {
   std::vector<std::string> names;
   for (const Figure* figure : figures) {
-    if (names.size() < kNamesShown) {
+    if (names.size() < kMostNamed) {
       const bool changed = figure->finding == QualityFinding::worse || figure->finding == QualityFinding::better;
       names.push_back(figure->metric + (changed                ? " " + percent_of(*figure)
                                         : is_left_out(*figure) ? " (" + figure->unit + ")"
                                                                : ""));
     }
   }
-  return join(names, ", ") + (figures.size() > kNamesShown ? ", ..." : "");
+  return join(names, ", ") + (figures.size() > kMostNamed ? ", ..." : "");
 }
 
 std::string suite_sentence(const std::vector<Figure>& figures) {
@@ -228,7 +228,7 @@ std::vector<NoisyBenchmark> noisy_benchmarks(const ProgramComparison& same) {
 
 }  // namespace
 
-CommonBenchmarks common_benchmarks(const Trial& a, const Trial& b, bool higher_is_better) {
+CommonBenchmarks common_benchmarks(const FirstRun& a, const FirstRun& b, bool higher_is_better) {
   CommonBenchmarks common;
   const auto add = [&](const Reading* of_a, const Reading* of_b) {
     const Reading& one = of_a != nullptr ? *of_a : *of_b;
@@ -250,7 +250,7 @@ CommonBenchmarks common_benchmarks(const Trial& a, const Trial& b, bool higher_i
     }
     common.figures.push_back(std::move(figure));
   };
-  const auto named_in = [](const Trial& trial, const std::string& name) {
+  const auto named_in = [](const FirstRun& trial, const std::string& name) {
     const auto found = std::ranges::find(trial.readings, name, &Reading::name);
     return found == trial.readings.end() ? nullptr : &*found;
   };

@@ -22,7 +22,7 @@ struct CommonBenchmarks {
   WantedBenchmarks wanted;
   std::optional<Failure> of_b = {};
 };
-CommonBenchmarks common_benchmarks(const Trial& a, const Trial& b, bool higher_is_better);
+CommonBenchmarks common_benchmarks(const FirstRun& a, const FirstRun& b, bool higher_is_better);
 
 // The rule that a gate of commands is judged by. With its judgement, or under this preset.
 SuiteRule rule_of(const ProgramComparison& comparison, const JudgePreset& preset);

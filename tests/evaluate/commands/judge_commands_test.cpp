@@ -202,7 +202,7 @@ std::string noisy_suite(const std::string& seed, const std::vector<double>& cent
          " name = \"b\" (b - 1); if (name ~ wanted) printf \"%s %.9g ns\\n\", name, c[b] * (1 + noise * (x - 6)) } }'";
 }
 
-ProgramComparison suite(const std::string& a, const std::string& b, double margin = 0) {
+ProgramComparison gated_suite(const std::string& a, const std::string& b, double margin = 0) {
   ProgramComparison comparison = asked(a, b, "lines");
   comparison.purpose = ComparisonPurpose::gate;
   comparison.margin = std::log1p(margin);
@@ -230,7 +230,7 @@ TEST(GateSuite, NamesWhatBecameSlowerAndFasterAndRunsTheRestAlone) {
   const std::string before = noisy_suite("61", centres);
   centres[3] = 105;
   centres[7] = 94;
-  const ProgramComparison result = judged(suite(before, noisy_suite("62", centres)));
+  const ProgramComparison result = judged(gated_suite(before, noisy_suite("62", centres)));
   EXPECT_EQ(result.gate, GateVerdict::regressed) << result.judgement->sentence;
   EXPECT_EQ(found(result, QualityFinding::worse), "b3 ");
   EXPECT_EQ(found(result, QualityFinding::better), "b7 ");
@@ -248,17 +248,18 @@ TEST(GateSuite, NamesWhatBecameSlowerAndFasterAndRunsTheRestAlone) {
 }
 
 TEST(GateSuite, AMarginToleratesAndWhatCannotBeResolvedIsNeitherGreenNorRed) {
-  const ProgramComparison tolerated = judged(suite(noisy_suite("63", {100, 100}), noisy_suite("64", {100, 103}), 0.1));
+  const ProgramComparison tolerated =
+      judged(gated_suite(noisy_suite("63", {100, 100}), noisy_suite("64", {100, 103}), 0.1));
   EXPECT_EQ(tolerated.gate, GateVerdict::passed) << tolerated.judgement->sentence;
   const ProgramComparison noisy =
-      judged(suite(noisy_suite("65", {100, 100}, 0.1), noisy_suite("66", {100, 100}, 0.1), 0.02));
+      judged(gated_suite(noisy_suite("65", {100, 100}, 0.1), noisy_suite("66", {100, 100}, 0.1), 0.02));
   EXPECT_EQ(noisy.gate, GateVerdict::undecided) << noisy.judgement->sentence;
   EXPECT_TRUE(mentions(noisy.judgement->sentence, "2 cannot be resolved (b0, b1)")) << noisy.judgement->sentence;
 }
 
 TEST(GateSuite, ACommandAgainstItselfGivesTheNoiseByWhichLaterGatesArePlanned) {
   const std::string command = noisy_suite("67", {100, 100, 100, 5}, 0.003);
-  ProgramComparison comparison = suite(command, command);
+  ProgramComparison comparison = gated_suite(command, command);
   comparison.commands.judge = "auto";
   const ProgramComparison same = judged(comparison);
   EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
@@ -277,15 +278,15 @@ TEST(GateSuite, RestlessBenchmarksAreNamedWithWhatTheyShare) {
       "; awk -v n=$n 'BEGIN { srand(n); rand(); printf \"tiny/1 %.9g ns\\ntiny/2 %.9g ns\\n\", 3 + rand(), 3 + rand() "
       "}'";
   const std::string command = noisy_suite("68", {100, 100, 100, 100, 100, 100}) + restless;
-  const std::string text = noise_text(judged(suite(command, command)));
+  const std::string text = noise_text(judged(gated_suite(command, command)));
   EXPECT_TRUE(mentions(text, "2 restless: tiny/1 (")) << text;
   EXPECT_TRUE(mentions(text, "2 of them are in the shortest quarter; all are of tiny")) << text;
 }
 
 TEST(GateSuite, BenchmarksThatCannotBeComparedAreLeftOutByName) {
-  const ProgramComparison result =
-      judged(suite("echo one 1 s; echo gone 1 s; echo rate 3 GB/s; echo size 3 KB; echo zero 0 s; echo steady 2 ms",
-                   "echo new 1 s; echo one 1 s; echo rate 3 GB/s; echo size 3 MB; echo zero 0 s; echo steady 3000 us"));
+  const ProgramComparison result = judged(
+      gated_suite("echo one 1 s; echo gone 1 s; echo rate 3 GB/s; echo size 3 KB; echo zero 0 s; echo steady 2 ms",
+                  "echo new 1 s; echo one 1 s; echo rate 3 GB/s; echo size 3 MB; echo zero 0 s; echo steady 3000 us"));
   EXPECT_EQ(
       left_out(result),
       "gone: only A has it; rate: more of it is better, which is not so of the others; size: A gives KB and B MB; "
@@ -293,8 +294,8 @@ TEST(GateSuite, BenchmarksThatCannotBeComparedAreLeftOutByName) {
   EXPECT_EQ(found(result, QualityFinding::worse), "steady ");
   EXPECT_EQ(found(result, QualityFinding::equivalent), "one ");  // no variance at all
   EXPECT_TRUE(mentions(result.judgement->sentence, "5 left out: gone (only A has it)")) << result.judgement->sentence;
-  EXPECT_TRUE(mentions(mistake(suite("echo a 1 s", "echo b 1 s")), "no benchmark that can be compared"));
-  EXPECT_TRUE(mentions(mistake(suite("true", "echo b 1 s")), "no line of stdout is NAME VALUE UNIT"));
+  EXPECT_TRUE(mentions(mistake(gated_suite("echo a 1 s", "echo b 1 s")), "no benchmark that can be compared"));
+  EXPECT_TRUE(mentions(mistake(gated_suite("true", "echo b 1 s")), "no line of stdout is NAME VALUE UNIT"));
 }
 
 TEST(GateSuite, ABenchmarkThatOnlyBCannotRunFailsTheGate) {
@@ -303,7 +304,7 @@ TEST(GateSuite, ABenchmarkThatOnlyBCannotRunFailsTheGate) {
   };
   const std::string fine = R"(, {"name": "b", "real_time": 2, "time_unit": "ms"})";
   const std::string error = R"(, {"name": "b", "error_occurred": true, "error_message": "no file"})";
-  ProgramComparison comparison = suite(google(fine), google(error));
+  ProgramComparison comparison = gated_suite(google(fine), google(error));
   comparison.commands.metric = "gbench";
   const ProgramComparison result = judged(comparison);
   EXPECT_EQ(result.gate, GateVerdict::failed);
@@ -318,16 +319,16 @@ TEST(GateSuite, ABThatCrashesOrLosesABenchmarkLaterFails) {
     return "n=$(cat " + file + " 2>/dev/null || echo 0); echo $((n + 1)) > " + file +
            "; echo a 1 s; test $n -lt 3 && echo b 1 s || " + then;
   };
-  const ProgramComparison crashed = judged(suite("echo a 1 s; echo b 1 s", later("crash", "kill -SEGV $$")));
+  const ProgramComparison crashed = judged(gated_suite("echo a 1 s; echo b 1 s", later("crash", "kill -SEGV $$")));
   EXPECT_EQ(crashed.gate, GateVerdict::failed);
   EXPECT_TRUE(mentions(crashed.judgement->sentence, "SIGSEGV")) << crashed.judgement->sentence;
-  const ProgramComparison lost = judged(suite("echo a 1 s; echo b 1 s", later("lose", "true")));
+  const ProgramComparison lost = judged(gated_suite("echo a 1 s; echo b 1 s", later("lose", "true")));
   EXPECT_EQ(lost.gate, GateVerdict::failed);
   EXPECT_TRUE(mentions(lost.judgement->sentence, "benchmark 'b' was not run any more")) << lost.judgement->sentence;
 }
 
 TEST(GateSuite, ASpentBudgetKeepsWhatWasFound) {
-  ProgramComparison comparison = suite("echo a 1 s", "echo a 2 s");
+  ProgramComparison comparison = gated_suite("echo a 1 s", "echo a 2 s");
   comparison.commands.budget_s = 1e-9;
   const ProgramComparison result = judged(comparison);
   EXPECT_EQ(result.gate, GateVerdict::undecided);

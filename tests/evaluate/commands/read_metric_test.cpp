@@ -192,7 +192,7 @@ TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
 // ---------------------------------------------------------------- suites
 
 // "name value unit; ...", a problem in place of the value; or why there is none.
-std::string suite(const std::string& metric, const std::string& text, const std::string& file = "") {
+std::string readings(const std::string& metric, const std::string& text, const std::string& file = "") {
   const auto read = read_suite(parse_metric(metric), printed(text), file);
   if (!read) {
     EXPECT_EQ(read.failure().outcome, Outcome::no_metric);
@@ -209,7 +209,7 @@ std::string suite(const std::string& metric, const std::string& text, const std:
 TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
   const struct {
     const char* metric;
-    std::string text, file, readings;
+    std::string text, file, expected;
   } cases[] = {
       {"gbench", kTwo, "", "copy/8 4e-06 s; fill 0.002 s"},
       {"gbench", R"({"benchmarks": [{"name": "a", "real_time": 2, "time_unit": "ms"},
@@ -238,7 +238,7 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
        "none: no line of stdout is NAME VALUE UNIT; it printed: " + std::string(100, 'x')},
   };
   for (const auto& one : cases) {
-    EXPECT_EQ(suite(one.metric, one.text, one.file), one.readings);
+    EXPECT_EQ(readings(one.metric, one.text, one.file), one.expected);
   }
 }
 
@@ -254,7 +254,7 @@ TEST(ReadSuite, TooManyBenchmarksAreRefused) {
   for (int i = 0; i < 10'001; ++i) {
     lines += "b" + std::to_string(i) + " 1 s\n";
   }
-  EXPECT_TRUE(has(suite("lines", lines), "more than 10000 benchmarks"));
+  EXPECT_TRUE(has(readings("lines", lines), "more than 10000 benchmarks"));
 }
 
 TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {

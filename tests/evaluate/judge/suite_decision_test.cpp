@@ -13,22 +13,22 @@
 namespace apo {
 namespace {
 
-using Effects = std::vector<std::vector<double>>;
+using SuiteEffects = std::vector<std::vector<double>>;
 
-SuiteRule rule(double alpha = 0.01, double margin = 0) {
+SuiteRule suite_of(double alpha = 0.01, double margin = 0) {
   return suite_rule(margin, standard_preset().looks, alpha);
 }
 
-int count(const SuiteState& state, QualityFinding finding) {
+int number_of(const SuiteState& state, QualityFinding finding) {
   return static_cast<int>(std::ranges::count(state.benchmarks, finding, &BenchmarkState::finding));
 }
 
 // Rounds of two identical programs on a bad machine: A and B drift, every benchmark has outliers, and its level jumps.
 // One coin says which run was whose; nothing else is random about the difference's sign.
-Effects identical_programs(std::size_t benchmarks, std::uint64_t seed) {
-  Effects effects(benchmarks);
+SuiteEffects identical_programs(std::size_t benchmarks, std::uint64_t seed) {
+  SuiteEffects effects(benchmarks);
   Random random(seed);
-  for (int round = 0; round < rule().looks.back().rounds; ++round) {
+  for (int round = 0; round < suite_of().looks.back().rounds; ++round) {
     const double sign = random.coin() ? 1 : -1;
     const double order = 0.01 * (1 + 0.1 * round) + 0.01 * random.normal();  // the second run is slower, all of it
     for (std::vector<double>& one : effects) {
@@ -39,11 +39,11 @@ Effects identical_programs(std::size_t benchmarks, std::uint64_t seed) {
   return effects;
 }
 
-Effects normal_suite(const std::vector<double>& centres, double sd, std::uint64_t seed) {
-  Effects effects(centres.size());
+SuiteEffects normal_suite(const std::vector<double>& centres, double sd, std::uint64_t seed) {
+  SuiteEffects effects(centres.size());
   Random random(seed);
   for (std::size_t b = 0; b < centres.size(); ++b) {
-    for (int round = 0; round < rule().looks.back().rounds; ++round) {
+    for (int round = 0; round < suite_of().looks.back().rounds; ++round) {
       effects[b].push_back(centres[b] + sd * random.normal());
     }
   }
@@ -62,9 +62,10 @@ TEST(SuiteDecision, IdenticalProgramsAreRedInAlphaOfAllSuitesAtMostWhateverDrift
   int independent = 0;
   for (int suite = 0; suite < kSuites; ++suite) {
     const auto seed = derive_seed(1, "suite", static_cast<std::uint64_t>(suite));
-    dependent += count(suite_state(rule(kAlpha), identical_programs(10, seed)), QualityFinding::worse) > 0 ? 1 : 0;
-    const SuiteState state = suite_state(rule(kAlpha), normal_suite(std::vector<double>(10, 0.0), 0.02, seed));
-    independent += count(state, QualityFinding::worse) > 0 ? 1 : 0;
+    dependent +=
+        number_of(suite_state(suite_of(kAlpha), identical_programs(10, seed)), QualityFinding::worse) > 0 ? 1 : 0;
+    const SuiteState state = suite_state(suite_of(kAlpha), normal_suite(std::vector<double>(10, 0.0), 0.02, seed));
+    independent += number_of(state, QualityFinding::worse) > 0 ? 1 : 0;
   }
   EXPECT_LE(dependent, most_false(kAlpha, kSuites));
   EXPECT_LE(independent, most_false(kAlpha, kSuites));
@@ -78,7 +79,7 @@ TEST(SuiteDecision, TrueSlowdownsDoNotMakeFalseOnesMoreFrequent) {
   for (int suite = 0; suite < kSuites; ++suite) {
     const std::vector<double> centres = {0, -0.05, 0, -0.05, 0, -0.05, 0, -0.05};
     const SuiteState state = suite_state(
-        rule(kAlpha), normal_suite(centres, 0.02, derive_seed(2, "suite", static_cast<std::uint64_t>(suite))));
+        suite_of(kAlpha), normal_suite(centres, 0.02, derive_seed(2, "suite", static_cast<std::uint64_t>(suite))));
     bool any = false;
     for (std::size_t b = 0; b < centres.size(); ++b) {
       any = any || (centres[b] == 0 && state.benchmarks[b].finding == QualityFinding::worse);
@@ -94,23 +95,23 @@ TEST(SuiteDecision, PlantedChangesAreFoundAndNothingElse) {
     centres[i * 12] = std::vector{-0.01, -0.02, -0.05, 0.03, -0.02}[i];
   }
   for (std::uint64_t suite = 0; suite < 10; ++suite) {
-    const SuiteState state = suite_state(rule(), normal_suite(centres, 0.005, suite));
+    const SuiteState state = suite_state(suite_of(), normal_suite(centres, 0.005, suite));
     for (std::size_t b = 0; b < centres.size(); ++b) {
       const QualityFinding finding = state.benchmarks[b].finding;
       EXPECT_EQ(finding == QualityFinding::worse, centres[b] < 0) << b;
       EXPECT_EQ(finding == QualityFinding::better, centres[b] > 0) << b;
     }
-    EXPECT_EQ(gate_answer(rule(), state), GateAnswer::regressed);
+    EXPECT_EQ(gate_answer(suite_of(), state), GateAnswer::regressed);
   }
 }
 
 TEST(SuiteDecision, TheIntervalOfTheGeometricMeanHoldsTheTruthAsOftenAsItSays) {
   constexpr int kSuites = 2000;
-  const Look look = rule().looks.back();
+  const Look look = suite_of().looks.back();
   int missed = 0;
   for (int suite = 0; suite < kSuites; ++suite) {
     const auto seed = derive_seed(4, "mean", static_cast<std::uint64_t>(suite));
-    const BenchmarkState mean = geometric_mean_of(rule(), normal_suite({-0.01, 0.02, 0}, 0.005, seed));
+    const BenchmarkState mean = geometric_mean_of(suite_of(), normal_suite({-0.01, 0.02, 0}, 0.005, seed));
     EXPECT_EQ(mean.rounds, look.rounds);
     missed += mean.lower > 0.01 / 3 || mean.upper < 0.01 / 3 ? 1 : 0;
   }
@@ -119,12 +120,12 @@ TEST(SuiteDecision, TheIntervalOfTheGeometricMeanHoldsTheTruthAsOftenAsItSays) {
 
 TEST(SuiteDecision, TheSaidPowerIsThatOfTheRule) {
   constexpr int kCases = 400;
-  const Look look = rule().looks.back();
+  const Look look = suite_of().looks.back();
   const double level = look.alpha / 60;
   const double effect = detectable_effect(look.rounds, level, 0.02);
   int found = 0;
   for (int i = 0; i < kCases; ++i) {
-    const Effects effects = normal_suite({-effect}, 0.02, derive_seed(3, "power", static_cast<std::uint64_t>(i)));
+    const SuiteEffects effects = normal_suite({-effect}, 0.02, derive_seed(3, "power", static_cast<std::uint64_t>(i)));
     found += WalshAverages(effects.front()).upper(level) < 0 ? 1 : 0;
   }
   EXPECT_GE(found, 0.91 * kCases);
@@ -138,7 +139,7 @@ TEST(SuiteDecision, OneBenchmarkIsJudgedAsOneWorkloadOfAGate) {
   const GateRule gate{.margin = 0.02, .looks = standard_preset().looks};
   const SuiteRule suite{.margin = 0.02, .looks = gate.looks};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Effects effects = normal_suite({-0.04 + 0.0002 * static_cast<double>(seed)}, 0.015, seed);
+    const SuiteEffects effects = normal_suite({-0.04 + 0.0002 * static_cast<double>(seed)}, 0.015, seed);
     const WorkloadAnswer then = gate_state(gate, effects).workloads.front();
     const SuiteState state = suite_state(suite, effects);
     EXPECT_EQ(gate_answer(suite, state), then.answer) << seed;
@@ -159,17 +160,17 @@ TEST(SuiteDecision, ARejectedBenchmarkLeavesItsShareToTheOthers) {
   const double p = signed_rank_tail(14, 105 - 6);
   ASSERT_GT(p, 0.01 / 30);
   ASSERT_LT(p, 0.01 / 2);
-  Effects effects(30, clear);
+  SuiteEffects effects(30, clear);
   effects.back() = weak;
-  EXPECT_EQ(count(suite_state(one_look, effects), QualityFinding::worse), 30);
-  effects = Effects(30, std::vector<double>(14, 0.0));
+  EXPECT_EQ(number_of(suite_state(one_look, effects), QualityFinding::worse), 30);
+  effects = SuiteEffects(30, std::vector<double>(14, 0.0));
   effects.back() = weak;
-  EXPECT_EQ(count(suite_state(one_look, effects), QualityFinding::worse), 0);
+  EXPECT_EQ(number_of(suite_state(one_look, effects), QualityFinding::worse), 0);
 }
 
 TEST(SuiteDecision, ValuesWithoutAnyVarianceAreDecidedAtTheFirstLook) {
   const SuiteState state = suite_state(
-      rule(), {std::vector<double>(14, 0.0), std::vector<double>(14, -0.02), std::vector<double>(14, 0.02)});
+      suite_of(), {std::vector<double>(14, 0.0), std::vector<double>(14, -0.02), std::vector<double>(14, 0.02)});
   EXPECT_TRUE(state.finished);
   EXPECT_EQ(state.benchmarks[0].finding, QualityFinding::equivalent);
   EXPECT_EQ(state.benchmarks[1].finding, QualityFinding::worse);
@@ -177,21 +178,22 @@ TEST(SuiteDecision, ValuesWithoutAnyVarianceAreDecidedAtTheFirstLook) {
 }
 
 TEST(SuiteDecision, AMarginToleratesAndHasToBeResolved) {
-  const Effects within = normal_suite({-0.01, 0}, 0.002, 5);
-  EXPECT_EQ(gate_answer(rule(), suite_state(rule(), within)), GateAnswer::regressed);
-  const SuiteRule tolerant = rule(0.01, 0.02);
+  const SuiteEffects within = normal_suite({-0.01, 0}, 0.002, 5);
+  EXPECT_EQ(gate_answer(suite_of(), suite_state(suite_of(), within)), GateAnswer::regressed);
+  const SuiteRule tolerant = suite_of(0.01, 0.02);
   EXPECT_EQ(gate_answer(tolerant, suite_state(tolerant, within)), GateAnswer::passed);
-  const Effects noisy = normal_suite({0, 0}, 0.3, 5);
+  const SuiteEffects noisy = normal_suite({0, 0}, 0.3, 5);
   EXPECT_EQ(gate_answer(tolerant, suite_state(tolerant, noisy)), GateAnswer::undecided);
-  EXPECT_EQ(gate_answer(rule(), suite_state(rule(), noisy)), GateAnswer::passed);  // nothing was asked to be resolved
-  EXPECT_EQ(gate_answer(rule(), suite_state(rule(), {{}, {}})), GateAnswer::undecided);
+  EXPECT_EQ(gate_answer(suite_of(), suite_state(suite_of(), noisy)),
+            GateAnswer::passed);  // nothing was asked to be resolved
+  EXPECT_EQ(gate_answer(suite_of(), suite_state(suite_of(), {{}, {}})), GateAnswer::undecided);
 }
 
 TEST(SuiteDecision, ADecidedBenchmarkNeedsNoMoreRounds) {
-  Effects effects = normal_suite({-0.05, 0}, 0.005, 7);
+  SuiteEffects effects = normal_suite({-0.05, 0}, 0.005, 7);
   effects[0].resize(14);
   effects[1].resize(20);
-  const SuiteState state = suite_state(rule(), effects);
+  const SuiteState state = suite_state(suite_of(), effects);
   EXPECT_EQ(state.benchmarks[0].finding, QualityFinding::worse);
   EXPECT_EQ(state.benchmarks[0].rounds, 14);
   EXPECT_EQ(state.rounds_wanted, state.finished ? 0 : 2);
