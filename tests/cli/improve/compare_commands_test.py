@@ -114,6 +114,51 @@ class GateOfCommands(CommandsTest):
         self.said(self.apo("show", "c1").out, "verdict: regressed")
 
 
+def suite(seed, centres):
+    """Benchmarks b0, b1, ... as lines with 0.3 % of noise from a seed, those that the filter wants."""
+    return (f"n=$(cat n{seed} 2>/dev/null || echo 0); echo $((n + 1)) > n{seed}; awk -v s={seed} -v n=$n"
+            f" -v wanted={{filter}} 'BEGIN {{ srand(7919 * s + n); rand(); m = split(\"{' '.join(map(str, centres))}\","
+            ' c, " "); for (b = 1; b <= m; ++b) { x = 0; for (i = 0; i < 12; ++i) x += rand(); name = "b" (b - 1);'
+            ' if (name ~ wanted) printf "%s %.9g us\\n", name, c[b] * (1 + 0.003 * (x - 6)) } }\'')
+
+
+class GateOfSuite(CommandsTest):
+    def test_names_what_became_slower_for_people_ci_and_reviewers(self):
+        old, new = [100] * 8, [100] * 7 + [104]
+        ran = self.gate(suite(1, old), suite(2, new), "--judge", "standard", "--junit", "gate.xml", "--markdown",
+                        "gate.md", metric="lines", code=3)
+        self.said(ran.out, "1 slower (b7 -", "7 not slower; geometric mean", "verdict: regressed")
+        self.not_said(ran.out, "  b3  ")
+        self.said(self.place.read("gate.xml"), 'tests="8" failures="1" errors="0" skipped="0"',
+                  '<failure type="regressed"')
+        self.said(self.place.read("gate.md"), "**apo gate: regressed**", "<details>", "b7")
+        sql = "SELECT metric, finding FROM comparison_figure WHERE comparison = 1 AND finding = 'worse'"
+        self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out, "metric,finding\r\nb7,worse\r\n")
+        self.said(self.apo("show", "c1").out, "a slowdown of ", "8 benchmarks", "7 benchmarks")
+        self.said(self.apo("report", "--commands", "--format", "html", "--output", "-").out, "Effect on each benchmark")
+        for check in self.json("doctor", code=None)["checks"]:
+            self.assertFalse(check["name"] == "journal" and check["state"] == "broken", check)
+
+    def test_a_command_against_itself_plans_later_gates(self):
+        both = suite(3, [100, 100, 100])
+        ran = self.apo("gate", "--command-a", both, "--same", "--metric", "lines", "-q")
+        self.said(ran.out, "noise: a round of the usual benchmark spreads by ", "none is restless")
+        document = self.gate(both, suite(4, [100, 100, 100]), "--alpha", "0.05", "--json", metric="lines").document
+        self.assertEqual((document["commands"]["judgement"]["preset"], document["variants"][0]["alpha"]),
+                         ("standard", 0.05))
+        self.assertEqual(self.json("replay", "c2", "-q")["comparison"]["judgement"]["alpha"], 0.05)
+
+    def test_mistakes_are_one_clear_error(self):
+        two = ["gate", "--command-a", "echo a 1 s", "--command-b", "echo b 1 s", "-q", "--metric"]
+        for words, said in [([*two, "lines"], "can be compared: 2 left out: a (only A has it), b (only B has it)"),
+                            ([*two, "lines:a", "--markdown", "m.md"], "is one number"),
+                            ([*two, "lines", "--alpha", "0.9"], "--alpha"), ([*two, "lines", "--same"], "--same"),
+                            (["gate", "--same"], "--command-a"),
+                            ([*two[:2], "true", *two[3:], "lines"], "no line of stdout is NAME VALUE UNIT")]:
+            with self.subTest(said):
+                self.mistake(words, said)
+
+
 class MistakesWithCommands(CommandsTest):
     def test_are_one_clear_error_each(self):
         one = "echo '{\"t\": 1}'"
