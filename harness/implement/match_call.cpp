@@ -138,6 +138,8 @@ CallMatch match_names(const CallOffer& offer, const FunctionText& function) {
       written += has_word(parameter.type, "const") ? "" : " " + value->cpp;
       has_all = has_all || value->cpp == "a" || value->cpp == "&a";
       ++match.named;
+    } else if (has_all && offer.variant.target == Target::host && kind_of(parameter.type) == ParameterKind::integer) {
+      match.values.push_back({.cpp = "call->threads", .shown = "threads"});
     } else if (parameter.optional) {
       break;  // it and those behind it keep their defaults
     } else if (match.problem.empty()) {
