@@ -51,7 +51,7 @@ TEST_F(PlainFunction, MayTakeTheNumberOfThreadsOrTheArgumentStruct) {
       (std::vector<float>{5, 6, 7}));
   EXPECT_EQ(output("#include \"copy.args.h\"\nvoid copy(const copy_args& a) { a.y[2] = a.x[2]; }"),
             (std::vector<float>{0, 0, 3}));
-  EXPECT_EQ(output("void copy(const copy_args& a, int threads) { a.y[0] = threads; }"), (std::vector<float>{4, 0, 0}));
+  EXPECT_EQ(output("void copy(const copy_args& a, int available) { a.y[0] = available; }"), (std::vector<float>{4, 0, 0}));
 }
 
 TEST_F(PlainFunction, ScratchStandsBetweenTheOutputsAndTheAxes) {
