@@ -146,8 +146,8 @@ class GateOfSuite(CommandsTest):
         ran = self.apo("gate", "--command-a", both, "--same", "--metric", "lines", "-q")
         self.said(ran.out, "noise: a round of the usual benchmark spreads by ", "none is restless")
         document = self.gate(both, suite(4, [100, 100, 100]), "--alpha", "0.05", "--json", metric="lines").document
-        self.assertEqual((document["commands"]["judgement"]["preset"], document["variants"][0]["alpha"]),
-                         ("standard", 0.05))
+        one = document["variants"][0]
+        self.assertEqual((one["judge_preset"], one["alpha"]), ("standard", 0.05))
         self.assertEqual(self.json("replay", "c2", "-q")["comparison"]["judgement"]["alpha"], 0.05)
 
     def test_mistakes_are_one_clear_error(self):
