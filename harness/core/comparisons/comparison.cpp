@@ -154,7 +154,7 @@ std::string_view benchmark_word(QualityFinding finding) {
 
 std::string power_text(const Figure& figure) {
   return std::isfinite(figure.margin)
-             ? fmt::format("a slowdown of {:.1f} % would have shown in 95 of 100 cases", 100 * figure.margin)
+             ? "a slowdown of " + format_g(100 * figure.margin, 2) + " % would have shown in 95 of 100 cases"
              : "no slowdown could have shown after so few rounds";
 }
 

@@ -179,8 +179,10 @@ void conclude_suite(ProgramComparison& comparison, const SuiteRule& rule, const 
       fill(figure, rule, state, static_cast<std::size_t>(at - names.begin()), effects, rounds);
     }
   }
-  Figure mean =
-      figure_of(fmt::format("geometric mean of {} benchmarks", names.size()), "", geometric_mean_of(rule, effects));
+  const bool times =
+      std::ranges::all_of(figures, [](const Figure& figure) { return is_left_out(figure) || figure.unit == "s"; });
+  Figure mean = figure_of(fmt::format("geometric mean of {} benchmarks", names.size()), times ? "s" : "",
+                          geometric_mean_of(rule, effects));
   Judgement& judgement = *comparison.judgement;
   judgement.rounds = mean.count > 0 ? static_cast<int>(rounds.size()) : 0;
   judgement.sentence = suite_sentence(figures);
