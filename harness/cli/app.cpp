@@ -53,7 +53,7 @@ constexpr std::array kCommands = {
             define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
     Command{"register", kBring, "Check, build, verify and add a variant or a family, or retire one", define_register},
-    Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
+    Command{"import", kBring, "Import a problem of FlashInfer-Trace, SOL-ExecBench or KernelBench, or a profile of Nsight tools",
             define_import},
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},

@@ -70,8 +70,9 @@ class Problem:
     def extents(self, tensor, axes):
         return [evaluate(extent, axes) for extent in self.shapes[tensor]]
 
-    def elements_of_outputs(self, workload):
-        return sum(math.prod(self.extents(name, workload["axes"])) for name in self.definition["outputs"])
+    def size_of(self, workload):
+        """Elements of the outputs, which a loss has one of, and of all tensors."""
+        return [sum(math.prod(self.extents(name, workload["axes"])) for name in names) for names in (self.definition["outputs"], self.shapes)]
 
     def axes_text(self, axes, separator):
         return separator.join(f"{name}={axes[name]}" for name in self.axes)
@@ -167,7 +168,10 @@ def draw_by_name(problem, name):
 
 def draw_of(problem, name):
     """The distribution of the block, and for `fill` the rule of the program."""
-    source = problem.workloads[0]["inputs"][name]["type"]
+    own = problem.workloads[0]["inputs"][name]
+    source = own["type"]
+    if "draw" in own:  # of import_kernelbench.py: 'custom' for others, and a distribution for us where there is one
+        return own["draw"], "custom"
     if source in ("custom", "safetensors"):
         return "fill", "custom" if source == "custom" else "recorded"
     dtype = OWN[problem.tensors[name]["dtype"]]
@@ -184,7 +188,7 @@ def draw_of(problem, name):
 def kind_of(problem, workload):
     """The two smallest workloads are those that every candidate is checked on, with shapes that are drawn near them;
     recorded values rule such shapes out."""
-    order = sorted(problem.workloads, key=lambda one: (problem.elements_of_outputs(one), one["name"]))
+    order = sorted(problem.workloads, key=lambda one: (problem.size_of(one), one["name"]))
     place = order.index(workload)
     if place >= 2 or place + 1 >= len(order) or problem.recorded:
         return "production"

@@ -1,0 +1,473 @@
+"""import_kernelbench.py - a KernelBench file (Model, get_inputs, get_init_inputs) as a definition with its workloads.
+
+Reads {"file": PATH, "name": FAMILY or ""}. Writes definition.json and workload.jsonl for `import_definition.py`; prints
+{"remarks": what is not as in the file}. The Python that runs it needs PyTorch. The file runs in this process, which from
+then on writes in its own folder alone, and prints nothing.
+"""
+import ast
+import contextlib
+import inspect
+import json
+import math
+import os
+import re
+import resource
+import sys
+import traceback
+from pathlib import Path
+
+from conversion import DTYPES, Mistake, main, read
+from kernelbench import constraints, distribution, explore, parametrised, short
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "implement"))
+from compile_triton import confine  # noqa: E402
+
+
+@contextlib.contextmanager
+def silence():
+    sys.stdout.flush()
+    kept, nowhere = [os.dup(stream) for stream in (1, 2)], os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for stream, old in zip((1, 2), kept):
+            os.dup2(old, stream)
+
+
+try:
+    with silence():
+        import numpy  # noqa: F401: the reference needs it
+        import torch
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.overrides import TorchFunctionMode
+except ImportError as missing:
+    sys.exit(f"{missing}: install NumPy and PyTorch (1.13 or newer) for {sys.executable}\n'apt-get install python3-torch' or "
+             "'pip install torch numpy'; --python PROGRAM names another Python")  # fmt: skip
+
+MOST_COMPUTED = 1 << 22  # elements of all tensors; a trial of more looks at shapes alone
+MOST_OF_WEIGHTS = 1 << 28  # elements: they are initialised once at the file's own sizes
+MOST_MEMORY = 8 << 30  # bytes that the file may take
+ENOUGH, MOST_LOOKED_AT = 1 << 14, 1 << 20  # values of a tensor that is drawn, to tell its distribution
+KNOWN = [torch_name for own, torch_name, _ in DTYPES if own != "u8"]
+
+
+def dtype_of(tensor):
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+# ---------------------------------------------------------------- one run of the file
+
+DRAWS = {"rand", "randn", "normal", "randint", "uniform_", "normal_"}
+KEEPS_VALUES = {"to", "float", "half", "double", "bfloat16", "long", "int", "contiguous", "clone", "detach", "reshape", "view",
+                "unsqueeze", "squeeze", "transpose", "permute", "requires_grad_"}  # fmt: skip
+CHANGES_EACH = {"mul", "add", "sub", "div", "rsub", "neg", "gt", "lt", "ge", "le"}
+
+
+class Draws(TorchFunctionMode):
+    """Notes which tensors have independent elements of one distribution, and of integers the range of randint()."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = {}  # id: the tensor, so that no other gets its id, and its range or ()
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        result = function(*arguments, **(named or {}))
+        name = getattr(function, "__name__", "")
+        tensors = [one for one in [*arguments, *(named or {}).values()] if isinstance(one, torch.Tensor)]
+        drawn = self.known.get(id(tensors[0])) if len(tensors) == 1 else None
+        if name in DRAWS and len(tensors) == name.endswith("_"):
+            self.known[id(result)] = result, self.range_of(arguments, named or {}) if name == "randint" else ()
+        elif drawn and (name in KEEPS_VALUES or name in CHANGES_EACH and not drawn[1]):
+            self.known[id(result)] = result, drawn[1]
+        elif drawn and name == "bool" and drawn[1] == (0, 2):
+            self.known[id(result)] = result, ()
+        return result
+
+    @staticmethod
+    def range_of(arguments, named):
+        """randint(high, size) and randint(low, high, size)"""
+        numbers = [one for one in arguments if isinstance(one, int)]
+        return named.get("low", numbers[0] if len(numbers) > 1 else 0), named["high"] if "high" in named else numbers[-1]
+
+
+def cloned(value):
+    if isinstance(value, (list, tuple)):
+        return [cloned(one) for one in value]
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def tensors_of(name, value):
+    """The tensors in one argument of forward(), by name: one, or a list."""
+    if isinstance(value, torch.Tensor):
+        return {name: value}
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, torch.Tensor) for one in value):
+        return {f"{name}_{place}": one for place, one in enumerate(value)}
+    if isinstance(value, (int, float, str, type(None))):
+        return {}
+    raise Mistake(f"get_inputs() gives '{name}' of type {type(value).__name__}", "tensors, lists of tensors and numbers are inputs")
+
+
+def outputs_of(result):
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    for one in results:
+        if not isinstance(one, torch.Tensor):
+            raise Mistake(f"forward() returns a {type(one).__name__}", "it has to return a tensor, or a tuple of tensors")
+    return results
+
+
+class Run:
+    """The model at some sizes, what it is given, and what it returns."""
+
+    def __init__(self, problem, sizes, training, seed=1):
+        torch.manual_seed(seed)
+        Model, get_inputs, get_init_inputs = problem(**sizes)
+        self.initialise = lambda: Model(*get_init_inputs()).train(training)
+        self.get_inputs, self.draws = get_inputs, Draws()
+        model = self.initialise()
+        with self.draws:
+            given = get_inputs()
+        names = [one.name for one in inspect.signature(model.forward).parameters.values() if one.kind <= one.POSITIONAL_OR_KEYWORD]
+        names += [f"x{place}" for place in range(len(names), len(given))]
+        self.given = dict(zip(names, given))
+        self.inputs = {name: one for each in self.given.items() for name, one in tensors_of(*each).items()}
+        self.parameters = dict(model.named_parameters())
+        self.weights = {name: one.clone() for name, one in model.state_dict().items() if one.is_floating_point()}
+        with torch.no_grad():
+            self.outputs = {str(place): one for place, one in enumerate(outputs_of(model(*cloned(given))))}
+
+    def tensors(self):
+        """By role and name."""
+        roles = {"input": self.inputs, "weight": self.weights, "output": self.outputs}
+        return {(role, name): one for role, tensors in roles.items() for name, one in tensors.items()}
+
+    def facts(self):
+        facts = {}
+        for (role, name), one in self.tensors().items():
+            if dtype_of(one) not in KNOWN:
+                raise Mistake(f"the {role} {name} is {dtype_of(one)}", "known: " + " ".join(KNOWN))
+            facts.update({(role, name, place): extent for place, extent in enumerate(one.shape)})
+        for name, one in self.inputs.items():
+            ends = self.draws.known.get(id(one), (one, ()))[1]
+            facts.update({("range", name, place): end for place, end in enumerate(ends)})
+        facts.update({("number", name, 0): value for name, value in self.given.items() if type(value) in (int, float)})
+        return facts
+
+    def outputs_with(self, weights, seed=1):
+        """Of a module that is initialised anew, on the same inputs and these weights."""
+        torch.manual_seed(seed)
+        model = self.initialise()
+        model.load_state_dict(weights, strict=False)
+        with torch.no_grad():
+            return outputs_of(model(*cloned([*self.given.values()])))
+
+
+def same(results, others):
+    return all(torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)) for one, other in zip(results, others))
+
+
+class Trials:
+    """Runs the file at given sizes."""
+
+    def __init__(self, problem, path):
+        self.problem, self.path, self.training = problem, path, True
+        self.known, self.failure = {}, ""
+
+    def run(self, sizes, seed=1):
+        return Run(self.problem, sizes, self.training, seed)
+
+    def shapes(self, sizes):
+        """The facts without computing, and how many elements all tensors have; None where this mode can't run the file."""
+        try:
+            with FakeTensorMode():
+                run = self.run(sizes)
+                return run.facts(), sum(one.numel() for one in run.tensors().values())
+        except Mistake:
+            raise
+        except BaseException:
+            return None, 0
+
+    def attempt(self, sizes):
+        key = tuple(sizes.values())
+        if key not in self.known:
+            facts, elements = self.shapes(sizes)
+            self.known[key] = self.computed(sizes) if elements <= MOST_COMPUTED else facts
+        return self.known[key]
+
+    def computed(self, sizes):
+        try:
+            return self.run(sizes).facts()
+        except Mistake:
+            raise
+        except BaseException as error:  # also sys.exit()
+            self.failure = failure_of(self.path, error)
+            return None
+
+
+def failure_of(path, error):
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{path}:{lines[-1] if lines else 1}: {what} (PyTorch {torch.__version__})"
+
+
+# ---------------------------------------------------------------- how inputs and weights are drawn
+
+
+def distribution_of(draws):
+    values = torch.cat([one.flatten() for one in draws])
+    values = values[:: 1 + values.numel() // MOST_LOOKED_AT].to(torch.float64)
+    mean, deviation = values.mean().item(), values.std(unbiased=False).item()
+    fourth = ((values - mean) ** 4).mean().item()
+    kurtosis = fourth / deviation**4 if deviation else 0
+    return distribution(values.numel(), values.min().item(), values.max().item(), mean, deviation, kurtosis)
+
+
+def draw_of_input(run, name, expressions):
+    one = run.inputs[name]
+    if id(one) not in run.draws.known:
+        return "fill"
+    low, high = (expressions.get(("range", name, place)) for place in (0, 1))
+    if high is not None:
+        last = str(int(high) - 1) if high.isdigit() else f"{high}-1"
+        is_fixed = high.isdigit() and low.lstrip("-").isdigit()
+        return f"index(0..{last})" if low == "0" else f"uniform({low},{last})" if is_fixed else "fill"
+    draws = []
+    while len(draws) * one.numel() < ENOUGH and one.numel():
+        draws.append({name: one for each in zip(run.given, run.get_inputs()) for name, one in tensors_of(*each).items()}[name])
+    if dtype_of(one) == "bool":
+        return "mask" if abs(torch.cat([each.flatten() for each in draws]).float().mean().item() - 0.5) < 0.02 else "fill"
+    return (distribution_of(draws) if one.is_floating_point() and draws else "") or "fill"
+
+
+def draw_of_weight(draws, is_parameter):
+    first = draws[0].flatten()[0].item()
+    if all(bool((one == first).all()) for one in draws):  # moved, so that it can't be left out; a variance stays positive
+        return f"normal({short(first)},{short(0.1 * abs(first) or 0.1)})" if is_parameter or first <= 0 else (
+            f"uniform({short(0.5 * first)},{short(1.5 * first)})")  # fmt: skip
+    return distribution_of(draws) or "fill"
+
+
+def weights_that_matter(run):
+    """Those that change the result. A buffer that the module computes, as a table of positions, stays as it is."""
+    expected, chosen = run.outputs_with(run.weights), []
+    for name, one in run.weights.items():
+        is_computed = name not in run.parameters and one.numel() > 0 and bool((one != one.flatten()[0]).any())
+        if not is_computed and not same(expected, run.outputs_with({**run.weights, name: one * 1.5 + 0.25})):
+            chosen.append(name)
+    return chosen
+
+
+def initialised(problem, sizes):
+    """The weights as the module has them, several times where they are few."""
+    Model, _, get_init_inputs = problem(**sizes)
+    draws = []
+    while len(draws) < 64 and sum(one.numel() for each in draws for one in each.values()) < 64 * ENOUGH:
+        torch.manual_seed(len(draws) + 1)
+        draws.append(Model(*get_init_inputs()).state_dict())
+    return draws
+
+
+# ---------------------------------------------------------------- the definition
+
+REFERENCE = '''
+
+def run({parameters}):
+    """forward() with the given weights, at the sizes of the tensors."""
+    sizes = {{{sizes}}}
+    default = torch.get_default_dtype()
+    if {first}.dtype in (torch.float32, torch.float64):
+        torch.set_default_dtype({first}.dtype)
+    try:
+        Model, _, get_init_inputs = problem(**sizes)
+        model = Model(*get_init_inputs()){mode}
+        model.load_state_dict({{{weights}}}, strict=False)
+        return model({arguments})
+    finally:
+        torch.set_default_dtype(default)
+
+
+def draw(axes, device):
+    """The inputs as the file draws them, and the weights as the module is initialised."""
+    Model, get_inputs, get_init_inputs = problem(**{{name: axes[name] for name in {axes}}})
+    given, state = get_inputs(), Model(*get_init_inputs()).state_dict()
+    return {{{drawn}}}
+'''
+
+
+class Definition:
+    """The documents. `names` has the name of each tensor and scalar of the family by its role and its name in the file."""
+
+    def __init__(self, run, explored, own):
+        self.run, self.explored, self.own = run, explored, own
+        self.expressions = explored.expressions
+        self.taken = {*own, "axes", "device", "given", "problem", "sizes", "state", "torch"}
+        self.weights = weights_that_matter(run)
+        self.names = {("input", name): self.new(name) for name in run.inputs}
+        self.names.update({("number", name): self.new(name) for name, value in run.given.items() if type(value) is float})
+        self.names.update({("weight", name): self.new(name) for name in self.weights})
+        self.names.update({("output", place): self.new(f"y{place}" if len(run.outputs) > 1 else "y") for place in run.outputs})
+        self.tensors = {self.names[key]: one for key, one in run.tensors().items() if key in self.names}
+        self.axes = {axis.name: {"type": "var"} for axis in explored.axes}
+
+    def new(self, wish):
+        """An identifier that is not taken."""
+        name = re.sub(r"\W|^(?=\d)", "_", wish, flags=re.ASCII)
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def described(self, role):
+        return {name: self.describe(role, own, name) for (its_role, own), name in self.names.items() if its_role == role}
+
+    def describe(self, role, own, name):
+        if role == "number":
+            return {"shape": None, "dtype": "float32"}
+        one = self.tensors[name]
+        return {"shape": [self.extent(self.expressions[role, own, place], f"{name}_{place}") for place in range(one.dim())],
+                "dtype": dtype_of(one)}  # fmt: skip
+
+    def extent(self, text, wish):
+        if text.isdigit():
+            return int(text)
+        known = [axis for axis, one in self.axes.items() if text in (axis, one.get("expression"))]
+        if not known:
+            known = [self.new(wish)]
+            self.axes[known[0]] = {"type": "expr", "expression": text}
+        return known[0]
+
+    def value_of(self, axis):
+        """From the shape of a tensor."""
+        for role, own, place in axis.alone(self.explored.axes, ("input", "weight")):
+            if (role, own) in self.names:
+                return f"{self.names[role, own]}.shape[{place}]"
+        raise Mistake(f"the size '{axis.name}' is no extent of an input, or of a weight that the result depends on")
+
+    def argument(self, name, value):
+        if isinstance(value, torch.Tensor):
+            return self.names["input", name]
+        if isinstance(value, (list, tuple)):
+            return "[" + ", ".join(self.names["input", one] for one in tensors_of(name, value)) + "]"
+        if type(value) is int:
+            return re.sub(r"[A-Za-z_]\w*", r"sizes['\g<0>']", self.expressions["number", name, 0])
+        return self.names.get(("number", name), repr(value))
+
+    def drawn(self):
+        """{tensor: where draw() finds it}"""
+        found = {}
+        for place, (name, value) in enumerate(self.run.given.items()):
+            for part, one in enumerate(tensors_of(name, value)):
+                found[self.names["input", one]] = f"given[{place}]" + ("" if isinstance(value, torch.Tensor) else f"[{part}]")
+        return {**found, **{self.names["weight", name]: f"state[{name!r}]" for name in self.weights}}
+
+    def reference(self, tree, training):
+        floats = [name for name in self.drawn() if self.tensors[name].is_floating_point()]
+        if not floats:
+            raise Mistake("neither an input nor a weight is of floating point")
+        return "import torch\n" + ast.unparse(tree) + REFERENCE.format(
+            parameters=", ".join(self.described_inputs()),
+            sizes=", ".join(f"{axis.name!r}: {self.value_of(axis)}" for axis in self.explored.axes),
+            first=floats[0],
+            mode="" if training else ".eval()",
+            weights=", ".join(f"{name!r}: {self.names['weight', name]}" for name in self.weights),
+            arguments=", ".join(self.argument(*each) for each in self.run.given.items()),
+            axes=[axis.name for axis in self.explored.axes],
+            drawn=", ".join(f"{name!r}: {text}" for name, text in self.drawn().items()),
+        )  # fmt: skip
+
+    def described_inputs(self):
+        return {**self.described("input"), **self.described("number"), **self.described("weight")}
+
+    def draws(self, problem):
+        drawn = {self.names["input", name]: draw_of_input(self.run, name, self.expressions) for name in self.run.inputs}
+        states = initialised(problem, self.own) if self.weights else []
+        for name in self.weights:
+            drawn[self.names["weight", name]] = draw_of_weight([state[name] for state in states], name in self.run.parameters)
+        return drawn
+
+    def workloads(self, draws):
+        values = {self.names["number", name]: {"type": "scalar", "value": value}
+                  for name, value in self.run.given.items() if type(value) is float}  # fmt: skip
+        inputs = {**{name: {"type": "custom", "draw": how} for name, how in draws.items()}, **values}
+        lines = {}
+        for name, sizes in (("file", self.own), ("small", self.explored.base), ("ragged", self.explored.ragged)):
+            axes = {axis.name: sizes[axis.name] for axis in self.explored.axes}
+            lines.setdefault(str(axes), json.dumps({"uuid": name, "axes": axes, "inputs": inputs}) + "\n")
+        return "".join(lines.values())
+
+
+# ---------------------------------------------------------------- the file
+
+
+def import_kernelbench(request):
+    path = request["file"]
+    tree, own = parametrised(read(path), path)
+    confine(sys.argv[1])
+    taken = int(read("/proc/self/statm").split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MOST_MEMORY, taken + MOST_MEMORY))
+    try:
+        with silence():
+            return converted(path, tree, own, request["name"])
+    except Mistake as mistake:
+        raise Mistake(f"{'' if str(mistake).startswith(path) else path + ': '}{mistake}", mistake.hint) from mistake
+
+
+def explored_by(trials, own):
+    """The sizes, and a run at small ones."""
+    explored = explore(own, trials.attempt, trials.shapes(own)[0])
+    if explored is None:
+        raise Mistake(trials.failure or "it takes no sizes")
+    try:
+        run, other = trials.run(explored.base), trials.run(explored.base, seed=2)
+    except Exception as error:  # at shapes that were too large to be computed before
+        raise Mistake(failure_of(trials.path, error), "it takes no smaller sizes") from error
+    if other.facts() != run.facts():
+        raise Mistake("shapes depend on the values of the inputs", "a family's shapes follow from its axes")
+    return explored, run
+
+
+def is_random(run):
+    return not same(run.outputs_with(run.weights), run.outputs_with(run.weights, seed=2))
+
+
+def converted(path, tree, own, name):
+    module = {"__name__": "definition", "__file__": path}
+    try:
+        exec(compile(tree, path, "exec"), module)
+    except BaseException as error:
+        raise Mistake(failure_of(path, error), f"it has to run with {sys.executable}") from error
+    trials, remarks = Trials(module["problem"], path), []
+    explored, run = explored_by(trials, own)
+    if is_random(run):
+        trials.training, trials.known = False, {}
+        remarks.append("forward() is random in training mode: the reference is the module in eval()")
+        explored, run = explored_by(trials, own)
+        if is_random(run):
+            raise Mistake("forward() gives other results on the same inputs and weights", "random outputs can't be imported, and no values that __init__ draws but are no parameters")
+    weights = sum(math.prod(eval(explored.expressions["weight", one, place], {}, own) for place in range(tensor.dim()))
+                  for one, tensor in run.weights.items())  # fmt: skip
+    if weights > MOST_OF_WEIGHTS:
+        raise Mistake(f"its weights have {weights} elements", f"at most {MOST_OF_WEIGHTS} are imported: make the sizes smaller")
+    definition = Definition(run, explored, own)
+    draws = definition.draws(trials.problem)
+    kept = ", ".join(f"{size}={value}" for size, value in own.items() if size not in definition.axes)
+    family = re.sub(r"\W", "_", name or Path(path).stem, flags=re.ASCII)
+    document = {
+        "name": f"kb_{family}" if family[:1].isdigit() else family,
+        "description": f"Model of {Path(path).name}{' with ' + kept if kept else ''}{'' if trials.training else ', in eval()'}.",
+        "inputs": definition.described_inputs(),
+        "outputs": definition.described("output"),
+        "axes": definition.axes,
+        "constraints": constraints(explored.axes),
+        "reference": definition.reference(tree, trials.training),
+        "custom_inputs_entrypoint": "draw",
+    }
+    remarks += [f"{one} is drawn by the file, alike in every regime" for one, how in draws.items() if how == "fill"]
+    return {"definition.json": json.dumps(document, indent=2), "workload.jsonl": definition.workloads(draws)}, {"remarks": remarks}
+
+
+if __name__ == "__main__":
+    main(import_kernelbench)
