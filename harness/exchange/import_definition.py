@@ -48,8 +48,12 @@ class Problem:
 
     def read_conditions(self):
         translation = Translation(self.definition["axes"])
-        conditions = []
+        conditions, self.least = [], {}
         for constraint in self.definition["constraints"]:
+            bound = re.fullmatch(r"(\w+) >= (\d+)", constraint.strip())
+            if bound and bound[1] in self.axes:  # the range of the axis, so that no extent is below 0 there
+                self.least[bound[1]] = max(int(bound[2]), self.least.get(bound[1], 1))
+                continue
             try:
                 conditions.append(f"({translation.translate(constraint)})")
             except NotUnderstood as error:
@@ -72,7 +76,8 @@ class Problem:
 
     def size_of(self, workload):
         """Elements of the outputs, which a loss has one of, and of all tensors."""
-        return [sum(math.prod(self.extents(name, workload["axes"])) for name in names) for names in (self.definition["outputs"], self.shapes)]
+        return [sum(math.prod(self.extents(name, workload["axes"])) for name in names)
+                for names in (self.definition["outputs"], self.shapes)]  # fmt: skip
 
     def axes_text(self, axes, separator):
         return separator.join(f"{name}={axes[name]}" for name in self.axes)
@@ -97,8 +102,8 @@ class Problem:
     def check(self, workload):
         """Throws a Mistake that says why it can't be one of the family's."""
         for name, value in workload["axes"].items():
-            if value < 1:
-                raise Mistake(f"{name}={value}, and extents are at least 1")
+            if value < self.least.get(name, 1):
+                raise Mistake(f"{name}={value}, and extents are at least {self.least.get(name, 1)}")
         if self.requires and not evaluate(self.requires, workload["axes"]):
             raise Mistake(f"it does not satisfy {self.requires}")
         for other in self.workloads:
@@ -207,7 +212,8 @@ def family_file(problem, request):
     for name, axis in problem.axes.items():
         fixed = axis["type"] == "const"
         most = max(workload["axes"][name] for workload in problem.workloads)
-        words = [f"{axis['value'] if fixed else 1}..{most}", "specialised" if fixed else "", *axis["description"].split()]
+        least = axis["value"] if fixed else problem.least.get(name, 1)
+        words = [f"{least}..{most}", "specialised" if fixed else "", *axis["description"].split()]
         lines.append(f"apo:axis       {name} " + " ".join(word for word in words if word))
     for name, tensor in definition["inputs"].items():
         if name in problem.scalars:

@@ -1,8 +1,8 @@
 """import_kernelbench.py - a KernelBench file (Model, get_inputs, get_init_inputs) as a definition with its workloads.
 
 Reads {"file": PATH, "name": FAMILY or ""}. Writes definition.json and workload.jsonl for `import_definition.py`; prints
-{"remarks": what is not as in the file}. The Python that runs it needs PyTorch. The file runs in this process, which from
-then on writes in its own folder alone, and prints nothing.
+{"remarks": what is not as in the file}. The Python that runs it needs PyTorch. The file runs in this process, which
+from then on writes in its own folder alone, and prints nothing.
 """
 import ast
 import contextlib
@@ -45,8 +45,8 @@ try:
         from torch._subclasses.fake_tensor import FakeTensorMode
         from torch.overrides import TorchFunctionMode
 except ImportError as missing:
-    sys.exit(f"{missing}: install NumPy and PyTorch (1.13 or newer) for {sys.executable}\n'apt-get install python3-torch' or "
-             "'pip install torch numpy'; --python PROGRAM names another Python")  # fmt: skip
+    sys.exit(f"{missing}: install NumPy and PyTorch (1.13 or newer) for {sys.executable}\n"
+             "'apt-get install python3-torch' or 'pip install torch numpy'; --python PROGRAM names another Python")  # fmt: skip
 
 MOST_COMPUTED = 1 << 22  # elements of all tensors; a trial of more looks at shapes alone
 MOST_OF_WEIGHTS = 1 << 28  # elements: they are initialised once at the file's own sizes
@@ -62,8 +62,8 @@ def dtype_of(tensor):
 # ---------------------------------------------------------------- one run of the file
 
 DRAWS = {"rand", "randn", "normal", "randint", "uniform_", "normal_"}
-KEEPS_VALUES = {"to", "float", "half", "double", "bfloat16", "long", "int", "contiguous", "clone", "detach", "reshape", "view",
-                "unsqueeze", "squeeze", "transpose", "permute", "requires_grad_"}  # fmt: skip
+KEEPS_VALUES = {"to", "float", "half", "double", "bfloat16", "long", "int", "contiguous", "clone", "detach", "reshape",
+                "view", "unsqueeze", "squeeze", "transpose", "permute", "requires_grad_"}  # fmt: skip
 CHANGES_EACH = {"mul", "add", "sub", "div", "rsub", "neg", "gt", "lt", "ge", "le"}
 
 
@@ -91,7 +91,8 @@ class Draws(TorchFunctionMode):
     def range_of(arguments, named):
         """randint(high, size) and randint(low, high, size)"""
         numbers = [one for one in arguments if isinstance(one, int)]
-        return named.get("low", numbers[0] if len(numbers) > 1 else 0), named["high"] if "high" in named else numbers[-1]
+        low = named.get("low", numbers[0] if len(numbers) > 1 else 0)
+        return low, named["high"] if "high" in named else numbers[-1]
 
 
 def cloned(value):
@@ -108,14 +109,15 @@ def tensors_of(name, value):
         return {f"{name}_{place}": one for place, one in enumerate(value)}
     if isinstance(value, (int, float, str, type(None))):
         return {}
-    raise Mistake(f"get_inputs() gives '{name}' of type {type(value).__name__}", "tensors, lists of tensors and numbers are inputs")
+    what = f"get_inputs() gives '{name}' of type {type(value).__name__}"
+    raise Mistake(what, "tensors, lists of tensors and numbers are inputs")
 
 
 def outputs_of(result):
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     for one in results:
         if not isinstance(one, torch.Tensor):
-            raise Mistake(f"forward() returns a {type(one).__name__}", "it has to return a tensor, or a tuple of tensors")
+            raise Mistake(f"forward() returns a {type(one).__name__}", "outputs are a tensor, or a tuple of tensors")
     return results
 
 
@@ -130,7 +132,8 @@ class Run:
         model = self.initialise()
         with self.draws:
             given = get_inputs()
-        names = [one.name for one in inspect.signature(model.forward).parameters.values() if one.kind <= one.POSITIONAL_OR_KEYWORD]
+        parameters = inspect.signature(model.forward).parameters.values()
+        names = [one.name for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
         names += [f"x{place}" for place in range(len(names), len(given))]
         self.given = dict(zip(names, given))
         self.inputs = {name: one for each in self.given.items() for name, one in tensors_of(*each).items()}
@@ -180,7 +183,7 @@ class Trials:
         return Run(self.problem, sizes, self.training, seed)
 
     def shapes(self, sizes):
-        """The facts without computing, and how many elements all tensors have; None where this mode can't run the file."""
+        """The facts without computing, and the elements of all tensors; None where this mode can't run the file."""
         try:
             with FakeTensorMode():
                 run = self.run(sizes)
@@ -236,17 +239,19 @@ def draw_of_input(run, name, expressions):
         return f"index(0..{last})" if low == "0" else f"uniform({low},{last})" if is_fixed else "fill"
     draws = []
     while len(draws) * one.numel() < ENOUGH and one.numel():
-        draws.append({name: one for each in zip(run.given, run.get_inputs()) for name, one in tensors_of(*each).items()}[name])
+        given = zip(run.given, run.get_inputs())
+        draws.append({part: tensor for each in given for part, tensor in tensors_of(*each).items()}[name].flatten())
     if dtype_of(one) == "bool":
-        return "mask" if abs(torch.cat([each.flatten() for each in draws]).float().mean().item() - 0.5) < 0.02 else "fill"
+        return "mask" if abs(torch.cat(draws).float().mean().item() - 0.5) < 0.02 else "fill"
     return (distribution_of(draws) if one.is_floating_point() and draws else "") or "fill"
 
 
 def draw_of_weight(draws, is_parameter):
     first = draws[0].flatten()[0].item()
-    if all(bool((one == first).all()) for one in draws):  # moved, so that it can't be left out; a variance stays positive
-        return f"normal({short(first)},{short(0.1 * abs(first) or 0.1)})" if is_parameter or first <= 0 else (
-            f"uniform({short(0.5 * first)},{short(1.5 * first)})")  # fmt: skip
+    if all(bool((one == first).all()) for one in draws):  # moved, so that it can't be left out
+        if first > 0 and not is_parameter:  # as a variance, which stays positive
+            return f"uniform({short(0.5 * first)},{short(1.5 * first)})"
+        return f"normal({short(first)},{short(0.1 * abs(first) or 0.1)})"
     return distribution_of(draws) or "fill"
 
 
@@ -298,7 +303,7 @@ def draw(axes, device):
 
 
 class Definition:
-    """The documents. `names` has the name of each tensor and scalar of the family by its role and its name in the file."""
+    """Its parts. `names` has the name of each tensor and scalar of the family by its role and its name in the file."""
 
     def __init__(self, run, explored, own):
         self.run, self.explored, self.own = run, explored, own
@@ -306,9 +311,11 @@ class Definition:
         self.taken = {*own, "axes", "device", "given", "problem", "sizes", "state", "torch"}
         self.weights = weights_that_matter(run)
         self.names = {("input", name): self.new(name) for name in run.inputs}
-        self.names.update({("number", name): self.new(name) for name, value in run.given.items() if type(value) is float})
+        self.scalars = {name: value for name, value in run.given.items() if type(value) is float}
+        self.names.update({("number", name): self.new(name) for name in self.scalars})
         self.names.update({("weight", name): self.new(name) for name in self.weights})
-        self.names.update({("output", place): self.new(f"y{place}" if len(run.outputs) > 1 else "y") for place in run.outputs})
+        one_only = len(run.outputs) == 1
+        self.names.update({("output", place): self.new("y" if one_only else f"y{place}") for place in run.outputs})
         self.tensors = {self.names[key]: one for key, one in run.tensors().items() if key in self.names}
         self.axes = {axis.name: {"type": "var"} for axis in explored.axes}
 
@@ -321,14 +328,14 @@ class Definition:
         return name
 
     def described(self, role):
-        return {name: self.describe(role, own, name) for (its_role, own), name in self.names.items() if its_role == role}
+        return {name: self.describe(role, own, name) for (its, own), name in self.names.items() if its == role}
 
     def describe(self, role, own, name):
         if role == "number":
             return {"shape": None, "dtype": "float32"}
         one = self.tensors[name]
-        return {"shape": [self.extent(self.expressions[role, own, place], f"{name}_{place}") for place in range(one.dim())],
-                "dtype": dtype_of(one)}  # fmt: skip
+        shape = [self.extent(self.expressions[role, own, place], f"{name}_{place}") for place in range(one.dim())]
+        return {"shape": shape, "dtype": dtype_of(one)}
 
     def extent(self, text, wish):
         if text.isdigit():
@@ -360,7 +367,8 @@ class Definition:
         found = {}
         for place, (name, value) in enumerate(self.run.given.items()):
             for part, one in enumerate(tensors_of(name, value)):
-                found[self.names["input", one]] = f"given[{place}]" + ("" if isinstance(value, torch.Tensor) else f"[{part}]")
+                within = "" if isinstance(value, torch.Tensor) else f"[{part}]"
+                found[self.names["input", one]] = f"given[{place}]{within}"
         return {**found, **{self.names["weight", name]: f"state[{name!r}]" for name in self.weights}}
 
     def reference(self, tree, training):
@@ -382,16 +390,18 @@ class Definition:
         return {**self.described("input"), **self.described("number"), **self.described("weight")}
 
     def draws(self, problem):
-        drawn = {self.names["input", name]: draw_of_input(self.run, name, self.expressions) for name in self.run.inputs}
+        run = self.run
+        drawn = {self.names["input", name]: draw_of_input(run, name, self.expressions) for name in run.inputs}
         states = initialised(problem, self.own) if self.weights else []
         for name in self.weights:
-            drawn[self.names["weight", name]] = draw_of_weight([state[name] for state in states], name in self.run.parameters)
+            draws = [state[name] for state in states]
+            drawn[self.names["weight", name]] = draw_of_weight(draws, name in run.parameters)
         return drawn
 
     def workloads(self, draws):
-        values = {self.names["number", name]: {"type": "scalar", "value": value}
-                  for name, value in self.run.given.items() if type(value) is float}  # fmt: skip
-        inputs = {**{name: {"type": "custom", "draw": how} for name, how in draws.items()}, **values}
+        inputs = {name: {"type": "custom", "draw": how} for name, how in draws.items()}
+        for name, value in self.scalars.items():
+            inputs[self.names["number", name]] = {"type": "scalar", "value": value}
         lines = {}
         for name, sizes in (("file", self.own), ("small", self.explored.base), ("ragged", self.explored.ragged)):
             axes = {axis.name: sizes[axis.name] for axis in self.explored.axes}
@@ -446,18 +456,21 @@ def converted(path, tree, own, name):
         remarks.append("forward() is random in training mode: the reference is the module in eval()")
         explored, run = explored_by(trials, own)
         if is_random(run):
-            raise Mistake("forward() gives other results on the same inputs and weights", "random outputs can't be imported, and no values that __init__ draws but are no parameters")
+            hint = "random outputs can't be imported, and no values that __init__ draws but keeps as no parameter"
+            raise Mistake("forward() gives other results on the same inputs and weights", hint)
     weights = sum(math.prod(eval(explored.expressions["weight", one, place], {}, own) for place in range(tensor.dim()))
                   for one, tensor in run.weights.items())  # fmt: skip
     if weights > MOST_OF_WEIGHTS:
-        raise Mistake(f"its weights have {weights} elements", f"at most {MOST_OF_WEIGHTS} are imported: make the sizes smaller")
+        hint = f"at most {MOST_OF_WEIGHTS} are imported: make the sizes smaller"
+        raise Mistake(f"its weights have {weights} elements", hint)
     definition = Definition(run, explored, own)
     draws = definition.draws(trials.problem)
     kept = ", ".join(f"{size}={value}" for size, value in own.items() if size not in definition.axes)
+    with_kept, in_mode = f" with {kept}" if kept else "", "" if trials.training else ", in eval()"
     family = re.sub(r"\W", "_", name or Path(path).stem, flags=re.ASCII)
     document = {
         "name": f"kb_{family}" if family[:1].isdigit() else family,
-        "description": f"Model of {Path(path).name}{' with ' + kept if kept else ''}{'' if trials.training else ', in eval()'}.",
+        "description": f"Model of {Path(path).name}{with_kept}{in_mode}.",
         "inputs": definition.described_inputs(),
         "outputs": definition.described("output"),
         "axes": definition.axes,
@@ -466,7 +479,8 @@ def converted(path, tree, own, name):
         "custom_inputs_entrypoint": "draw",
     }
     remarks += [f"{one} is drawn by the file, alike in every regime" for one, how in draws.items() if how == "fill"]
-    return {"definition.json": json.dumps(document, indent=2), "workload.jsonl": definition.workloads(draws)}, {"remarks": remarks}
+    files = {"definition.json": json.dumps(document, indent=2), "workload.jsonl": definition.workloads(draws)}
+    return files, {"remarks": remarks}
 
 
 if __name__ == "__main__":

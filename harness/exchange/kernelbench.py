@@ -1,9 +1,9 @@
-"""kernelbench.py - the sizes of a KernelBench file: its integer constants become parameters, and trials with other values
-tell which of them are axes, what values these may have, and how the extents of all tensors follow from them.
+"""kernelbench.py - the sizes of a KernelBench file: its integer constants become parameters, and trials with other
+values tell which of them are axes, what values these may have, and how the extents of all tensors follow from them.
 
-Nothing here needs PyTorch: `attempt(sizes)` of the functions runs the file, and returns {key: integer} of what follows from
-the sizes, or None where the file does not take them. A key is (role, tensor, place), with the roles "input", "weight" and
-"output" for extents.
+Nothing here needs PyTorch: `attempt(sizes)` of the functions runs the file, and returns {key: integer} of what follows
+from the sizes, or None where the file does not take them. A key is (role, tensor, place), with the roles "input",
+"weight" and "output" for extents.
 """
 import ast
 import itertools
@@ -35,12 +35,13 @@ def separated(statement):
     """M, N = 8, 16 and M = N = 16 as two statements."""
     if not isinstance(statement, ast.Assign):
         return [statement]
-    pairs = [(target, statement.value) for target in statement.targets]
-    if all(isinstance(one, ast.Tuple) and isinstance(value, ast.Tuple) and len(one.elts) == len(value.elts) for one, value in pairs):
-        pairs = [pair for target, value in pairs for pair in zip(target.elts, value.elts)]
-    if len(statement.targets) > 1 and integer(statement.value) is None:
-        return [statement]
-    return [ast.copy_location(ast.Assign([target], value), statement) for target, value in pairs]
+    target, value = statement.targets[0], statement.value
+    pairs = [(target, value)]
+    if len(statement.targets) > 1:
+        pairs = [(one, value) for one in statement.targets] if integer(value) is not None else []
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts)
+    return [ast.copy_location(ast.Assign([one], part), statement) for one, part in pairs] or [statement]
 
 
 class Literals(ast.NodeTransformer):
@@ -68,8 +69,8 @@ def is_main(statement):
 
 
 def parametrised(text, path):
-    """The file as a tree that defines problem(SIZE=VALUE...), which returns Model, get_inputs and get_init_inputs, and the
-    sizes: constants of the module, and literals of more than 16 outside of the model."""
+    """The file as a tree that defines problem(SIZE=VALUE...), which returns Model, get_inputs and get_init_inputs, and
+    the sizes: constants of the module, and literals of more than 16 outside of the model."""
     try:
         body = [one for statement in ast.parse(text, path).body for one in separated(statement) if not is_main(one)]
     except (SyntaxError, ValueError) as error:
@@ -77,7 +78,8 @@ def parametrised(text, path):
     defined = [name for statement in body for name in names_of(statement)]
     for needed in ("Model", "get_inputs"):
         if needed not in defined:
-            raise Mistake(f"{path} defines no '{needed}'", "a KernelBench file has class Model, get_inputs() and get_init_inputs()")
+            hint = "a KernelBench file has class Model, get_inputs() and get_init_inputs()"
+            raise Mistake(f"{path} defines no '{needed}'", hint)
     imports = [one for one in body if isinstance(one, (ast.Import, ast.ImportFrom))]
     sizes, inner = {}, []
     for statement in body:
@@ -85,10 +87,10 @@ def parametrised(text, path):
         value = integer(statement.value) if defined.count(name) == 1 else None
         if value is not None and value > 1:
             sizes[name] = value
-        elif isinstance(statement, (ast.ClassDef, ast.FunctionDef)) and statement.name not in ("get_inputs", "get_init_inputs"):
-            inner.append(statement)
         elif statement not in imports:
-            inner.append(Literals(sizes).visit(statement))
+            has_name = isinstance(statement, (ast.ClassDef, ast.FunctionDef))
+            is_model = has_name and statement.name not in ("get_inputs", "get_init_inputs")
+            inner.append(statement if is_model else Literals(sizes).visit(statement))
     if "get_init_inputs" not in defined:
         inner += ast.parse("def get_init_inputs():\n    return []").body
     parameters = ", ".join(f"{name}={value}" for name, value in sizes.items())
@@ -141,7 +143,8 @@ class Axis:
     def alone(self, others, roles):
         """The keys of extents that are this size, whatever the others are."""
         kept = self.changes.difference(*(other.changes for other in others if other is not self))
-        return sorted(key for key in kept if key[0] in roles and all(one[key] == value for value, one in self.working.items()))
+        sized = (key for key in kept if all(one[key] == value for value, one in self.working.items()))
+        return sorted(key for key in sized if key[0] in roles)
 
 
 def is_axis(axis, axes):
@@ -161,8 +164,9 @@ def raise_minima(axes, base, attempt):
     """Until all axes, and any two, may be at their minimum. Returns the axes of a point that fails all the same."""
     groups = [*itertools.combinations(axes, 2), axes]
     while True:
-        failing = next((group for group in groups if attempt({**base, **{one.name: one.least for one in group}}) is None), None)
-        if failing is None:
+        points = ((group, {**base, **{axis.name: axis.least for axis in group}}) for group in groups)
+        failing = next((group for group, point in points if attempt(point) is None), ())
+        if not failing:
             return []
         larger = [axis for axis in failing if any(axis.least < value <= axis.base for value in axis.working)]
         if not larger:
@@ -172,15 +176,15 @@ def raise_minima(axes, base, attempt):
 
 
 class Explored:
-    """`axes`, the smallest sizes that the file takes (`base`), others with odd ones (`ragged`), and `expressions` in Python
-    over the axes for each key of what attempt() returns."""
+    """`axes`, small sizes that the file takes (`base`), odd ones (`ragged`), and `expressions` in Python over the axes for
+    each key of what attempt() returns."""
 
     def __init__(self, axes, base, ragged, expressions):
         self.axes, self.base, self.ragged, self.expressions = axes, base, ragged, expressions
 
 
 def explore(own, attempt, at_own=None):
-    """`at_own` is what follows from the file's own sizes, where that is known. Returns None where the file takes no sizes."""
+    """`at_own`: what follows from the file's own sizes, where that is known. Returns None where it takes no sizes."""
     free = set(own)
     while True:
         base = working_point(own, free, attempt)
@@ -207,7 +211,8 @@ def joint_points(axes, base, attempt):
     """Trials of all axes at once, which no expression was made from; or the axis to keep where one fails."""
     draw = random.Random(1)
     points = [{**base, axis.name: value} for axis in axes for value in axis.working]
-    points += [{**base, **{axis.name: draw.choice([v for v in axis.working if v >= axis.least]) for axis in axes}} for _ in range(12)]
+    allowed = {axis.name: [value for value in axis.working if value >= axis.least] for axis in axes}
+    points += [{**base, **{name: draw.choice(values) for name, values in allowed.items()}} for _ in range(12)]
     points += [base, {**base, **{axis.name: axis.odd() for axis in axes}}]
     tried = [(point, attempt(point)) for point in points]
     keys = attempt(base).keys()
@@ -254,8 +259,9 @@ def fit(axes, base, points):
     at_base = next(facts for point, facts in points if point == base)
     for key, value in at_base.items():
         own = [axis for axis in axes if key in axis.changes]
-        holds = (text for text in candidates(key, own, value) if all(eval(text, {}, point) == facts[key] for point, facts in points))
-        expressions[key] = next(holds, None)
+        texts = candidates(key, own, value)
+        holding = (text for text in texts if all(eval(text, {}, point) == facts[key] for point, facts in points))
+        expressions[key] = next(holding, None)
         if expressions[key] is None:
             return {}, [least_fit(own or axes, axes)]
     return expressions, []
@@ -275,8 +281,8 @@ def short(value):
 
 
 def distribution(count, low, high, mean, deviation, kurtosis):
-    """Of independent values: uniform or normal, whichever their kurtosis (1.8 and 3) and bounds are nearer to; "" where they
-    are neither, and of one value."""
+    """Of independent values: uniform or normal, whichever their kurtosis (1.8 and 3) is nearer to; "" where they are
+    neither, and for one value."""
     if deviation == 0 or kurtosis > 3.5:
         return ""
     if kurtosis < 2.3:

@@ -33,7 +33,8 @@ class Constants(unittest.TestCase):
             self.assertEqual(sizes_of(text + MODEL + INPUTS), sizes, text)
 
     def test_the_function_computes_with_other_sizes(self):
-        text = "import math\nn = 8\nm = math.prod((n, 2))\n" + MODEL + INPUTS + "def get_init_inputs(): return [m]\nif __name__: n()\n"
+        text = "import math\nn = 8\nm = math.prod((n, 2))\n" + MODEL + INPUTS
+        text += "def get_init_inputs(): return [m]\nif __name__: n()\n"
         module = {}
         exec(compile(parametrised(text, "file.py")[0], "file.py", "exec"), module)
         _, get_inputs, get_init_inputs = module["problem"](n=3, size_1024=5)
@@ -41,7 +42,7 @@ class Constants(unittest.TestCase):
         self.assertIn("def problem(n=8, size_1024=1024)", ast.unparse(parametrised(text, "file.py")[0]))
 
     def test_a_file_without_model_or_inputs_is_refused(self):
-        for text, what in ((INPUTS, "defines no 'Model'"), (MODEL, "defines no 'get_inputs'"), ("n = (\n", "file.py:1: ")):
+        for text, what in ((INPUTS, "no 'Model'"), (MODEL, "no 'get_inputs'"), ("n = (\n", "file.py:1: ")):
             with self.assertRaisesRegex(Mistake, what):
                 sizes_of(text)
 
