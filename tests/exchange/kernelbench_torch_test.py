@@ -19,7 +19,8 @@ from kernelbench import parametrised  # noqa: E402
 
 if HAS_TORCH:
     import torch
-    from import_kernelbench import converted, silence
+    from import_kernelbench import converted
+    from kernelbench_run import silence
 
 
 def imported(text, name="problem"):
