@@ -10,6 +10,8 @@
 namespace apo {
 namespace {
 
+namespace fs = std::filesystem;
+
 TEST(ImportDefinition, AReferenceThatHangsCrashesOrGivesNoNumberIsOneError) {
   if (!run_process({"/usr/bin/python3", "-c", "import torch"}).ok()) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
@@ -35,6 +37,17 @@ TEST(ImportDefinition, AReferenceThatHangsCrashesOrGivesNoNumberIsOneError) {
   expect_contains(error_of("return shifted * float('nan')"), "gives nan in y[0,0] (cols=7 rows=2)");
   expect_contains(error_of("return torch.zeros(2, 2) if True else shifted"),
                   "wrote y.npy with shape [2,2], needed [2,7]");
+  const TemporaryFolder scratch;
+  const fs::path endless = scratch.path() / "endless.py";
+  write_file_atomically(endless, "while True: pass\nclass Model: pass\ndef get_inputs(): return []\n");
+  OracleOptions options = test_oracle();
+  options.timeout_s = 6;
+  try {
+    import_definition({.kernelbench = endless, .python = "/usr/bin/python3"}, options, scratch.path());
+    ADD_FAILURE() << "an endless file was imported";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "import_kernelbench.py did not finish in 6.0 s");
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and definitions.
+// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and problems.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDefinition = "definition";
+constexpr const char* kKernelBench = "kernelbench";
 
 struct DefinitionOptions {
   ImportRequest request;
@@ -106,9 +107,19 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
 
 int import_words(ImportOptions& options, const Globals& globals) {
   std::vector<std::string>& words = options.words;
+  options.definition.output = options.application.output;
+  if (words.front() == kKernelBench) {
+    if (words.size() != 2) {
+      throw UserError("'apo import kernelbench' needs one file",
+                      "give a Python file with class Model, get_inputs() and get_init_inputs()");
+    }
+    options.definition.request.kernelbench = words[1];
+    return import_definition(options.definition, globals);
+  }
   if (words.front() != kDefinition) {
     if (words.size() > 1) {
-      throw UserError("'" + words[1] + "' is one word too many", "give one file, or 'definition' and its files");
+      throw UserError("'" + words[1] + "' is one word too many",
+                      "give one file, 'definition' and its files, or 'kernelbench' and a file");
     }
     return show_application(import_profile(words.front(), make_paths(globals.journal).home), options.application,
                             globals);
@@ -119,7 +130,6 @@ int import_words(ImportOptions& options, const Globals& globals) {
   }
   options.definition.request.definition = words[1];
   options.definition.request.workloads = words.size() > 2 ? words[2] : "";
-  options.definition.output = options.application.output;
   return import_definition(options.definition, globals);
 }
 
@@ -129,16 +139,16 @@ Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
   app.add_option("file", options->words,
                  "SQLite export of Nsight Systems, or the output of 'ncu --csv'; or the word 'definition', a "
-                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl")
+                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl; or "
+                 "'kernelbench' and a Python file with class Model")
       ->required();
   add_application_options(app, options->application);
   DefinitionOptions& definition = options->definition;
-  app.get_option("--output")
-      ->description("a file for the profile; definition: a folder for the family (default: here)");
-  app.add_option("--name", definition.request.name, "definition: of the family (default: the definition's)");
-  app.add_option("--python", definition.request.python, "definition: the Python that has PyTorch (default: python3)");
+  app.get_option("--output")->description("a file for the profile; a problem: a folder for the family (default: here)");
+  app.add_option("--name", definition.request.name, "a problem: of the family (default: the problem's)");
+  app.add_option("--python", definition.request.python, "a problem: the Python that has PyTorch (default: python3)");
   app.add_flag("!--no-register", definition.registers,
-               "definition: write the files for you to edit; do not check or register the family");
+               "a problem: write the files for you to edit; do not check or register the family");
   return [options, &globals] { return import_words(*options, globals); };
 }
 
