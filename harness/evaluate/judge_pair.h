@@ -11,8 +11,8 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/comparison.h"
-#include "harness/evaluate/judge/gate_decision.h"
-#include "harness/evaluate/judge/suite_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
+#include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/rounds/round_source.h"
 
 namespace apo {

@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "harness/core/system/pages.h"
 #include "harness/core/words.h"
 #include "kernels/dtype.h"
 #include "kernels/encode.h"

@@ -114,18 +114,10 @@ void CheckedInputs::set_witness(std::shared_ptr<Witness> witness) const {
 std::int64_t most_checked_units(const Family& family, const Axes& axes) {
   constexpr std::int64_t kElements = std::int64_t{1} << 21;
   constexpr std::int64_t kFewest = 8;
-  constexpr std::int64_t kOfAnyWork = 32;
-  constexpr std::int64_t kMost = 256;
-  constexpr double kOperations = 0x1p19;  // of the reference, for more of them
+  constexpr std::int64_t kMost = 32;
   const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
   const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
-  const std::int64_t most = std::clamp(kElements / of_unit, kFewest, kMost);
-  if (std::min(most, units) <= kOfAnyWork) {
-    return most;
-  }
-  const Work work = family.work(axes);
-  const double of_each = std::max(1.0, (work.flops + work.special_functions) / static_cast<double>(units));
-  return std::clamp(static_cast<std::int64_t>(kOperations / of_each), kOfAnyWork, most);
+  return std::clamp(kElements / of_unit, kFewest, kMost);
 }
 
 std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed) {

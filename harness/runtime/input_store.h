@@ -67,9 +67,8 @@ class CheckedInputs {
 };
 using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 
-// The number of units (sequences) that a check of one workload compares at most: 32, of cheap ones up to 256, which the
-// reference computes with 2^19 operations; of large ones fewer, so that they have 2^21 elements together, and 8 at
-// least.
+// The number of units (sequences) that a check of one workload compares at most: 32, of large ones fewer, so that they
+// have 2^21 elements together, and 8 at least.
 std::int64_t most_checked_units(const Family& family, const Axes& axes);
 // The units whose outputs a check compares, drawn by the seed of the inputs, ascending.
 std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed);

@@ -39,7 +39,7 @@ class Usage(CommandTest):
                     self.assertLessEqual(len(line), 110, line)  # names may be longer than their column
         self.said(self.apo("compare", "--help").out, "\nOptions for two commands:\n  --command-a TEXT ",
                   "--runs INT (1 to 100)")
-        self.said(self.apo("gate", "--help").out, "(default: 2%) (not with --store)")
+        self.said(self.apo("gate", "--help").out, "(default: 2%; of a suite none: any slowdown that is")
         self.said(self.apo("query", "--help").out, *[f"\n  {key} " for key in (
             "family", "verdict", "technique", "speedup", "since", "metric:NAME")])
 

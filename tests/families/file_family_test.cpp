@@ -196,11 +196,9 @@ TEST(FileFamily, ALargeWorkloadAloneGetsASmallAndARaggedOneOfItsContract) {
   EXPECT_EQ(workloads_of("// apo:workload w production n=3 m=32\n").size(), 1U) << "it is small itself";
 }
 
-TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLargeAndMoreWhereTheyAreCheap) {
+TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLarge) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
-  EXPECT_EQ(most_checked_units(family, {{"cols", 64}, {"rows", 4096}}), 256);
-  EXPECT_EQ(most_checked_units(family, {{"cols", 1024}, {"rows", 4096}}), 170) << "3 operations for each element";
-  EXPECT_EQ(most_checked_units(family, {{"cols", 8192}, {"rows", 4096}}), 32);
+  EXPECT_EQ(most_checked_units(family, {{"cols", 1024}, {"rows", 4096}}), 32);
   EXPECT_EQ(most_checked_units(family, {{"cols", 65536}, {"rows", 4096}}), 16);
   EXPECT_EQ(most_checked_units(family, {{"cols", 1 << 20}, {"rows", 4096}}), 8);
 }

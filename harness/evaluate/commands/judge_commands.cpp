@@ -15,10 +15,10 @@
 #include "harness/evaluate/commands/command_runner.h"
 #include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/counted_rounds.h"
+#include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/judge/suite_decision.h"
 
 namespace apo {
 namespace {

@@ -13,9 +13,9 @@
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/signed_rank.h"
-#include "harness/evaluate/judge/suite_decision.h"
 
 namespace apo {
 namespace {

@@ -115,9 +115,10 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   }
   const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
   const std::int64_t shared = static_shared(evidence.build);
+  std::string devices = devices_of(*variant, &evidence.machine);
   return DispatchRow{.workload_class = incumbent.workload_class,
                      .region = std::move(region.expression),
-                     .devices = devices_of(*variant, &evidence.machine),
+                     .devices = std::move(devices),
                      .variant = as_set(*variant, settings),
                      .settings = settings,
                      .static_shared_bytes = shared,

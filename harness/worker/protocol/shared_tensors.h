@@ -16,7 +16,7 @@
 
 #include "harness/core/json/fields.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/pages.h"
+#include "kernels/parallel.h"
 
 namespace apo {
 

@@ -181,7 +181,7 @@ class EvaluateStream(CommandTest):
                 "void fast(float* out, const float* x, int count) {\n"
                 "  for (int i = 0; i < count; ++i) out[i] = FACTOR * x[i];\n}\n")
         call = {"source": text, "function": "fast out=y count=n", "judge": "quick"}
-        cases = [({**call, "lines": ["flags -DFACTOR=1"]}, "ranked", "calls fast(y, x, n)"),
+        cases = [({**call, "lines": ["flags -DFACTOR=1"]}, "ranked", "calls fast(out=y, x, count=n)"),
                  ({**call, "lines": ["flags -DFACTOR=2"]}, "wrong", "y[0] = "),
                  ({**call, "function": "slow"}, "wrong", "slow"),
                  ({**call, "lines": "x"}, "wrong", "'lines' is no list")]

@@ -1,5 +1,5 @@
 // tests/evaluate/judge/suite_decision_test.cpp - the error budget of a suite, over drawn suites, and what it finds.
-#include "harness/evaluate/judge/suite_decision.h"
+#include "harness/evaluate/judge/gate/suite_decision.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// harness/evaluate/judge/suite_decision.cpp - Holm's step-down over signed-rank bounds at each of a few looks.
-#include "harness/evaluate/judge/suite_decision.h"
+// harness/evaluate/judge/gate/suite_decision.cpp - Holm's step-down over signed-rank bounds at each of a few looks.
+#include "harness/evaluate/judge/gate/suite_decision.h"
 
 #include <algorithm>
 #include <cmath>

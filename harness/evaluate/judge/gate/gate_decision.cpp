@@ -1,6 +1,6 @@
-// harness/evaluate/judge/gate_decision.cpp - a non-inferiority test at a few looks (Lakens 2017), exact by signed
+// harness/evaluate/judge/gate/gate_decision.cpp - a non-inferiority test at a few looks (Lakens 2017), exact by signed
 // ranks.
-#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
 
 #include <algorithm>
 #include <span>

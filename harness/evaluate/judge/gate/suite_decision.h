@@ -1,4 +1,4 @@
-// harness/evaluate/judge/suite_decision.h - the regression test of many benchmarks at once, with one error budget.
+// harness/evaluate/judge/gate/suite_decision.h - the regression test of many benchmarks at once, with one error budget.
 //
 // Why a suite is red with probability `alpha` at most where no benchmark became slower by more than the margin,
 // whatever their number and however they depend on each other:
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "harness/core/comparisons/comparison.h"
-#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
 
 namespace apo {
 

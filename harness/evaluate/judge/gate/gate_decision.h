@@ -1,4 +1,4 @@
-// harness/evaluate/judge/gate_decision.h - the regression test: takes round effects and returns pass, fail or
+// harness/evaluate/judge/gate/gate_decision.h - the regression test: takes round effects and returns pass, fail or
 // undecided.
 #pragma once
 
