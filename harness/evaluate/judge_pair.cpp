@@ -100,10 +100,7 @@ void RegressionJudge::conclude(PairOutcome& outcome) const {
     outcome.judgement.sentence = given_up_;
     return;
   }
-  const GateAnswer answer = given_up_.empty() ? state_.answer : GateAnswer::undecided;
-  outcome.gate = answer == GateAnswer::passed      ? GateVerdict::passed
-                 : answer == GateAnswer::regressed ? GateVerdict::regressed
-                                                   : GateVerdict::undecided;
+  outcome.gate = given_up_.empty() ? verdict_of(state_.answer) : GateVerdict::undecided;
   outcome.state = state_;
   outcome.judgement = regression_judgement(state_, rule_, preset_, rounds_);
   outcome.judgement.sentence =

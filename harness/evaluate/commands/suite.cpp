@@ -143,26 +143,25 @@ std::string named(const std::vector<const Figure*>& figures) {
 }
 
 std::string suite_sentence(const std::vector<Figure>& figures) {
+  const auto those = [&](const auto& is_one) {
+    std::vector<const Figure*> found;
+    for (const Figure& figure : figures) {
+      if (is_one(figure)) {
+        found.push_back(&figure);
+      }
+    }
+    return found;
+  };
   std::vector<std::string> parts;
   for (const QualityFinding finding :
        {QualityFinding::worse, QualityFinding::better, QualityFinding::inconclusive, QualityFinding::equivalent}) {
-    std::vector<const Figure*> of_it;
-    for (const Figure& figure : figures) {
-      if (figure.finding == finding) {
-        of_it.push_back(&figure);
-      }
-    }
+    const auto of_it = those([&](const Figure& figure) { return figure.finding == finding; });
     if (!of_it.empty()) {
       parts.push_back(fmt::format("{} {}{}", of_it.size(), benchmark_word(finding),
                                   finding == QualityFinding::equivalent ? "" : " (" + named(of_it) + ")"));
     }
   }
-  std::vector<const Figure*> left_out;
-  for (const Figure& figure : figures) {
-    if (is_left_out(figure)) {
-      left_out.push_back(&figure);
-    }
-  }
+  const auto left_out = those([](const Figure& figure) { return is_left_out(figure); });
   if (!left_out.empty()) {
     parts.push_back(fmt::format("{} left out: {}", left_out.size(), named(left_out)));
   }
@@ -312,9 +311,7 @@ void conclude_gate(ProgramComparison& comparison, const JudgePreset& preset, con
     comparison.judgement->sentence =
         why_given_up.empty() ? regression_sentence(gate, rule.margin, worse, rounds.size()) : why_given_up;
   }
-  comparison.gate = answer == GateAnswer::passed      ? GateVerdict::passed
-                    : answer == GateAnswer::regressed ? GateVerdict::regressed
-                                                      : GateVerdict::undecided;
+  comparison.gate = verdict_of(answer);
 }
 
 std::map<std::string, double> noise_of(const ProgramComparison& same) {

@@ -62,6 +62,9 @@ std::size_t behind_word(std::string_view source, std::size_t at) {
 
 // Lines of the side of an #if that `known` leaves out become empty.
 std::string without_untaken_sides(std::string_view source, const Symbols& known) {
+  if (known.empty()) {
+    return std::string(source);
+  }
   static const Pattern kIf(R"(\s*#\s*if\s+(!?)\s*([A-Za-z_]\w*)\s*)");
   static const Pattern kDirective(R"(\s*#\s*(ifdef|ifndef|if|else|elif|endif)\b.*)");
   std::vector<std::optional<bool>> taken;  // of each #if around the line; nullopt: both sides count

@@ -57,6 +57,12 @@ double GateRule::alpha() const {
   return sum;
 }
 
+GateVerdict verdict_of(GateAnswer answer) {
+  return answer == GateAnswer::passed      ? GateVerdict::passed
+         : answer == GateAnswer::regressed ? GateVerdict::regressed
+                                           : GateVerdict::undecided;
+}
+
 GateState gate_state(const GateRule& rule, const std::vector<std::vector<double>>& effects) {
   APO_CHECK(!effects.empty() && !rule.looks.empty() && rule.margin > 0);
   GateState state;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
 
 namespace apo {
@@ -20,6 +21,7 @@ struct GateRule {
 };
 
 enum class GateAnswer : std::uint8_t { undecided, passed, regressed };
+GateVerdict verdict_of(GateAnswer answer);
 
 // The state of one workload at the look that decided it, else at its last look.
 struct WorkloadAnswer {
