@@ -53,7 +53,8 @@ constexpr std::array kCommands = {
             define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
     Command{"register", kBring, "Check, build, verify and add a variant or a family, or retire one", define_register},
-    Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
+    Command{"import", kBring,
+            "Import a problem of FlashInfer-Trace, SOL-ExecBench or KernelBench, or a profile of Nsight tools",
             define_import},
     Command{"record", kBring, "Make a family of a kernel that a program launches: record --kernel NAME -- COMMAND",
             define_record},
@@ -93,7 +94,7 @@ struct RetiredCommand {
 };
 constexpr std::array kRetiredCommands = {
     RetiredCommand{"application", "apo compare A B --application FILE"},
-    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT"},
+    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT, apo export --dispatch --on-this-device"},
     RetiredCommand{"diff", "apo show VARIANT --diff, apo show VARIANT --diff OTHER"},
     RetiredCommand{"init", "apo new --agents"},
     RetiredCommand{"lessons", "apo query --lessons"},
@@ -135,7 +136,9 @@ bool asks_for_json(const Globals& globals) {
 }
 
 // On stderr, and with --json as a document on stdout too, where the command has not printed its own.
-int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
+int fail(const std::string& what, const std::string& what_to_do, ExitCode code, const Globals& globals) {
+  const std::string message = from_here(what);
+  const std::string hint = from_here(what_to_do);
   std::fprintf(stderr, "apo: %s\n", message.c_str());
   for (const std::string& line : split(hint, '\n')) {
     if (!line.empty()) {

@@ -135,9 +135,11 @@ void add_timing_gates(const Evaluation& evaluation, PairOutcome& outcome) {
   const Judgement& judgement = outcome.judgement;
   const auto count = [&](RoundStage stage) { return std::ranges::count(rounds, stage, &Round::stage); };
   if (outcome.outcome != Outcome::valid) {
-    add_gate(
-        evaluation,
-        {.gate = "timing", .outcome = outcome.outcome, .evidence = judgement.sentence, .seconds = outcome.seconds});
+    add_gate(evaluation, {.gate = "timing",
+                          .outcome = outcome.outcome,
+                          .evidence = judgement.sentence,
+                          .seconds = outcome.seconds,
+                          .wrong = outcome.wrong});
     return;
   }
   if (outcome.gate) {

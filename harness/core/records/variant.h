@@ -69,6 +69,8 @@ struct SourceFile {
   bool operator==(const SourceFile&) const = default;
 };
 
+// False for an invalid band: not finite, not positive, or low > high.
+bool is_band(const Prediction& prediction);
 // False when nothing was predicted: the effect is unknown. Older journals have a band of 1 without a reason there.
 bool has_prediction(const Prediction& prediction);
 

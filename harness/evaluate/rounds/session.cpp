@@ -167,6 +167,7 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
       return std::nullopt;
     }
     wrong->slot = *of;
+    explain(*wrong, timed_.name, 0);
     wrong->evidence =
         fmt::format("{} of {} on {}: {}", what, arm(*of).configuration.label(), timed_.name, wrong->evidence);
     return wrong;

@@ -432,8 +432,10 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   const std::string text = given.empty() ? read_file(path) : given;
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   if (fs::path(path).extension() == ".py" && !is_python(text)) {
-    throw UserError("'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
-                    "begin it with '# apo:launch KERNEL grid=BLOCKS'");
+    throw UserError(
+        "'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
+        "begin it with '# apo:launch KERNEL grid=BLOCKS'; other Python, as a ModelNew of KernelBench, cannot be "
+        "judged yet: bring its kernel as a .cu, .cpp or Triton file");
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;

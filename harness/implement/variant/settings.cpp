@@ -74,6 +74,11 @@ Variant as_set(const Variant& variant, const Settings& settings) {
   const auto is_out = [&](const std::string& when) { return !when.empty() && evaluate(when, symbols) == 0; };
   Variant set = variant;
   set.techniques = techniques_of(variant, resolved);
+  for (Tunable& tunable : set.tunables) {
+    if (!tunable.technique.empty()) {
+      tunable.values = {resolved.at(tunable.name)};
+    }
+  }
   std::erase_if(set.scratch, [&](const ScratchBuffer& buffer) { return is_out(buffer.when); });
   std::erase_if(set.launches, [&](const Launch& launch) {
     const auto when = launch.attributes.find("when");

@@ -1,6 +1,6 @@
-// harness/evaluate/judge/gate_decision.cpp - a non-inferiority test at a few looks (Lakens 2017), exact by signed
+// harness/evaluate/judge/gate/gate_decision.cpp - a non-inferiority test at a few looks (Lakens 2017), exact by signed
 // ranks.
-#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
 
 #include <algorithm>
 #include <span>
@@ -55,6 +55,12 @@ double GateRule::alpha() const {
     sum += look.alpha;
   }
   return sum;
+}
+
+GateVerdict verdict_of(GateAnswer answer) {
+  return answer == GateAnswer::passed      ? GateVerdict::passed
+         : answer == GateAnswer::regressed ? GateVerdict::regressed
+                                           : GateVerdict::undecided;
 }
 
 GateState gate_state(const GateRule& rule, const std::vector<std::vector<double>>& effects) {

@@ -1,10 +1,11 @@
-// harness/evaluate/judge/gate_decision.h - the regression test: takes round effects and returns pass, fail or
+// harness/evaluate/judge/gate/gate_decision.h - the regression test: takes round effects and returns pass, fail or
 // undecided.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
 
 namespace apo {
@@ -20,6 +21,7 @@ struct GateRule {
 };
 
 enum class GateAnswer : std::uint8_t { undecided, passed, regressed };
+GateVerdict verdict_of(GateAnswer answer);
 
 // The state of one workload at the look that decided it, else at its last look.
 struct WorkloadAnswer {
