@@ -73,7 +73,7 @@ ProgramCall program_call() {
 
 TEST(ProgramCalls, ComeBackAsTheyWere) {
   EXPECT_EQ(decode_program_call(encode(program_call())), program_call());
-  const ProgramCall refused{.program = "train", .refusal = "it copies", .written = {}, .call = {}};
+  const ProgramCall refused{.program = "train", .refusal = "it copies"};
   EXPECT_EQ(decode_program_call(encode(refused)), refused);
 }
 
