@@ -436,7 +436,8 @@ std::string first_variant_text(const RecordedFamily& family, const std::string& 
       }
     }
   }
-  const std::string called = source.empty() ? family.name + "_kernel" : signature.name;
+  const std::string called =
+      source.empty() ? family.name + "_kernel" : replace_all(signature.name, "(anonymous namespace)::", "");
   const std::string head = fmt::format(
       "// apo:variant {}/first\n// apo:target cuda\n// apo:parent {}/recorded\n// apo:idea The kernel of the "
       "recording, "
