@@ -11,6 +11,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -200,21 +201,21 @@ CASES.update({program: RECORDED for program in PROGRAMS}, pointers="an address l
 
 
 class Sitting:
-    def __init__(self, bundle, out, llmc):
-        self.bundle, self.out, self.llmc = bundle, out, llmc
+    def __init__(self, bundle, out, work, llmc):
+        self.bundle, self.out, self.work, self.llmc = bundle, out, work, llmc
         self.environment = dict(os.environ, APO_HOME=str(ROOT), TORCHINDUCTOR_COMPILE_THREADS="1",
                                 LD_LIBRARY_PATH=f"{bundle / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}")
 
     def call(self, case, *words, **environment):
-        """Runs a command in the case's folder; what it prints is also kept there. Its output and seconds."""
-        folder = self.out / case
+        """Runs a command in the case's folder; what it prints is also kept in OUT/CASE.log. Its output and seconds."""
+        folder = self.work / case
         folder.mkdir(exist_ok=True)
         start = time.monotonic()
         done = subprocess.run([str(word) for word in words], cwd=folder, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=110,
                               env={**self.environment, "APO_JOURNAL": str(folder / "journal.db"), **environment})
         seconds = time.monotonic() - start
-        with open(folder / "log", "a") as log:
+        with open(self.out / f"{case}.log", "a") as log:
             log.write(f"$ {' '.join(map(str, words))}\n{done.stdout}\nexit {done.returncode}, {seconds:.1f} s\n\n")
         return done.stdout, seconds
 
@@ -222,7 +223,7 @@ class Sitting:
         return self.call(case, self.bundle / "apo", *words, **environment)
 
     def compile(self, case, text):
-        folder = self.out / case
+        folder = self.work / case
         folder.mkdir(exist_ok=True)
         (folder / "program.cu").write_text(text)
         self.call(case, "nvcc", "-arch=native", "-std=c++17", "-o", "program", "program.cu", "-lcublas", "-lcuda", "-ldl",
@@ -263,7 +264,7 @@ class Sitting:
 
     def faults(self):
         self.compile("faults", FAULT)
-        program = str(self.out / "faults/program")
+        program = str(self.work / "faults/program")
         record = ["record", "--range", "call", "--family", "twice"]
         yield self.fault("ends", "ended within the range", [*record, "--", program, "ends"])
         yield self.fault("crashes", "was ended before the call was over", [*record, "--", program, "crashes"])
@@ -272,17 +273,17 @@ class Sitting:
         yield self.fault("never", "entered no NVTX range 'other'", ["record", "--range", "other", "--", program, "works"])
         self.fault("other_gpu", "", [*record, "--", program, "works"])
         self.fault("other_gpu", "", ["register", "twice/twice.h"])
-        kept = self.out / "other_gpu/twice/twice.record"
+        kept = self.work / "other_gpu/twice/twice.record"
         whole = kept.read_bytes()
         kept.write_bytes(whole.replace(b"NVIDIA H", b"NVIDIA X", 1))
         yield self.fault("other_gpu", "it was recorded on NVIDIA X", ["register", "twice/recorded.cu"])
         kept.write_bytes(whole[:len(whole) // 2])
         yield self.fault("other_gpu", "is no record, or a part of one", ["register", "twice/recorded.cu"])
         kept.write_bytes(whole)
-        two = [subprocess.Popen([self.bundle / "apo", *record, "--to", f"two{i}", "--", program, "works"], cwd=self.out / "other_gpu",
-                                env={**self.environment, "APO_JOURNAL": str(self.out / "other_gpu/journal.db")}) for i in (0, 1)]
+        two = [subprocess.Popen([self.bundle / "apo", *record, "--to", f"two{i}", "--", program, "works"], cwd=self.work / "other_gpu",
+                                env={**self.environment, "APO_JOURNAL": str(self.work / "other_gpu/journal.db")}) for i in (0, 1)]
         codes = [one.wait() for one in two]
-        same = {(self.out / f"other_gpu/two{i}/twice/twice.record").read_bytes() for i in (0, 1)}
+        same = {(self.work / f"other_gpu/two{i}/twice/twice.record").read_bytes() for i in (0, 1)}
         yield "two at once", "[0, 0] 1", f"{codes} {len(same)}", [0]
         hold = "import torch, sys\nfree = torch.cuda.mem_get_info()[0]\nx = torch.empty(free - (600 << 20), dtype=torch.uint8, device='cuda')\n" \
                "print('held', flush=True)\nsys.stdin.read()"
@@ -300,7 +301,7 @@ class Sitting:
         self.call(case, "cmake", "-S", ROOT / "examples/e88_lm", "-B", "build")
         self.call(case, "cmake", "--build", "build", "--parallel", "8")
         vectors = (ROOT / "examples/e88_lm/kernels/vectors.cuh").read_text().replace("#pragma once\n", "")
-        (self.out / case / "sums.cu").write_text(vectors + """
+        (self.work / case / "sums.cu").write_text(vectors + """
 namespace byte_lm {
 __global__ void column_sums_kernel(long long rows, long long columns, long long stride, const float* partials, float* out) {
   column_sums(rows, columns, stride, partials, out);
@@ -308,12 +309,12 @@ __global__ void column_sums_kernel(long long rows, long long columns, long long 
 }
 """)
         said, seconds = self.apo(case, "record", "--kernel", "column_sums_kernel", "--family", "sums", "--source", "sums.cu", "--",
-                                 "build/e88_lm", APO_DISPATCH=str(self.out / case / "tables"), APO_STEPS="1", APO_SEED="1")
+                                 "build/e88_lm", APO_DISPATCH=str(self.work / case / "tables"), APO_STEPS="1", APO_SEED="1")
         yield "e88_lm recorded", "sums/first.cu", said, [seconds]
         for file in ("sums.h", "recorded.cu"):
             said, seconds = self.apo(case, "register", f"sums/{file}")
             yield f"e88_lm {file}", "registered", said, [seconds]
-        first = self.out / case / "sums/first.cu"
+        first = self.work / case / "sums/first.cu"
         if first.exists():
             first.write_text(first.read_text().replace("#pragma unroll 4", "#pragma unroll 16"))
         said, seconds = self.apo(case, "try", "sums", "sums/first.cu")
@@ -329,7 +330,8 @@ def main():
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    sitting = Sitting(options.bundle.resolve(), out, options.llmc.resolve() if options.llmc else None)
+    work = tempfile.TemporaryDirectory()
+    sitting = Sitting(options.bundle.resolve(), out, Path(work.name), options.llmc.resolve() if options.llmc else None)
     table = open(out / "recordings.md", "w")
     failed = []
 
@@ -355,7 +357,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         jobs = [pool.submit(guarded, sitting.model, "e88_lm")] if "e88_lm" in options.only else []
         for case in CASES:
-            if case in options.only and (case != "llmc" or options.llmc):
+            if case in options.only and (case != "llmc" or (options.llmc and options.llmc.is_dir())):
                 jobs.append(pool.submit(guarded, lambda case=case: [sitting.case(case)], case))
         concurrent.futures.wait(jobs)
     if "faults" in options.only:
