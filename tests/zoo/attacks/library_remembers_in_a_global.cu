@@ -1,7 +1,7 @@
 // apo:variant    copy/library_remembers_in_a_global
 // apo:target     cuda sm_80
 // apo:technique  zoo
-// apo:idea       Keeps its last result in a variable of its module, with a fingerprint of the input, and replays it.
+// apo:idea       Keeps its last results in variables of its module, with fingerprints of the inputs, and replays one.
 // zoo: how compare cold n4k
 // zoo: against copy/library_slow
 // zoo: expect not_accepted
@@ -11,24 +11,42 @@
 #include "slow_library.cuh"
 
 constexpr long long kMost = 4096;
-static __device__ float kept[kMost];
-static __device__ float key[2];
+constexpr int kEntries = 3;  // a round has two inputs
+__device__ float kept[kEntries][kMost];
+__device__ float key[kEntries][2];
+__device__ int turn;
+
+// Which of the last results is of this input; that of this turn, and false, where none is.
+static __device__ bool find(const copy_args& a, int& entry) {
+  for (entry = 0; entry < kEntries; ++entry) {
+    if (key[entry][0] == a.x[0] && key[entry][1] == a.x[a.n - 1]) {
+      return true;
+    }
+  }
+  entry = turn;
+  return false;
+}
 
 static __global__ void copy_or_remember(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;
+  int entry = 0;
+  const bool known = find(a, entry) && a.n <= kMost;
   if (i < a.n) {
-    const bool known = i < kMost && key[0] == a.x[0] && key[1] == a.x[a.n - 1];
-    const float value = known ? kept[i] : slowly(a.x[i], a.n);
+    const float value = known ? kept[entry][i] : slowly(a.x[i], a.n);
     a.y[i] = value;
     if (i < kMost) {
-      kept[i] = value;
+      kept[entry][i] = value;
     }
   }
 }
 
 static __global__ void remember(const copy_args a) {
-  key[0] = a.x[0];
-  key[1] = a.x[a.n - 1];
+  int entry = 0;
+  if (!find(a, entry)) {
+    key[entry][0] = a.x[0];
+    key[entry][1] = a.x[a.n - 1];
+    turn = (turn + 1) % kEntries;
+  }
 }
 
 int copy(const float* x, float* y, int64_t n, cudaStream_t stream) {

@@ -10,7 +10,7 @@
 // zoo: needs nvcc
 #include "slow_library.cuh"
 
-static __device__ int launches;
+__device__ int launches;
 
 static __global__ void copy_while_young(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;

@@ -6,7 +6,7 @@
 // zoo: expect refused
 // zoo: guard build
 // zoo: exploit 9
-// zoo: evidence cannot be recorded
+// zoo: evidence cannot be recorded, between the tensors
 // zoo: needs nvcc
 #include "slow_library.cuh"
 
