@@ -230,8 +230,10 @@ void write_call(const ProgramCall& call) {
 
 void record_call(Session& self, const char* wanted) {
   if (const std::string missing = self.calls.start(wanted_call(wanted, self.program), write_call); !missing.empty()) {
-    write_call({.program = self.program, .refusal = missing, .written = {}, .call = {}});
+    write_call({.program = self.program, .refusal = missing});
   } else {
+    // Replaced when the call is over, or by the exit handler.
+    write_call({.program = self.program, .refusal = "the program was ended before the call was over"});
     std::atexit([] {
       if (session().owner == getpid()) {
         CallRecorder::give_up();

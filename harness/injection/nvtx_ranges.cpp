@@ -36,20 +36,36 @@ int push_range(const void* domain, std::string_view name) {
   return depth;
 }
 
-int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
+std::string message_of(const nvtx::Attributes* attributes) {
   if (attributes == nullptr || attributes->message == nullptr) {
-    return push_range(domain, "");
+    return "";
   }
   switch (attributes->message_type) {
     case nvtx::kAscii:
-      return push_range(domain, static_cast<const char*>(attributes->message));
+      return static_cast<const char*>(attributes->message);
     case nvtx::kUnicode:
-      return push_range(domain, narrow(static_cast<const wchar_t*>(attributes->message)));
+      return narrow(static_cast<const wchar_t*>(attributes->message));
     case nvtx::kRegistered:
-      return push_range(domain, *static_cast<const std::string*>(attributes->message));
+      return *static_cast<const std::string*>(attributes->message);
     default:
-      return push_range(domain, "");
+      return "";
   }
+}
+
+int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
+  return push_range(domain, message_of(attributes));
+}
+void mark_ascii(const char* text) {
+  const int error = errno;
+  try {
+    CallRecorder::name_memory(text == nullptr ? "" : text);
+  } catch (const std::exception&) {
+    errno = error;  // out of memory: what it names is not known
+  }
+  errno = error;
+}
+void mark_ex(const nvtx::Attributes* attributes) {
+  mark_ascii(message_of(attributes).c_str());
 }
 
 int push_ex(const nvtx::Attributes* attributes) {
@@ -115,6 +131,8 @@ bool take_over_ranges(const nvtx::CallbackTable& callbacks) {
       callbacks.module_functions(nvtx::kCore2, &core2, &of_core2) == 0) {
     return false;
   }
+  set(core, of_core, nvtx::kMarkEx, mark_ex);
+  set(core, of_core, nvtx::kMarkA, mark_ascii);
   set(core, of_core, nvtx::kRangePushEx, push_ex);
   set(core, of_core, nvtx::kRangePushA, push_ascii);
   set(core, of_core, nvtx::kRangePushW, push_wide);

@@ -22,9 +22,10 @@ constexpr int kInputSets = 2;  // calls on different inputs launch the same, or 
 constexpr std::chrono::seconds kPatience{60};
 constexpr std::int64_t kMostDrawn = std::int64_t{256} << 20;  // bytes of tensors; larger ones are zeros
 
-// Of one library for some sizes; another one lies elsewhere.
-fs::path file_of(const Build& library, const Axes& axes) {
-  return fs::path(library.object_path).parent_path() / ("recorded-" + sha256(describe_axes(axes)).substr(0, 16));
+// Of one library for some sizes on a model of GPU; another library lies elsewhere.
+fs::path file_of(const Build& library, const Axes& axes, const std::string& device) {
+  return fs::path(library.object_path).parent_path() /
+         ("recorded-" + sha256(device + " " + describe_axes(axes)).substr(0, 16));
 }
 
 Result<RecordedCall> record(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
@@ -56,10 +57,10 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   return worker.record(0, options.deadline);
 }
 
-Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
-                     const Build& library) {
+Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes, const Build& library,
+                     const std::string& device) {
   Build build = library;
-  const fs::path file = file_of(library, axes);
+  const fs::path file = file_of(library, axes, device);
   std::optional<RecordedCall> call = is_absent(file) ? std::nullopt : decode_recorded_call(read_file(file));
   if (!call) {
     const auto recorded = record(runtime, configuration, axes, library);
@@ -79,11 +80,11 @@ Build recorded_build(const Runtime& runtime, const Configuration& configuration,
 
 }  // namespace
 
-void record_libraries(Runtime& runtime) {
-  runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {
+void record_libraries(Runtime& runtime, const std::string& device) {
+  runtime.build = [recording = runtime, device](const Configuration& configuration, const Axes& axes, bool sanitize) {
     const Build built = recording.build(configuration, axes, sanitize);
     const bool is_library = built.outcome == Outcome::valid && built.plan.library;
-    return is_library ? recorded_build(recording, configuration, axes, built) : built;
+    return is_library ? recorded_build(recording, configuration, axes, built, device) : built;
   };
 }
 

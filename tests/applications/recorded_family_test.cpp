@@ -121,6 +121,39 @@ TEST(RecordedFamilies, OfARangeTakeTheTypesOfItsKernels) {
   EXPECT_EQ(first_variant_text(family, ""), "");
 }
 
+NamedMemory named(const std::string& name, const std::string& dtype, std::int64_t elements, std::int64_t offset) {
+  return {.name = name, .dtype = dtype, .elements = elements, .is_output = false, .memory = 0, .offset = offset};
+}
+
+TEST(RecordedFamilies, HaveTheTensorsThatMarksName) {
+  ProgramCall call = launch_of("untyped");
+  call.named = {named("x", "bf16", 100, 0), named("y", "f32", kCount, 512), named("old_y", "f32", kCount, 512)};
+  const RecordedFamily family = recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+  ASSERT_EQ(family.tensors.size(), 2U);
+  EXPECT_EQ(family.tensors[0].dtype, DType::bf16);
+  EXPECT_EQ(family.tensors[0].elements, 100);
+  EXPECT_FALSE(family.tensors[0].is_written);
+  EXPECT_TRUE(family.tensors[1].is_written);
+  EXPECT_TRUE(family.call.memory.empty());
+}
+
+TEST(RecordedFamilies, RefuseMarksThatContradictOrLeaveNothingToCheck) {
+  for (const auto& [marks, words] : std::vector<std::pair<std::vector<NamedMemory>, std::string>>{
+           {{named("x", "f32", 300, 0)}, "says f32[300], and its memory has 1024 bytes"},
+           {{named("x", "float", 3, 0)}, "says float[3]"},
+           {{named("x", "f32", 100, 0), named("y", "f32", 100, 396)}, "the marks of 'x' and 'y' overlap"},
+           {{named("x", "f32", 100, 0)}, "changes none of its tensors"}}) {
+    ProgramCall call = launch_of("untyped");
+    call.named = marks;
+    try {
+      recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+      ADD_FAILURE() << words;
+    } catch (const UserError& error) {
+      expect_contains(error.what(), words);
+    }
+  }
+}
+
 TEST(RecordedFamilies, AreWrittenAsFiles) {
   const std::string text = family_text(scale(), "/bin/apo record --answer", "/records/ab");
   for (const char* const line :

@@ -35,9 +35,10 @@ struct Head {
   std::vector<RecordedOperation> operations;
   std::vector<StoredModule> modules;
   std::vector<StoredMemory> memory;
+  std::string device;
   int streams = 1;
 };
-APO_FIELDS(Head, operations, modules, memory, streams)
+APO_FIELDS(Head, operations, modules, memory, device, streams)
 
 constexpr int kTensorMapBytes = 128;
 
@@ -125,7 +126,7 @@ bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
 }
 
 std::string encode(const RecordedCall& call) {
-  Head head{.operations = call.operations, .modules = {}, .memory = {}, .streams = call.streams};
+  Head head{.operations = call.operations, .modules = {}, .memory = {}, .device = call.device, .streams = call.streams};
   std::string bytes;
   for (const RecordedModule& module : call.modules) {
     head.modules.push_back({.bytes = std::ssize(module.image), .variables = {}});
@@ -149,7 +150,8 @@ std::optional<RecordedCall> decode_recorded_call(std::string_view bytes) {
   }
   try {
     const auto head = from_json_text<Head>(bytes.substr(0, end));
-    RecordedCall call{.operations = head.operations, .modules = {}, .memory = {}, .streams = head.streams};
+    RecordedCall call{
+        .operations = head.operations, .modules = {}, .memory = {}, .device = head.device, .streams = head.streams};
     const bool is_sound_whole =
         !head.operations.empty() &&
         std::ranges::all_of(head.operations, [&](const RecordedOperation& one) { return is_sound(one, head); }) &&
@@ -168,8 +170,9 @@ struct ProgramHead {
   std::string program;
   std::string refusal;
   std::vector<std::vector<std::array<std::int64_t, 2>>> written;
+  std::vector<NamedMemory> named;
 };
-APO_FIELDS(ProgramHead, program, refusal, written)
+APO_FIELDS(ProgramHead, program, refusal, written, named)
 
 bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, std::int64_t bytes) {
   std::int64_t last = 0;
@@ -180,26 +183,35 @@ bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, std::int6
   });
 }
 
+bool is_there(const NamedMemory& named, const RecordedCall& call) {
+  return named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
+         named.offset < call.memory[static_cast<std::size_t>(named.memory)].bytes;
+}
+
 }  // namespace
 
 std::string encode(const ProgramCall& call) {
-  return json_text(ProgramHead{.program = call.program, .refusal = call.refusal, .written = call.written}) + "\n" +
-         (call.refusal.empty() ? encode(call.call) : "");
+  const ProgramHead head{
+      .program = call.program, .refusal = call.refusal, .written = call.written, .named = call.named};
+  return json_text(head) + "\n" + (call.refusal.empty() ? encode(call.call) : "");
 }
 
 std::optional<ProgramCall> decode_program_call(std::string_view bytes) {
   const std::size_t end = std::min(bytes.find('\n'), bytes.size());
   try {
     const auto head = from_json_text<ProgramHead>(bytes.substr(0, end));
-    ProgramCall call{.program = head.program, .refusal = head.refusal, .written = head.written, .call = {}};
+    ProgramCall call{
+        .program = head.program, .refusal = head.refusal, .written = head.written, .named = head.named, .call = {}};
     if (!head.refusal.empty()) {
       return call;
     }
     auto decoded = decode_recorded_call(bytes.substr(std::min(end + 1, bytes.size())));
-    const bool is_whole = decoded && std::ranges::equal(head.written, decoded->memory,
-                                                        [](const auto& stretches, const RecordedMemory& memory) {
-                                                          return are_in(stretches, memory.bytes);
-                                                        });
+    const bool is_whole =
+        decoded &&
+        std::ranges::equal(
+            head.written, decoded->memory,
+            [](const auto& stretches, const RecordedMemory& memory) { return are_in(stretches, memory.bytes); }) &&
+        std::ranges::all_of(head.named, [&](const NamedMemory& named) { return is_there(named, *decoded); });
     call.call = decoded.value_or(RecordedCall());
     return is_whole ? std::optional(std::move(call)) : std::nullopt;
   } catch (const BadField&) {
