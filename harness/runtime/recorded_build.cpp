@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,20 @@ fs::path file_of(const Build& library, const Axes& axes, const std::string& devi
          ("recorded-" + sha256(device + " " + describe_axes(axes)).substr(0, 16));
 }
 
+// Throws EnvironmentError where it does not start.
+std::unique_ptr<Worker> process_for_calls(const Runtime& runtime) {
+  WorkerOptions options = runtime.worker;
+  options.record_calls = true;
+  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
+  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
+  return std::make_unique<Worker>(options);
+}
+
+Result<RecordedCall> record_in(Worker& worker, const SharedTensors& tensors) {
+  const auto attached = worker.attach(tensors);
+  return attached ? worker.record(0, kPatience) : attached.failure();
+}
+
 Result<RecordedCall> record(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
                             const Build& library) {
   const Family& family = *runtime.family;
@@ -43,18 +58,22 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
     share_inputs(tensors, set, family, sets.back(), runtime.threads);
   }
   tensors.poison_outputs();
-  WorkerOptions options = runtime.worker;
-  options.record_calls = true;
-  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
-  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
-  Worker worker(options);
-  if (const auto loaded = load_build(worker, 0, library); !loaded) {
-    return loaded.failure();
+  // One that has called it for other sizes, since a start takes longer than a call. Where that one fails, a new one
+  // tells whether what it did before is to blame.
+  std::unique_ptr<Worker> worker = runtime.worker_pool->take_called(library.object_path);
+  std::optional<Result<RecordedCall>> recorded;
+  if (worker) {
+    recorded = record_in(*worker, tensors);
   }
-  if (const auto attached = worker.attach(tensors); !attached) {
-    return attached.failure();
+  if (!recorded || !*recorded) {
+    worker = process_for_calls(runtime);
+    const auto loaded = load_build(*worker, 0, library);
+    recorded = loaded ? record_in(*worker, tensors) : loaded.failure();
   }
-  return worker.record(0, options.deadline);
+  if (*recorded && is_drawn) {  // large tensors are not kept
+    runtime.worker_pool->keep_called(library.object_path, std::move(worker));
+  }
+  return *recorded;
 }
 
 Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes, const Build& library,

@@ -202,7 +202,8 @@ class Answering {
       }
     }
     SharedTensors tensors(shared_tensors_spec(family_, axes_, 1, {}, {}, 1, Target::cuda));
-    share_inputs(tensors, 0, family_, inputs_from(family_, axes_, std::move(values), 1), 1);
+    const InputSet inputs = inputs_from(family_, axes_, std::move(values), 1);
+    share_inputs(tensors, 0, family_, inputs, 1);
     tensors.poison_outputs();
     require(worker_.attach(tensors));
     require(worker_.call(0));
