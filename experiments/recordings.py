@@ -8,6 +8,7 @@ ends in another way than it has to. OUT has to be new or empty.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import subprocess
 import sys
@@ -199,6 +200,9 @@ CASES = {case: RECORDED for case in
          ("eager", "gemm", "conv", "sdpa", "compiled", "triton_softmax", "sort", "transformer", "adam", "embedding", "cumsum", "scan")}
 CASES.update({program: RECORDED for program in PROGRAMS}, pointers="an address lies at byte", item="cannot be recorded", llmc=RECORDED)
 
+EARLY = {"ends": "ended within the range", "crashes": "was ended before the call was over",
+         "leaves": "was ended before the call was over", "faults": "CUDA_ERROR_ILLEGAL_ADDRESS"}
+
 
 class Sitting:
     def __init__(self, bundle, out, work, llmc):
@@ -252,52 +256,45 @@ class Sitting:
             for file in (f"{family}/{family}.h", f"{family}/recorded.cu"):
                 said, took = self.apo(case, "register", file)
                 seconds.append(took)
-        if case not in PROGRAMS:
-            lazy, took = self.apo(case, "record", *options, "--to", "lazy", "--", *program, CUDA_MODULE_LOADING="LAZY")
-            said += f"\n(lazily: {'recorded' if f'{family}.h' in lazy else lazy[-200:]})"
-            seconds.append(took)
         return case, CASES[case], said, seconds
 
-    def fault(self, name, words, command, **environment):
-        said, seconds = self.apo(name, *command, **environment)
-        return name, words, said, [seconds]
+    def early(self, case, words, option="call"):
+        """A program that ends, in one way or another, before its range has."""
+        said, seconds = self.apo(case, "record", "--range", option, "--family", "twice", "--", *self.compile(case, FAULT), case)
+        return case, words, said, [seconds]
 
-    def faults(self):
-        self.compile("faults", FAULT)
-        program = str(self.work / "faults/program")
+    def changed_record(self):
+        """A record of another GPU, one with more memory than there is, half of one, and two recordings at once."""
+        case = "changed"
         record = ["record", "--range", "call", "--family", "twice"]
-        yield self.fault("ends", "ended within the range", [*record, "--", program, "ends"])
-        yield self.fault("crashes", "was ended before the call was over", [*record, "--", program, "crashes"])
-        yield self.fault("leaves", "was ended before the call was over", [*record, "--", program, "leaves"])
-        yield self.fault("faults", "cannot be recorded", [*record, "--", program, "faults"])
-        yield self.fault("never", "entered no NVTX range 'other'", ["record", "--range", "other", "--", program, "works"])
-        self.fault("other_gpu", "", [*record, "--", program, "works"])
-        self.fault("other_gpu", "", ["register", "twice/twice.h"])
-        kept = self.work / "other_gpu/twice/twice.record"
+        program = self.compile(case, FAULT)
+        self.apo(case, *record, "--", *program, "works")
+        self.apo(case, "register", "twice/twice.h")
+        kept = self.work / case / "twice/twice.record"
         whole = kept.read_bytes()
-        kept.write_bytes(whole.replace(b"NVIDIA H", b"NVIDIA X", 1))
-        yield self.fault("other_gpu", "it was recorded on NVIDIA X", ["register", "twice/recorded.cu"])
+        head, rest = whole.split(b"\n", 1)
+        for name, words, change in (
+                ("other GPU", "it was recorded on Another GPU, and this is", {"device": "Another GPU"}),
+                ("too much memory", "of the call's own memory", {"memory": [{"bytes": 400 << 30, "has_contents": False}]})):
+            kept.write_bytes(json.dumps({**json.loads(head), **change}).encode() + b"\n" + rest)
+            said, seconds = self.apo(case, "register", "twice/recorded.cu")
+            yield name, words, said, [seconds]
         kept.write_bytes(whole[:len(whole) // 2])
-        yield self.fault("other_gpu", "is no record, or a part of one", ["register", "twice/recorded.cu"])
-        kept.write_bytes(whole)
-        two = [subprocess.Popen([self.bundle / "apo", *record, "--to", f"two{i}", "--", program, "works"], cwd=self.work / "other_gpu",
-                                env={**self.environment, "APO_JOURNAL": str(self.work / "other_gpu/journal.db")}) for i in (0, 1)]
-        codes = [one.wait() for one in two]
-        same = {(self.work / f"other_gpu/two{i}/twice/twice.record").read_bytes() for i in (0, 1)}
+        said, seconds = self.apo(case, "register", "twice/recorded.cu")
+        yield "half a record", "is no record, or a part of one", said, [seconds]
+        both = [subprocess.Popen([self.bundle / "apo", *record, "--to", f"two{i}", "--", *program, "works"], cwd=self.work / case,
+                                 stdout=subprocess.DEVNULL, env={**self.environment, "APO_JOURNAL": str(self.work / case / "journal.db")})
+                for i in (0, 1)]
+        codes = [one.wait() for one in both]
+        same = {(self.work / case / f"two{i}/twice/twice.record").read_bytes() for i in (0, 1)}
         yield "two at once", "[0, 0] 1", f"{codes} {len(same)}", [0]
-        hold = "import torch, sys\nfree = torch.cuda.mem_get_info()[0]\nx = torch.empty(free - (600 << 20), dtype=torch.uint8, device='cuda')\n" \
-               "print('held', flush=True)\nsys.stdin.read()"
-        holder = subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        holder.stdout.readline()
-        yield self.fault("other_gpu", "memory", ["register", "twice/recorded.cu"])
-        holder.kill()
 
     def model(self):
         """A kernel of examples/e88_lm: recorded, edited and judged."""
         case = "e88_lm"
-        for family in ("forward", "backward"):
-            self.apo(case, "export", "--dispatch", f"e88_{family}", "--journal", ROOT / f"experiments/nvidia-h200/b16_t512_h83_n32/{family}.db",
-                     "--output", "tables", "--with-sources")
+        self.apo(case, "register", "--no-verify", ROOT / "tests/zoo/attacks/host_plain.cpp")  # the journal is there from here on
+        for family in ("e88_forward", "e88_backward"):
+            self.apo(case, "export", "--dispatch", family, "--output", "tables", "--with-sources", "--fallback", f"{family}/cuda_simple")
         self.call(case, "cmake", "-S", ROOT / "examples/e88_lm", "-B", "build")
         self.call(case, "cmake", "--build", "build", "--parallel", "8")
         vectors = (ROOT / "examples/e88_lm/kernels/vectors.cuh").read_text().replace("#pragma once\n", "")
@@ -326,7 +323,7 @@ def main():
     parser.add_argument("bundle", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--llmc", type=Path, metavar="FOLDER", help="with layernorm_forward.cu and common.h, dev/cuda of llm.c")
-    parser.add_argument("--only", nargs="+", default=[*CASES, "e88_lm", "faults"], metavar="NAME")
+    parser.add_argument("--only", nargs="+", metavar="NAME")
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
@@ -354,14 +351,15 @@ def main():
         except (OSError, subprocess.SubprocessError) as error:
             print_row(case, "to finish", str(error), [0])
 
+    jobs = {"e88_lm": sitting.model, "changed": sitting.changed_record}
+    jobs.update({case: lambda case=case: [sitting.case(case)] for case in CASES})
+    jobs.update({case: lambda case=case, words=words: [sitting.early(case, words)] for case, words in EARLY.items()})
+    jobs["never"] = lambda: [sitting.early("never", "entered no NVTX range 'other'", "other")]
+    if not options.llmc or not options.llmc.is_dir():
+        del jobs["llmc"]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        jobs = [pool.submit(guarded, sitting.model, "e88_lm")] if "e88_lm" in options.only else []
-        for case in CASES:
-            if case in options.only and (case != "llmc" or (options.llmc and options.llmc.is_dir())):
-                jobs.append(pool.submit(guarded, lambda case=case: [sitting.case(case)], case))
-        concurrent.futures.wait(jobs)
-    if "faults" in options.only:
-        guarded(sitting.faults, "faults")
+        concurrent.futures.wait([pool.submit(guarded, rows, case) for case, rows in jobs.items()
+                                 if not options.only or case in options.only])
     return 1 if failed else 0
 
 

@@ -399,8 +399,8 @@ std::string family_text(const RecordedFamily& family, const std::string& answer,
   return text +
          fmt::format(
              "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
-             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, moved a "
-             "little in every\n// draw; integers are as they were recorded.\n",
+             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
+             "draw times\n// other factors around 1; integers are as they were recorded.\n",
              answer, record);
 }
 

@@ -45,7 +45,6 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   tensors.poison_outputs();
   WorkerOptions options = runtime.worker;
   options.record_calls = true;
-  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
   options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
   Worker worker(options);
   if (const auto loaded = load_build(worker, 0, library); !loaded) {
