@@ -150,8 +150,10 @@ int record(const std::vector<std::string>& command, const RecordOptions& options
   for (const NamedText& file : files) {
     print(file.path.string() + "\n");
   }
-  print(fmt::format("\n./apo register {0}/{1}.h\n./apo register {0}/recorded.cu\n./apo try {1} {0}/first.cu\n",
-                    to.string(), name));
+  print(fmt::format("\n./apo register {0}/{1}.h\n./apo register {0}/recorded.cu\n", to.string(), name));
+  if (files.back().path.filename() == "first.cu") {
+    print(fmt::format("./apo try {1} {0}/first.cu\n", to.string(), name));
+  }
   return kDone;
 }
 
