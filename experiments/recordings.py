@@ -272,11 +272,13 @@ class Sitting:
         self.apo(case, "register", "twice/twice.h")
         kept = self.work / case / "twice/twice.record"
         whole = kept.read_bytes()
-        head, rest = whole.split(b"\n", 1)
+        call, sizes, rest = whole.split(b"\n", 2)
         for name, words, change in (
                 ("other GPU", "it was recorded on Another GPU, and this is", {"device": "Another GPU"}),
-                ("too much memory", "of the call's own memory", {"memory": [{"bytes": 400 << 30, "has_contents": False}]})):
-            kept.write_bytes(json.dumps({**json.loads(head), **change}).encode() + b"\n" + rest)
+                ("too much memory", "of the call's own memory", {"memory": [{"bytes": 400 << 30}]})):
+            bytes_of_all = json.loads(sizes)["bytes"] + [0] * len(change.get("memory", []))
+            lines = [json.dumps({**json.loads(call), **change}), json.dumps({"bytes": bytes_of_all})]
+            kept.write_bytes("\n".join(lines).encode() + b"\n" + rest)
             said, seconds = self.apo(case, "register", "twice/recorded.cu")
             yield name, words, said, [seconds]
         kept.write_bytes(whole[:len(whole) // 2])
