@@ -97,7 +97,8 @@ def adam():
     def update(p, g, m, v, step):
         optimizer.step()
         return ()
-    return {"p": parameter.data, "g": parameter.grad, "m": state["exp_avg"], "v": state["exp_avg_sq"], "step": state["step"]}, update
+    return {"p": parameter.data, "g": parameter.grad, "m": state["exp_avg"], "v": state["exp_avg_sq"],
+            "step": state["step"]}, update
 
 
 def embedding():
