@@ -71,8 +71,7 @@ class Sitting:
         options = ["--range", RANGES.get(case, "call")]
         if case in OF_CUDA:
             return options, [self.programs, case]
-        libraries = f"LD_LIBRARY_PATH={os.environ.get('LD_LIBRARY_PATH', '')}"  # not the bundle's
-        return options, ["env", libraries, sys.executable, CALLS, case]
+        return options, [sys.executable, CALLS, case]
 
     def case(self, case):
         """A row of the table: what was recorded, what came of it, and the seconds."""

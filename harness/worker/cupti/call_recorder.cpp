@@ -107,6 +107,11 @@ State& state() {
   return *kState;
 }
 
+bool can_record(const cuda::Driver* driver) {
+  return driver != nullptr && driver->parameter_info != nullptr && driver->function_module != nullptr &&
+         driver->pointer_attribute != nullptr;
+}
+
 // Calls of the driver within a callback are ours.
 thread_local bool is_ours = false;
 thread_local int range_depth = 0;  // of this thread in the wanted range; 0: not in it
@@ -560,8 +565,7 @@ void begin_program_call(State& self) {
   self.loaded = cuda::load_driver(missing);
   self.driver = self.loaded.get();
   begin_call(self, {});
-  if (self.driver == nullptr || self.driver->parameter_info == nullptr || self.driver->function_module == nullptr ||
-      self.driver->pointer_attribute == nullptr) {
+  if (!can_record(self.driver)) {
     self.refusal = missing.empty() ? kOldDriver : missing;
     end_program_call(self);
   }
@@ -651,8 +655,7 @@ void on_callback(void*, int domain, std::uint32_t id, const void* data) {
 }  // namespace
 
 std::string CallRecorder::start() {
-  if (driver_->parameter_info == nullptr || driver_->function_module == nullptr ||
-      driver_->pointer_attribute == nullptr) {
+  if (!can_record(driver_)) {
     return kOldDriver;
   }
   state().driver = driver_;
