@@ -79,11 +79,12 @@ class Sitting:
         family = f"{case}_call"
         said, recording = self.apo(case, "record", *options, "--family", family, "--", *program)
         seconds = [recording]
+        replayed = next((line for line in said.splitlines() if line.startswith("replayed: ")), "")
         if f"{family}.h" in said:
             for file in (f"{family}/{family}.h", f"{family}/recorded.cu"):
                 said, took = self.apo(case, "register", file)
                 seconds.append(took)
-        return case, CASES[case], said, seconds
+        return case, CASES[case], f"{said}\n{replayed}", seconds
 
     def changed_record(self):
         """A record of another GPU, one with more memory than there is, half of one, and two recordings at once."""

@@ -8,6 +8,7 @@
 
 #include "harness/core/base64.h"
 #include "harness/core/json/codec.h"
+#include "harness/core/text.h"
 
 namespace apo {
 
@@ -83,17 +84,22 @@ bool is_sound(const RecordedOperation& operation, const RecordedCall& call) {
          operation.bytes % operation.width == 0;
 }
 
+// Takes the next bytes of a text; false when it has fewer.
+bool take(std::string_view& rest, std::int64_t size, std::string& to) {
+  if (size < 0 || size > std::ssize(rest)) {
+    return false;
+  }
+  to = rest.substr(0, static_cast<std::size_t>(size));
+  rest.remove_prefix(static_cast<std::size_t>(size));
+  return true;
+}
+
 // Takes what follows the lines; false where it is shorter, or longer, than they say.
 bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std::string_view rest) {
   auto size = sizes.begin();
   bool is_whole = true;
-  visit_bytes(call, [&](std::string& bytes) {
-    is_whole = is_whole && size != sizes.end() && *size >= 0 && *size <= std::ssize(rest);
-    if (is_whole) {
-      bytes = rest.substr(0, static_cast<std::size_t>(*size));
-      rest.remove_prefix(static_cast<std::size_t>(*size++));
-    }
-  });
+  visit_bytes(call,
+              [&](std::string& bytes) { is_whole = is_whole && size != sizes.end() && take(rest, *size++, bytes); });
   return is_whole && size == sizes.end() && rest.empty();
 }
 
@@ -175,6 +181,17 @@ bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, const Rec
   });
 }
 
+// The results of all memory, as long as the stretches are.
+bool take_results(ProgramCall& call, std::string_view& rest) {
+  return std::ranges::all_of(call.written, [&](const std::vector<std::array<std::int64_t, 2>>& stretches) {
+    std::int64_t bytes = 0;
+    for (const auto& [begin, end] : stretches) {
+      bytes += end - begin;
+    }
+    return take(rest, bytes, call.results.emplace_back());
+  });
+}
+
 bool is_there(const NamedMemory& named, const RecordedCall& call) {
   return named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
          named.offset < call.memory[static_cast<std::size_t>(named.memory)].bytes;
@@ -183,7 +200,7 @@ bool is_there(const NamedMemory& named, const RecordedCall& call) {
 }  // namespace
 
 std::string encode(const ProgramCall& call) {
-  return json_text(call) + "\n" + (call.refusal.empty() ? encode(call.call) : "");
+  return json_text(call) + "\n" + (call.refusal.empty() ? join(call.results, "") + encode(call.call) : "");
 }
 
 std::optional<ProgramCall> decode_program_call(std::string_view bytes) {
@@ -191,7 +208,7 @@ std::optional<ProgramCall> decode_program_call(std::string_view bytes) {
   if (!call || !call->refusal.empty()) {
     return call;
   }
-  auto recorded = decode_recorded_call(bytes);
+  auto recorded = take_results(*call, bytes) ? decode_recorded_call(bytes) : std::nullopt;
   const bool is_whole =
       recorded && std::ranges::equal(call->written, recorded->memory, are_in) &&
       std::ranges::all_of(call->named, [&](const NamedMemory& named) { return is_there(named, *recorded); });

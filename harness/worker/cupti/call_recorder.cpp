@@ -542,7 +542,12 @@ void end_program_call(State& self) {
   try {
     for (std::size_t i = 0; i < self.memory.size() && self.refusal.empty(); ++i) {
       const RecordedMemory& memory = self.call.memory[i];
-      found.written.push_back(changed(memory, read_memory(self, self.memory[i], memory.bytes)));
+      const std::string after = read_memory(self, self.memory[i], memory.bytes);
+      found.written.push_back(changed(memory, after));
+      found.results.emplace_back();
+      for (const auto& [begin, end] : found.written.back()) {
+        found.results.back() += after.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      }
     }
     for (const std::string& mark : self.marks) {
       found.named.push_back(named_by(self, mark));
