@@ -138,17 +138,16 @@ bool has_attribute(const State& self, Value& value, int attribute, std::uint64_t
   return self.driver->pointer_attribute(&value, attribute, address) == cuda::kSuccess;
 }
 
-// A replay has other addresses, and finds none of those that lie in memory.
-void refuse_addresses(const State& self, const std::string& contents, const std::string& where) {
-  constexpr std::uint64_t kLowest = std::uint64_t{1} << 32;  // where a driver puts memory
-  constexpr std::uint64_t kHighest = std::uint64_t{1} << 48;
+// A replay has other addresses, and finds none of those that lie in the memory at `start`.
+void refuse_addresses(const State& self, const std::string& contents, cuda::Pointer start, const std::string& where) {
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
   constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
   std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
   std::uint64_t word = 0;
   unsigned type = 0;
   for (std::size_t at = 0; at + kWord <= contents.size(); at += kWord) {
     std::memcpy(&word, &contents[at], kWord);
-    if (word < kLowest || word >= kHighest) {
+    if (word < kPage || word - start + kReach >= 2 * kReach) {
       continue;
     }
     const auto [page, is_new] = pages.try_emplace(word / kPage, false);
@@ -198,7 +197,7 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
           fmt::format("it works on more than {} of memory of its own", format_bytes(static_cast<double>(kMostBytes))));
     }
     std::string contents = read_memory(self, start, static_cast<std::int64_t>(bytes));
-    refuse_addresses(self, contents, "the memory that it works on");
+    refuse_addresses(self, contents, start, "the memory that it works on");
     self.memory.push_back(start);
     self.call.memory.push_back(
         {.bytes = static_cast<std::int64_t>(bytes), .contents = is_zero(contents) ? "" : std::move(contents)});
@@ -260,7 +259,7 @@ int module_of(State& self, cuda::Function function, const std::string& kernel) {
     if (self.driver->get_global(&at, &bytes, module, variable.name.c_str()) == cuda::kSuccess) {
       recorded.variables.push_back(
           {.name = variable.name, .bytes = read_memory(self, at, static_cast<std::int64_t>(bytes))});
-      refuse_addresses(self, recorded.variables.back().bytes, fmt::format("its variable '{}'", variable.name));
+      refuse_addresses(self, recorded.variables.back().bytes, at, fmt::format("its variable '{}'", variable.name));
     }
   }
   self.call.modules.push_back(std::move(recorded));
