@@ -94,10 +94,11 @@ def adam():
     optimizer.step()
     state = optimizer.state[parameter]
 
-    def step(p, g, m, v):
+    def update(p, g, m, v, step):
         optimizer.step()
         return ()
-    return {"p": parameter.data, "g": parameter.grad, "m": state["exp_avg"], "v": state["exp_avg_sq"]}, step
+    return {"p": parameter.data, "g": parameter.grad, "m": state["exp_avg"], "v": state["exp_avg_sq"],
+            "step": state["step"]}, update
 
 
 def embedding():
@@ -118,7 +119,7 @@ def item():
 
 def refresh(inputs):
     for label, tensor in inputs.items():
-        if tensor.is_floating_point():
+        if tensor.is_floating_point() and label != "step":
             tensor.normal_(std=0.05 if label == "w" else 1)
         if label == "v" and tensor.dim() == 1:
             tensor.abs_()  # of squares

@@ -232,6 +232,23 @@ std::vector<RecordedTensor> named_tensors(const ProgramCall& call) {
   return tensors;
 }
 
+// What the tensor held when the call had ended.
+std::string result_of(const ProgramCall& call, const RecordedTensor& tensor) {
+  std::string result = tensor.bytes;
+  const auto memory = static_cast<std::size_t>(tensor.memory);
+  std::int64_t at = 0;  // in the results
+  for (const auto& [begin, end] : call.written.at(memory)) {
+    const std::int64_t first = std::max(begin, tensor.offset);
+    const std::int64_t last = std::min(end, tensor.offset + std::ssize(result));
+    if (first < last) {
+      call.results.at(memory).copy(result.data() + (first - tensor.offset), static_cast<std::size_t>(last - first),
+                                   static_cast<std::size_t>(at + first - begin));
+    }
+    at += end - begin;
+  }
+  return result;
+}
+
 // Addresses within a tensor become those of an argument; memory that no other address names goes.
 RecordedCall on_arguments(RecordedCall call, const std::vector<RecordedTensor>& tensors) {
   std::vector<int> left(call.memory.size(), -1);
@@ -377,6 +394,9 @@ RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& o
         only != nullptr ? kDeclare : "name it in the range: nvtxMark(\"apo:output y bf16[4096] ADDRESS\")");
   }
   family.tensors = call.named.empty() ? tensors_of(call, begins, options) : named_tensors(call);
+  for (RecordedTensor& tensor : family.tensors) {
+    tensor.result = result_of(call, tensor);
+  }
   if (std::ranges::none_of(family.tensors, &RecordedTensor::is_written)) {
     throw UserError("the call changes none of its tensors", "record it on other values than the call before it");
   }
@@ -399,8 +419,8 @@ std::string family_text(const RecordedFamily& family, const std::string& answer,
   return text +
          fmt::format(
              "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
-             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, moved a "
-             "little in every\n// draw; integers are as they were recorded.\n",
+             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
+             "draw times\n// other factors around 1; integers are as they were recorded.\n",
              answer, record);
 }
 

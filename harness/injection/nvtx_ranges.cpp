@@ -1,6 +1,4 @@
 // harness/injection/nvtx_ranges.cpp - receives an application's NVTX calls when threads enter and leave ranges.
-#include <cerrno>
-#include <exception>
 #include <new>
 #include <string>
 #include <string_view>
@@ -20,19 +18,15 @@ std::string narrow(const wchar_t* text) {
   return narrowed;
 }
 
+// Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
 int push_range(const void* domain, std::string_view name) {
-  const int error = errno;
   int depth = -1;
-  try {
+  as_guest([&] {
     Session& self = session();
     depth = self.ranges.push(domain, name.empty() ? "(no name)" : name);
     watch_launches(self);
     CallRecorder::enter_range(name);
-  } catch (const std::exception&) {
-    // Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
-    errno = error;
-  }
-  errno = error;
+  });
   return depth;
 }
 
@@ -53,19 +47,15 @@ std::string message_of(const nvtx::Attributes* attributes) {
 }
 
 int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
-  return push_range(domain, message_of(attributes));
+  int depth = -1;
+  as_guest([&] { depth = push_range(domain, message_of(attributes)); });
+  return depth;
 }
 void mark_ascii(const char* text) {
-  const int error = errno;
-  try {
-    CallRecorder::name_memory(text == nullptr ? "" : text);
-  } catch (const std::exception&) {
-    errno = error;  // out of memory: what it names is not known
-  }
-  errno = error;
+  as_guest([&] { CallRecorder::name_memory(text == nullptr ? "" : text); });
 }
 void mark_ex(const nvtx::Attributes* attributes) {
-  mark_ascii(message_of(attributes).c_str());
+  as_guest([&] { CallRecorder::name_memory(message_of(attributes)); });
 }
 
 int push_ex(const nvtx::Attributes* attributes) {
@@ -78,14 +68,7 @@ int push_wide(const wchar_t* name) {
   return push_range(nullptr, narrow(name));
 }
 int pop_range(const void* domain) {
-  const int error = errno;
-  try {
-    CallRecorder::leave_range();
-  } catch (const std::exception&) {
-    // Out of memory: the call is lost, and the exit handler says so.
-    errno = error;
-  }
-  errno = error;
+  as_guest([] { CallRecorder::leave_range(); });  // out of memory: the call is lost, and the exit handler says so
   return session().ranges.pop(domain);
 }
 int pop() {

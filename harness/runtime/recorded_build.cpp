@@ -33,7 +33,6 @@ fs::path file_of(const Build& library, const Axes& axes, const std::string& devi
 std::unique_ptr<Worker> process_for_calls(const Runtime& runtime) {
   WorkerOptions options = runtime.worker;
   options.record_calls = true;
-  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
   options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
   return std::make_unique<Worker>(options);
 }

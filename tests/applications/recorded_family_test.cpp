@@ -27,6 +27,7 @@ ProgramCall launch_of(const std::string& symbol) {
                               .parameters = base64(parameters),
                               .places = {{.parameter = 0, .memory = 0}, {.parameter = 8, .memory = 0, .offset = 512}}};
   ProgramCall call{.program = "./train 3", .refusal = "", .written = {{{512, 700}, {760, 912}}}, .call = {}};
+  call.results = {std::string(188 + 152, 'r')};
   call.call.operations = {{.kernel = kernel}};
   call.call.modules = {{.image = "cubin", .variables = {}}};
   call.call.memory = {{.bytes = kMemory, .contents = std::string(kMemory, 'x')}};
@@ -78,6 +79,7 @@ TEST(RecordedFamilies, HaveTheTensorsOfTheKernelsTypes) {
   EXPECT_TRUE(family.tensors[1].is_written);
   EXPECT_EQ(family.tensors[1].elements, kCount) << "up to the last byte that was written";
   EXPECT_EQ(family.tensors[1].bytes, std::string(4 * kCount, 'x')) << "as the call found it";
+  EXPECT_EQ(family.tensors[1].result, std::string(188, 'r') + std::string(60, 'x') + std::string(152, 'r'));
 }
 
 TEST(RecordedFamilies, RunOnTheirTensorsAsArguments) {

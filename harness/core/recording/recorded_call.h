@@ -119,6 +119,8 @@ struct ProgramCall {
   std::string refusal;  // why there is no call, one sentence; empty: there is one
   // Of each memory, the stretches of bytes [begin, end) that the call changed, in order and apart.
   std::vector<std::vector<std::array<std::int64_t, 2>>> written = {};
+  // Of each memory what these held afterwards, one behind the other.
+  std::vector<std::string> results = {};
   std::vector<NamedMemory> named = {};  // in the order of the marks
   RecordedCall call = {};
   bool operator==(const ProgramCall&) const = default;

@@ -107,6 +107,11 @@ State& state() {
   return *kState;
 }
 
+bool can_record(const cuda::Driver* driver) {
+  return driver != nullptr && driver->parameter_info != nullptr && driver->function_module != nullptr &&
+         driver->pointer_attribute != nullptr;
+}
+
 // Calls of the driver within a callback are ours.
 thread_local bool is_ours = false;
 thread_local int range_depth = 0;  // of this thread in the wanted range; 0: not in it
@@ -133,17 +138,16 @@ bool has_attribute(const State& self, Value& value, int attribute, std::uint64_t
   return self.driver->pointer_attribute(&value, attribute, address) == cuda::kSuccess;
 }
 
-// A replay has other addresses, and finds none of those that lie in memory.
-void refuse_addresses(const State& self, const std::string& contents, const std::string& where) {
-  constexpr std::uint64_t kLowest = std::uint64_t{1} << 32;  // where a driver puts memory
-  constexpr std::uint64_t kHighest = std::uint64_t{1} << 48;
+// A replay has other addresses, and finds none of those that lie in the memory at `start`.
+void refuse_addresses(const State& self, const std::string& contents, cuda::Pointer start, const std::string& where) {
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
   constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
   std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
   std::uint64_t word = 0;
   unsigned type = 0;
   for (std::size_t at = 0; at + kWord <= contents.size(); at += kWord) {
     std::memcpy(&word, &contents[at], kWord);
-    if (word < kLowest || word >= kHighest) {
+    if (word < kPage || word - start + kReach >= 2 * kReach) {
       continue;
     }
     const auto [page, is_new] = pages.try_emplace(word / kPage, false);
@@ -193,7 +197,7 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
           fmt::format("it works on more than {} of memory of its own", format_bytes(static_cast<double>(kMostBytes))));
     }
     std::string contents = read_memory(self, start, static_cast<std::int64_t>(bytes));
-    refuse_addresses(self, contents, "the memory that it works on");
+    refuse_addresses(self, contents, start, "the memory that it works on");
     self.memory.push_back(start);
     self.call.memory.push_back(
         {.bytes = static_cast<std::int64_t>(bytes), .contents = is_zero(contents) ? "" : std::move(contents)});
@@ -255,7 +259,7 @@ int module_of(State& self, cuda::Function function, const std::string& kernel) {
     if (self.driver->get_global(&at, &bytes, module, variable.name.c_str()) == cuda::kSuccess) {
       recorded.variables.push_back(
           {.name = variable.name, .bytes = read_memory(self, at, static_cast<std::int64_t>(bytes))});
-      refuse_addresses(self, recorded.variables.back().bytes, fmt::format("its variable '{}'", variable.name));
+      refuse_addresses(self, recorded.variables.back().bytes, at, fmt::format("its variable '{}'", variable.name));
     }
   }
   self.call.modules.push_back(std::move(recorded));
@@ -537,7 +541,12 @@ void end_program_call(State& self) {
   try {
     for (std::size_t i = 0; i < self.memory.size() && self.refusal.empty(); ++i) {
       const RecordedMemory& memory = self.call.memory[i];
-      found.written.push_back(changed(memory, read_memory(self, self.memory[i], memory.bytes)));
+      const std::string after = read_memory(self, self.memory[i], memory.bytes);
+      found.written.push_back(changed(memory, after));
+      found.results.emplace_back();
+      for (const auto& [begin, end] : found.written.back()) {
+        found.results.back() += after.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      }
     }
     for (const std::string& mark : self.marks) {
       found.named.push_back(named_by(self, mark));
@@ -560,8 +569,7 @@ void begin_program_call(State& self) {
   self.loaded = cuda::load_driver(missing);
   self.driver = self.loaded.get();
   begin_call(self, {});
-  if (self.driver == nullptr || self.driver->parameter_info == nullptr || self.driver->function_module == nullptr ||
-      self.driver->pointer_attribute == nullptr) {
+  if (!can_record(self.driver)) {
     self.refusal = missing.empty() ? kOldDriver : missing;
     end_program_call(self);
   }
@@ -651,8 +659,7 @@ void on_callback(void*, int domain, std::uint32_t id, const void* data) {
 }  // namespace
 
 std::string CallRecorder::start() {
-  if (driver_->parameter_info == nullptr || driver_->function_module == nullptr ||
-      driver_->pointer_attribute == nullptr) {
+  if (!can_record(driver_)) {
     return kOldDriver;
   }
   state().driver = driver_;

@@ -72,6 +72,7 @@ ProgramCall program_call() {
   return {.program = "train --steps 3",
           .refusal = "",
           .written = {{{0, 4}, {8, 32}}, {}},
+          .results = {std::string(28, 'r'), ""},
           .named = {{.name = "y", .dtype = "f32", .elements = 4, .is_output = true, .offset = 16}},
           .call = example()};
 }

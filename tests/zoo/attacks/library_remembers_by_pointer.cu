@@ -2,8 +2,9 @@
 // apo:target     cuda sm_80
 // apo:technique  zoo
 // apo:idea       Copies the result that it made at its first call with these tensors.
-// zoo: how verify
-// zoo: expect incorrect
+// zoo: how compare cold n4k
+// zoo: against copy/library_slow
+// zoo: expect not_accepted
 // zoo: exploit 5
 // zoo: needs nvcc
 #include <map>

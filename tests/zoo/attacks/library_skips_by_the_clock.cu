@@ -1,7 +1,7 @@
 // apo:variant    copy/library_skips_by_the_clock
 // apo:target     cuda sm_80
 // apo:technique  zoo
-// apo:idea       Leaves its work out where the clock of the GPU has two bits set: in one call of four.
+// apo:idea       Leaves its work out where the clock of the GPU has a bit set: in one call of two.
 // zoo: how verify
 // zoo: expect incorrect
 // zoo: exploit 14
@@ -13,7 +13,7 @@ static __device__ bool is_skipped;
 static __global__ void ask_the_clock() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  is_skipped = ((now >> 20) & 3) == 3;  // of a millisecond each
+  is_skipped = ((now >> 20) & 1) != 0;  // of a millisecond each
 }
 
 static __global__ void copy_in_time(const copy_args a) {
