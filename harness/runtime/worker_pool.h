@@ -26,8 +26,8 @@ class WorkerPool {
   // Stores a worker into which nothing has been loaded yet, made with the options of the runtime, in place of an
   // earlier one.
   void keep(std::unique_ptr<Worker> worker);
-  // Takes such a worker that watches modules as requested; else returns nullptr.
-  std::unique_ptr<Worker> take_kept(bool watched);
+  // Takes such a worker; nullptr where there is none.
+  std::unique_ptr<Worker> take_kept();
 
   // Begins to start a worker, whose await_start() the taker calls. Does nothing where one with this layout seed has
   // begun.

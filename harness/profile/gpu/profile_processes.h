@@ -59,7 +59,7 @@ struct CudaSubject {
 // profiler.
 class ProfileProcesses {
  public:
-  // Uses the runtime's fresh process, which nothing watches, as the first, and begins to start one. `need_bytes` is the
+  // Uses the runtime's fresh process as the first, and begins to start one. `need_bytes` is the
   // size of all tensors, out of `memory_bytes` of the GPU; where they fill it, processes run one after the other.
   ProfileProcesses(const Runtime& runtime, double need_bytes, std::int64_t memory_bytes);
   ProfileProcesses(const ProfileProcesses&) = delete;
