@@ -45,7 +45,6 @@ struct RunOptions {
   ProposerOptions proposers;
   std::string proposer_time;
   std::vector<std::string> workers;
-  int replicate = 1;
 };
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
@@ -102,15 +101,10 @@ ProposerOptions proposers_of(const RunOptions& options) {
 }
 
 WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
-  WorkerCommands workers = worker_commands(options.workers, {.program = executable_path().string(),
-                                                             .families = globals.families,
-                                                             .builds_folder = workspace.paths().builds,
-                                                             .target = workspace.target()});
-  if (options.replicate > 1 && std::ssize(workers.commands) < options.replicate) {
-    throw UserError(fmt::format("--replicate {} needs as many workers", options.replicate),
-                    fmt::format("add --workers, for example --workers local:{}", options.replicate));
-  }
-  return workers;
+  return worker_commands(options.workers, {.program = executable_path().string(),
+                                           .families = globals.families,
+                                           .builds_folder = workspace.paths().builds,
+                                           .target = workspace.target()});
 }
 
 // On host this process has to keep to as many CPUs as each worker has.
@@ -129,12 +123,12 @@ void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observ
 }
 
 // Without workers this process judges.
-StartRemoteJudge fleet_of(const RunOptions& options, const WorkerCommands& workers) {
+StartRemoteJudge fleet_of(const WorkerCommands& workers) {
   if (workers.commands.empty()) {
     return {};
   }
-  return [=, replicate = options.replicate](const CampaignFrame& frame) {
-    return start_fleet({.commands = workers.commands, .program = identity_of_program(APO_VERSION)}, replicate, frame);
+  return [=](const CampaignFrame& frame) {
+    return start_fleet({.commands = workers.commands, .program = identity_of_program(APO_VERSION)}, frame);
   };
 }
 
@@ -203,7 +197,7 @@ int run(const RunOptions& options, const TypedOptions& typed, const Globals& glo
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
                                                 .proposers = proposers_of(options),
-                                                .start_remote = fleet_of(options, workers),
+                                                .start_remote = fleet_of(workers),
                                                 .judge_by_application = judge_campaign_by_application},
                                                observer);
   print_answer(globals, summary_document(summary), summary_text(summary));
@@ -243,9 +237,6 @@ Action define_run(CLI::App& app, Globals& globals) {
                  "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
                  "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
       ->allow_extra_args(false);
-  app.add_option("--replicate", options->replicate, "accept a candidate only where this many devices agree")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");

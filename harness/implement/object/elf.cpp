@@ -228,17 +228,6 @@ ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& 
   return facts;
 }
 
-bool defines_symbol(std::string_view bytes, std::string_view name) {
-  const ElfObject object(bytes, ET_REL);
-  for (std::size_t i = 0; i < object.symbol_count(); ++i) {
-    const Elf64_Sym symbol = object.symbol(i);
-    if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_shndx != SHN_UNDEF && object.name(symbol) == name) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string layout_script(const ObjectFacts& object, std::uint64_t seed) {
   Random random(derive_seed(seed, "layout"));
   std::string script;

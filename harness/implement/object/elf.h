@@ -24,9 +24,6 @@ struct ObjectFacts {
 // `apart`: names of sections that are no part of the code.
 ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart = {});
 
-// Returns whether the object exports this symbol. Throws as read_object() does.
-bool defines_symbol(std::string_view bytes, std::string_view name);
-
 // Returns a GNU ld script that adds to the default one: functions in random order with random gaps (multiples of 64
 // bytes, so that -falign-functions holds), constants likewise. Code addresses are worth percents (Mytkowicz et al.
 // 2009); drawing them anew makes that a random effect instead of a fixed bias. The instructions do not change.
