@@ -235,7 +235,7 @@ Action define_run(CLI::App& app, Globals& globals) {
       ->capture_default_str();
   app.add_option("--workers", options->workers,
                  "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
-                 "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
+                 "or N*COMMAND; may repeat (docs/scale.md)")
       ->allow_extra_args(false);
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");
