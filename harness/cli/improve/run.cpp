@@ -146,18 +146,10 @@ Json application_document(const CampaignApplication& application) {
 }
 
 Json summary_document(const CampaignSummary& summary) {
-  Json iterations = Json::array();
-  for (const IterationSummary& iteration : summary.iterations) {
-    iterations.push_back({{"index", iteration.index},
-                          {"incumbent", to_document(iteration.incumbent)},
-                          {"time_ns", number_or_null(iteration.time_ns)},
-                          {"bottlenecks", to_documents(iteration.bottlenecks)},
-                          {"experiments", to_documents(iteration.experiments)}});
-  }
-  Json untried = Json::array();
-  for (const UntriedGroup& group : summary.untried) {
-    untried.push_back({{"why", group.why}, {"variants", group.variants}});
-  }
+  const auto iteration_document = [](const IterationSummary& record) {
+    return APO_DOCUMENT(index, incumbent, time_ns, bottlenecks, experiments);
+  };
+  const auto untried_document = [](const UntriedGroup& record) { return APO_DOCUMENT(why, variants); };
   return {{"campaign", summary.id},
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
@@ -167,8 +159,8 @@ Json summary_document(const CampaignSummary& summary) {
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
-          {"iterations", iterations},
-          {"untried", untried},
+          {"iterations", list_of(summary.iterations, iteration_document)},
+          {"untried", list_of(summary.untried, untried_document)},
           {"unwritten", summary.iterations.empty() ? Json::array() : to_documents(summary.iterations.back().unwritten)},
           {"proposer_calls", to_documents(summary.proposer_calls)},
           {"certifications", to_documents(summary.certifications)},
