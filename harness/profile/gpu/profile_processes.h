@@ -28,8 +28,6 @@ class CandidateProcess {
 
   // Measures nanoseconds of one call, each the mean of `repetitions` back to back.
   std::vector<double> time(int calls, CachePolicy cache, int repetitions = 1);
-  // Measures nanoseconds of one call by CUPTI Activity, on target cuda. Empty where `missing` says why.
-  std::vector<double> record(int calls, CachePolicy cache, int repetitions, std::string& missing);
 
   Worker& worker() { return *worker_; }
   // Takes the worker out; this object is unusable afterwards.

@@ -63,7 +63,7 @@ TEST_F(ProfileProcessesTest, ChosenCountersComeBeforeTheTimesAndNoInstructionsAr
   const testing::Stages stages;
   profile({.metrics = {"a.sum"}});
   EXPECT_EQ(stages.about({"times by", "PC", "counters", "counts"}),
-            (Names{"counters", "times by events", "times by Activity", "PC samples"}));
+            (Names{"counters", "times by events", "PC samples"}));
 }
 
 TEST_F(ProfileProcessesTest, TheRuntimesFreshProcessIsTheFirstAndTheOthersAreNewOnes) {
