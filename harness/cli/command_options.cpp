@@ -59,7 +59,8 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json, regex or lines")};
+      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better,
+                   "of the metric json, regex or lines")};
   for (CLI::Option* const other : others) {
     if (!other->get_positional()) {
       other->group("Options for two variants");
