@@ -30,7 +30,7 @@
 // apo:workload  b1_t16_h1_n4       small      B=1 T=16 H=1 N=4 V=4 GATE=1 NORM=1
 //
 // The E88 backward in the new form: the contract of the family `e88_backward`, whose oracle was written by hand before
-// oracles were derived. `apo family check examples/e88_backward.h --against e88_backward` compares the two.
+// oracles were derived (experiments/host-epyc/e88_oracles.md compares the two).
 
 // The factor of a row of k or q: 1/sqrt(sum x^2 + 1e-12), or 1.
 template <class Real>

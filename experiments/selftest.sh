@@ -2,7 +2,7 @@
 # experiments/selftest.sh FOLDER - what the judge makes of identical code on this machine's CPU; writes FOLDER/selftest.md.
 #
 # COMPARISONS (3000) of identical code over the bundled kernels, in rounds as short as the kernels allow; then known
-# differences and layouts for SECONDS_EACH (900) each. JUDGES (1) run side by side, each on its share of the CPUs and with
+# differences for SECONDS_EACH (900). JUDGES (1) run side by side, each on its share of the CPUs and with
 # a journal of its own, FOLDER/selftest-N.db: what was interrupted goes on from there. On two cores and with one judge about
 # three hours. LIMIT: after so many seconds nothing new is begun. KERNELS: VARIANT@WORKLOAD words instead of the bundled ones.
 # DIFFERENCES: such as 0.5,1 percent, instead of all known ones.
@@ -37,7 +37,6 @@ judge() {
     selftest 600 --round-time "${ROUND_TIME:-25ms}" --rounds "$((left * 15))" --parts identical || return 0
   done
   [ "$(count power)" -gt 0 ] || selftest "${SECONDS_EACH:-900}" --parts known --differences "${DIFFERENCES:-}" || return 0
-  [ "$(count layout)" -gt 0 ] || selftest "${SECONDS_EACH:-900}" --parts layouts || return 0
 }
 # totals KIND: the sums over all judges' journals.
 totals() {
@@ -80,7 +79,7 @@ wait
   echo
   echo "\`JUDGES=$judges experiments/selftest.sh FOLDER\` on $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(date -u +%Y-%m-%d)."
   echo "Effects are natural logarithms: 0.01 is about 1 %."
-  for kind in aa power layout; do
+  for kind in aa power; do
     echo
     echo "## $kind"
     echo

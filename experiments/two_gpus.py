@@ -10,7 +10,6 @@ BUNDLE is from bundle.sh. Parts, taken in this order (default: all):
     rate        CANDIDATES (20) proposals, judged by two workers and by one: experiments an hour. Each proposal is the incumbent with
                 an instruction of its own that does no work, so that every decision is a whole one, and none should be accepted.
                 A worker's first answer takes longest, because it draws the inputs: one rate is that of the answers behind it
-    replicate   a campaign whose acceptance has to stand on two GPUs
 
 Every journal is kept in OUT. MINUTES (8) bounds each campaign, WORKLOAD (b8_t128_h83_n32) is that of e88_backward.
 """
@@ -155,13 +154,7 @@ def identical(sitting):
     print(f"\n```\n{sitting.printed('identical', 60)}\n```", flush=True)
 
 
-def replicate(sitting):
-    sitting.start("replicate", "run", "binary_backward", "--target", "cuda", "--iterations", "1", "--candidates", "2", "--workers",
-                  "local:2", "--replicate", "2").wait()
-    print(f"\n```\n{sitting.printed('replicate', 30)}\n```", flush=True)
-
-
-PARTS = {"starts": starts, "identical": identical, "rate": rate, "replicate": replicate}
+PARTS = {"starts": starts, "identical": identical, "rate": rate}
 
 
 def main():

@@ -26,9 +26,6 @@ void check_whole(const CommandOptions& options) {
   if (question.metric.empty()) {
     throw UserError("--metric is missing", std::string("it says by which number the commands are judged; ") + kExample);
   }
-  if (question.higher_is_better && options.lower_is_better) {
-    throw UserError("--higher-is-better and --lower-is-better were both given", "choose one");
-  }
   if (parse_metric(question.metric).is_time() && question.higher_is_better) {
     throw UserError("--higher-is-better does not fit metric '" + question.metric + "', which is a time",
                     "leave it out: less time is better");
@@ -62,8 +59,8 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json, regex or lines"),
-      app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
+      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better,
+                   "of the metric json, regex or lines")};
   for (CLI::Option* const other : others) {
     if (!other->get_positional()) {
       other->group("Options for two variants");

@@ -18,7 +18,6 @@ struct CommandOptions {
   std::string timeout;
   std::string budget;
   std::string target = "auto";
-  bool lower_is_better = false;
   bool given() const { return !asked.a.empty() || !asked.b.empty(); }
 };
 

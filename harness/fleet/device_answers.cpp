@@ -1,11 +1,8 @@
-// harness/fleet/device_answers.cpp - counts the devices that accepted, and writes their rows.
+// harness/fleet/device_answers.cpp - writes the rows of an answer.
 #include "harness/fleet/device_answers.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -15,22 +12,12 @@
 #include "journal/facts/experiments.h"
 #include "journal/facts/machines.h"
 #include "journal/facts/profiles.h"
-#include "journal/facts/replays.h"
 #include "journal/facts/variants.h"
 #include "journal/facts/workers.h"
 #include "journal/journal.h"
 
 namespace apo {
 namespace {
-
-std::string found_on(const DeviceAnswer& answer) {
-  const Judgement& judgement = *answer.judged.experiment.judgement;
-  return fmt::format(
-      "{} on {} ({})", to_string(judgement.verdict), answer.device,
-      has_effect(judgement)
-          ? format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all()
-          : std::string(to_string(judgement.reason)));
-}
 
 // The plan, with what was found there.
 Experiment found_by(const DeviceAnswer& answer, const Experiment& planned) {
@@ -66,22 +53,6 @@ void begin(const CampaignFrame& frame, Experiment& experiment) {
   experiment.id = begin_experiment(frame.journal, experiment);
 }
 
-void end_placement(const CampaignFrame& frame, const DeviceAnswer& answer, std::int64_t experiment) {
-  end_placement(frame.journal, answer.placement,
-                {.state = PlacementState::answered, .experiment = experiment, .note = "", .seconds = answer.seconds});
-}
-
-void store_replica(const CampaignFrame& frame, const Experiment& planned, const DeviceAnswer& answer,
-                   std::int64_t original) {
-  store_device(frame, answer);
-  Experiment again = found_by(answer, planned);
-  again.campaign = 0;
-  again.iteration = 0;
-  again.id = begin_replay(frame.journal, again, original, ReplayRow::Kind::replay);
-  finish_experiment(frame.journal, again);
-  end_placement(frame, answer, again.id);
-}
-
 // A worker does not know what the driver's journal has proved wrong.
 void demand_right_history(const CampaignFrame& frame, Experiment& experiment) {
   if (experiment.judgement->verdict != Verdict::accepted) {
@@ -95,43 +66,18 @@ void demand_right_history(const CampaignFrame& frame, Experiment& experiment) {
 
 }  // namespace
 
-void demand_agreement(Experiment& experiment, const std::vector<DeviceAnswer>& answers, int wanted) {
-  Judgement& judgement = *experiment.judgement;
-  if (wanted <= 1 || judgement.verdict != Verdict::accepted) {
-    return;
-  }
-  std::vector<std::string> found;
-  int agreed = 0;
-  for (const DeviceAnswer& answer : answers) {
-    found.push_back(found_on(answer));
-    agreed += answer.judged.experiment.judgement->verdict == Verdict::accepted ? 1 : 0;
-  }
-  if (agreed >= wanted) {
-    experiment.gates.push_back({.gate = "replication", .evidence = join(found, ", ")});
-    return;
-  }
-  judgement.verdict = Verdict::inconclusive;
-  judgement.reason = Reason::not_replicated;
-  judgement.sentence =
-      fmt::format("Accepted on {} of the {} devices that have to agree: {}.", agreed, wanted, join(found, ", "));
-}
-
-Experiment store_answers(const CampaignFrame& frame, const Experiment& planned,
-                         const std::vector<DeviceAnswer>& answers, int replicate) {
+Experiment store_answer(const CampaignFrame& frame, const Experiment& planned, const DeviceAnswer& answer) {
   Journal::Batch batch(frame.journal);
-  const DeviceAnswer& first = answers.front();
-  Experiment experiment = found_by(first, planned);
-  demand_agreement(experiment, answers, replicate);
+  Experiment experiment = found_by(answer, planned);
   demand_right_history(frame, experiment);
-  store_device(frame, first);
+  store_device(frame, answer);
   begin(frame, experiment);
   frame.observer.say(
-      fmt::format("  experiment {} on {}: {}", experiment.id, first.device, experiment.candidate.label()));
+      fmt::format("  experiment {} on {}: {}", experiment.id, answer.device, experiment.candidate.label()));
   keep_verdict(frame, experiment);
-  end_placement(frame, first, experiment.id);
-  for (std::size_t i = 1; i < answers.size(); ++i) {
-    store_replica(frame, planned, answers[i], experiment.id);
-  }
+  end_placement(
+      frame.journal, answer.placement,
+      {.state = PlacementState::answered, .experiment = experiment.id, .note = "", .seconds = answer.seconds});
   add_machine(frame.journal, frame.workspace.machine());  // what this process measures is of that one again
   batch.commit();
   return experiment;

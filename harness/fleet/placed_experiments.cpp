@@ -46,8 +46,8 @@ void check_answer(const JudgedTask& judged, const Experiment& asked, const std::
 }  // namespace
 
 PlacedExperiments::PlacedExperiments(const CampaignFrame& frame, CampaignProgress& state, Fleet& fleet,
-                                     std::int64_t iteration, int replicate)
-    : frame_(frame), state_(state), fleet_(fleet), iteration_(iteration), replicate_(replicate) {}
+                                     std::int64_t iteration)
+    : frame_(frame), state_(state), fleet_(fleet), iteration_(iteration) {}
 
 PlacedExperiments::Jobs::iterator PlacedExperiments::judged_under(std::int64_t placement) {
   return placement == 0 ? jobs_.end() : std::ranges::find(jobs_, placement, &Job::placement);
@@ -88,23 +88,19 @@ void PlacedExperiments::assign() {
   }
 }
 
-// Workers that may judge it, now or later: on a device that has not answered yet, and not where it was lost before as
-// long as another one works. None: no device is left for it.
+// Workers that may judge it, now or later: not where it was lost before as long as another one works.
 std::vector<std::size_t> PlacedExperiments::judges_of(const Job& job) const {
   std::vector<std::size_t> able;
   std::vector<std::size_t> fresh;
   bool works = false;
   for (std::size_t i = 0; i < fleet_.size(); ++i) {
-    const Hello* hello = fleet_.hello(i);
-    const bool has_answered =
-        hello != nullptr && std::ranges::find(job.answers, hello->device, &DeviceAnswer::device) != job.answers.end();
-    if (fleet_.is_out(i) || has_answered) {
+    if (fleet_.is_out(i)) {
       continue;
     }
     able.push_back(i);
     if (!job.lost_with.contains(i)) {
       fresh.push_back(i);
-      works = works || hello != nullptr;
+      works = works || fleet_.hello(i) != nullptr;
     }
   }
   return works ? fresh : able;
@@ -130,21 +126,18 @@ Task PlacedExperiments::task_of(const Job& job, std::size_t worker) const {
 }
 
 void PlacedExperiments::give(Job& job, std::size_t worker) {
-  const bool replicates = !job.answers.empty();
   job.worker = worker;
   job.start = Clock::now();
   job.started_at = utc_now();
   job.placement = begin_placement(frame_.journal, {.worker = fleet_.row(worker),
                                                    .iteration = iteration_,
-                                                   .replicates = replicates ? job.answers.front().placement : 0,
                                                    .index = job.planned.index,
                                                    .candidate = job.planned.candidate,
                                                    .incumbent = job.planned.incumbent,
                                                    .prediction = job.planned.prediction,
                                                    .started_at = job.started_at});
   fleet_.give(worker, task_of(job, worker));
-  frame_.observer.say(fmt::format("  {}: {}{}, predicted {}", fleet_.name(worker), replicates ? "again " : "",
-                                  job.planned.candidate.label(),
+  frame_.observer.say(fmt::format("  {}: {}, predicted {}", fleet_.name(worker), job.planned.candidate.label(),
                                   format_band(job.planned.prediction.low, job.planned.prediction.high)));
 }
 
@@ -154,9 +147,6 @@ std::optional<Experiment> PlacedExperiments::wait() {
   std::optional<Experiment> experiment;
   if (const std::optional<FleetEvent> event = fleet_.next(kLook)) {
     experiment = event->kind == FleetEvent::Kind::answered ? on_answer(*event) : on_left(*event);
-  }
-  if (!experiment) {
-    experiment = settle_unreplicated();  // before the last worker is missed: it has an answer
   }
   if (!experiment) {
     fleet_.check_any_left();
@@ -181,9 +171,14 @@ std::optional<Experiment> PlacedExperiments::on_answer(const FleetEvent& event) 
     refused.task = event.task;
     return on_left(refused);
   }
-  job->answers.push_back(std::move(answer));
-  job->placement = 0;
-  return waits_for_devices(*job) ? std::nullopt : std::optional(settle(job));
+  Experiment experiment = store_answer(frame_, job->planned, answer);
+  jobs_.erase(job);
+  ++settled_;
+  if (experiment.judgement->verdict == Verdict::accepted) {
+    state_.incumbent = experiment.candidate;
+    ++state_.accepts_since_certificate;
+  }
+  return experiment;
 }
 
 // A worker that had no task, or one that was cancelled, leaves nothing to judge again.
@@ -205,16 +200,12 @@ std::optional<Experiment> PlacedExperiments::on_left(const FleetEvent& event) {
   return job->losses >= kMostLosses ? give_up(job, event) : std::nullopt;
 }
 
-// The answers of other devices are kept; a candidate without any has failed where it killed its workers. A worker that
-// cannot judge says nothing about it.
+// A candidate has failed where it killed its workers. A worker that cannot judge says nothing about it.
 std::optional<Experiment> PlacedExperiments::give_up(Jobs::iterator job, const FleetEvent& last) {
   const std::string label = job->planned.candidate.label();
   frame_.observer.say(fmt::format("  giving up on {}: {} workers were lost with it", label, job->losses));
   for (const std::size_t worker : job->lost_with) {
     fleet_.forgive(worker);
-  }
-  if (!job->answers.empty()) {
-    return settle(job);
   }
   const std::string evidence =
       fmt::format("{} workers were lost with it, the last one as {}: {}", job->losses, to_string(last.why), last.note);
@@ -230,47 +221,16 @@ std::optional<Experiment> PlacedExperiments::give_up(Jobs::iterator job, const F
   return failed;
 }
 
-// Accepted so far, on fewer devices than have to agree, and another one may still judge it.
-bool PlacedExperiments::waits_for_devices(const Job& job) const {
-  const auto accepted = [](const DeviceAnswer& answer) {
-    return answer.judged.experiment.judgement->verdict == Verdict::accepted;
-  };
-  return std::ssize(job.answers) < replicate_ && std::ranges::all_of(job.answers, accepted) && !judges_of(job).empty();
-}
-
-// The devices that it waits for are gone.
-std::optional<Experiment> PlacedExperiments::settle_unreplicated() {
-  const auto stuck = std::ranges::find_if(
-      jobs_, [&](const Job& job) { return job.placement == 0 && !job.answers.empty() && judges_of(job).empty(); });
-  return stuck == jobs_.end() ? std::nullopt : std::optional(settle(stuck));
-}
-
-Experiment PlacedExperiments::settle(Jobs::iterator job) {
-  Experiment experiment = store_answers(frame_, job->planned, job->answers, replicate_);
-  jobs_.erase(job);
-  ++settled_;
-  if (experiment.judgement->verdict == Verdict::accepted) {
-    state_.incumbent = experiment.candidate;
-    ++state_.accepts_since_certificate;
-  }
-  return experiment;
-}
-
 void PlacedExperiments::stop() {
   double wasted_s = 0;
   int stopped = 0;
-  const auto end = [&](std::int64_t placement, double seconds) {
-    end_placement(frame_.journal, placement,
-                  {.state = PlacementState::rebased, .note = "another candidate was accepted", .seconds = seconds});
-    wasted_s += seconds;
-    ++stopped;
-  };
   for (const Job& job : jobs_) {
-    for (const DeviceAnswer& answer : job.answers) {
-      end(answer.placement, answer.seconds);
-    }
     if (job.placement != 0) {
-      end(job.placement, seconds_since(job.start));
+      const double seconds = seconds_since(job.start);
+      end_placement(frame_.journal, job.placement,
+                    {.state = PlacementState::rebased, .note = "another candidate was accepted", .seconds = seconds});
+      wasted_s += seconds;
+      ++stopped;
       fleet_.cancel(job.worker);
     }
   }
@@ -295,12 +255,11 @@ namespace {
 
 class FleetJudge : public RemoteJudge {
  public:
-  FleetJudge(const FleetOptions& options, int replicate, const CampaignFrame& frame)
-      : frame_(frame), fleet_(options, frame), replicate_(replicate) {}
+  FleetJudge(const FleetOptions& options, const CampaignFrame& frame) : frame_(frame), fleet_(options, frame) {}
 
   std::vector<Experiment> judge(CampaignProgress& state, std::int64_t iteration,
                                 RankedCandidates& candidates) override {
-    PlacedExperiments placed(frame_, state, fleet_, iteration, replicate_);
+    PlacedExperiments placed(frame_, state, fleet_, iteration);
     std::vector<Experiment> experiments;
     while (candidates.best() || !placed.is_empty()) {
       if (candidates.best() && placed.can_take()) {
@@ -329,13 +288,12 @@ class FleetJudge : public RemoteJudge {
  private:
   const CampaignFrame& frame_;
   Fleet fleet_;
-  int replicate_;
 };
 
 }  // namespace
 
-std::unique_ptr<RemoteJudge> start_fleet(const FleetOptions& options, int replicate, const CampaignFrame& frame) {
-  return std::make_unique<FleetJudge>(options, replicate, frame);
+std::unique_ptr<RemoteJudge> start_fleet(const FleetOptions& options, const CampaignFrame& frame) {
+  return std::make_unique<FleetJudge>(options, frame);
 }
 
 }  // namespace apo

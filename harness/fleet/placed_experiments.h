@@ -20,9 +20,7 @@ namespace apo {
 // of the journal when it has its verdict, however many workers were lost with it.
 class PlacedExperiments {
  public:
-  // An acceptance needs `replicate` devices that agree.
-  PlacedExperiments(const CampaignFrame& frame, CampaignProgress& state, Fleet& fleet, std::int64_t iteration,
-                    int replicate);
+  PlacedExperiments(const CampaignFrame& frame, CampaignProgress& state, Fleet& fleet, std::int64_t iteration);
 
   // A worker is idle and no candidate waits for it.
   bool can_take() const;
@@ -41,7 +39,6 @@ class PlacedExperiments {
   using Clock = std::chrono::steady_clock;
   struct Job {
     Experiment planned;
-    std::vector<DeviceAnswer> answers;  // one a device
     // A worker judges it under this number of the journal; 0: it waits for one. The rest is about that placement.
     std::int64_t placement = 0;
     std::size_t worker = 0;
@@ -61,16 +58,12 @@ class PlacedExperiments {
   std::optional<Experiment> on_answer(const FleetEvent& event);
   std::optional<Experiment> on_left(const FleetEvent& event);
   std::optional<Experiment> give_up(Jobs::iterator job, const FleetEvent& last);
-  bool waits_for_devices(const Job& job) const;
-  std::optional<Experiment> settle_unreplicated();
-  Experiment settle(Jobs::iterator job);
   void tell();
 
   const CampaignFrame& frame_;
   CampaignProgress& state_;
   Fleet& fleet_;
   std::int64_t iteration_;
-  int replicate_;
   Jobs jobs_;  // in the order in which they were placed
   std::string given_up_;
   int placed_ = 0;
@@ -79,6 +72,6 @@ class PlacedExperiments {
 
 // Starts the workers, and keeps as many as there are devices busy until an iteration has its acceptance. The frame
 // outlives what is returned.
-std::unique_ptr<RemoteJudge> start_fleet(const FleetOptions& options, int replicate, const CampaignFrame& frame);
+std::unique_ptr<RemoteJudge> start_fleet(const FleetOptions& options, const CampaignFrame& frame);
 
 }  // namespace apo

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
-#include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 
@@ -91,26 +89,6 @@ WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, cons
   return workers;
 }
 
-// A command may end in .json too.
-bool is_file(const std::string& given) {
-  return given.ends_with(".json") && given.find_first_of(" \t") == std::string::npos;
-}
-
-std::vector<std::string> templates_in(const std::string& file) {
-  try {
-    const nlohmann::json document = nlohmann::json::parse(read_file(file));
-    auto templates = document.at("workers").get<std::vector<std::string>>();
-    if (const auto other = std::ranges::find_if(templates, is_file); other != templates.end()) {
-      throw UserError(fmt::format("'{}' names another file of workers: '{}'", file, *other),
-                      "give each file by its own --workers");
-    }
-    return templates;
-  } catch (const nlohmann::json::exception& error) {
-    throw UserError(fmt::format("'{}' is no list of workers: {}", file, error.what()),
-                    R"(write {"workers": ["local:all", "4*ssh gpu{n} apo worker --serve"]})");
-  }
-}
-
 // The number before a '*', else 1; the rest is the command.
 int repetitions(std::string& command) {
   const std::size_t star = command.find('*');
@@ -138,11 +116,9 @@ WorkerCommands commands_of(const std::string& given, const LocalWorkers& local) 
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local) {
   WorkerCommands workers;
   for (const std::string& given : templates) {
-    for (const std::string& one : is_file(given) ? templates_in(given) : std::vector<std::string>{given}) {
-      const WorkerCommands own = commands_of(one, local);
-      workers.commands.insert(workers.commands.end(), own.commands.begin(), own.commands.end());
-      workers.cpus = workers.cpus.empty() ? own.cpus : workers.cpus;
-    }
+    const WorkerCommands own = commands_of(given, local);
+    workers.commands.insert(workers.commands.end(), own.commands.begin(), own.commands.end());
+    workers.cpus = workers.cpus.empty() ? own.cpus : workers.cpus;
   }
   for (std::size_t i = 0; i < workers.commands.size(); ++i) {
     workers.commands[i] = replace_all(workers.commands[i], "{n}", std::to_string(i));

@@ -28,7 +28,6 @@ struct WorkerCommands {
 //   local:N           N of them, on the first N GPUs; on host on N equal sets of CPUs
 //   N*COMMAND         the command N times
 //   COMMAND           once
-//   FILE.json         {"workers": [templates other than files]}
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
 

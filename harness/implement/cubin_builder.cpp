@@ -133,8 +133,13 @@ void use_plan(Build& build, const PlannedLaunches& planned) {
   build.evidence = planned.evidence;
   build.plan = planned.plan;
   build.plan.keeps_state = build.resources["writable_bytes"] > 0;
+  Words launched;
+  for (const KernelLaunch& launch : build.plan.launches) {
+    launched.push_back(launch.kernel);
+  }
   // The same code under another grid is another candidate.
-  build.code_hash = sha256_of_parts(Words{build.code_hash, plan_text(build.plan)});
+  const std::string code = read_cubin(read_file(build.object_path), launched).code_hash;
+  build.code_hash = sha256_of_parts(Words{code, plan_text(build.plan)});
 }
 
 CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, double timeout_s)

@@ -10,7 +10,7 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -22,7 +22,6 @@ UNSUPPORTED_VERSION = -32022
 
 MODERN = "2026-07-28"
 LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
-WITH_BATCHES = "2025-03-26"
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -121,7 +120,7 @@ def id_in(message: object) -> str | int | None:
 def check_message(message: object) -> None:
     """Throws ProtocolError for what is no request, no notification and no answer."""
     if not isinstance(message, dict):
-        raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is a JSON object")
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is a JSON object, one a line")
     if message.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, "Invalid request: 'jsonrpc' must be \"2.0\"")
     if is_answer(message):
@@ -207,19 +206,11 @@ class ToolAnswer:
     is_error: bool = False
 
 
-@dataclass
-class Batch:
-    """The answers to the messages of one line: a batch is answered together."""
-    answers: list[dict] = field(default_factory=list)
-    open: int = 1  # for the reader of the line, so that no part is sent early
-
-
 @dataclass(eq=False)
 class Call:
     """A request; those that take time are kept until they are answered."""
     id: str | int
     params: dict
-    batch: Batch | None  # None: answered by itself
     modern: bool = False
     progress_token: str | int | None = None
     told: int = 0  # lines of progress
@@ -254,34 +245,21 @@ class Session:
                 raise ProtocolError(INVALID_REQUEST, "Invalid request: the line is longer than 16 MiB")
             if not line.strip(b" \t\r"):
                 return
-            message = parse_line(line)
-            if not isinstance(message, list):
-                return self.on_message(message, None)
-            self.on_batch(message)
+            self.on_message(parse_line(line))
         except ProtocolError as error:
-            self.refuse_unreadable(None, error, None)
+            self.refuse_unreadable(None, error)
 
-    def on_batch(self, messages: list) -> None:
-        if not messages:
-            raise ProtocolError(INVALID_REQUEST, "Invalid request: the batch is empty")
-        if self.agreed != WITH_BATCHES:
-            raise ProtocolError(INVALID_REQUEST, "Invalid request: only protocol 2025-03-26 has batches; send one message a line")
-        batch = Batch()
-        for message in messages:
-            self.on_message(message, batch)
-        self.close(batch)
-
-    def on_message(self, message: object, batch: Batch | None) -> None:
+    def on_message(self, message: object) -> None:
         try:
             check_message(message)
         except ProtocolError as error:
-            return self.refuse_unreadable(id_in(message), error, batch)
+            return self.refuse_unreadable(id_in(message), error)
         if is_answer(message):
             return
         params = message.get("params", {})
         if "id" not in message:
             return self.on_notification(message["method"], params)
-        call = Call(message["id"], params, batch)
+        call = Call(message["id"], params)
         try:
             self.on_request(call, message["method"])
         except ProtocolError as error:
@@ -293,7 +271,6 @@ class Session:
         id = params.get("requestId")
         call = self.calls.pop(id, None) if method == "notifications/cancelled" and is_id(id) else None
         if call:  # what is unknown or answered is to be ignored, by the specification
-            self.close(call.batch)
             call.task.cancel()
 
     def on_request(self, call: Call, method: str) -> None:
@@ -355,8 +332,6 @@ class Session:
         call.progress_token = progress_token_of(call.params)
         call.params = {}  # may be a megabyte of source
         self.calls[call.id] = call
-        if call.batch:
-            call.batch.open += 1
         call.task = asyncio.get_running_loop().create_task(self.carry_out(call, work, arguments))
 
     async def carry_out(self, call: Call, work: Callable[..., Coroutine], arguments: tuple) -> None:
@@ -375,7 +350,6 @@ class Session:
             self.refuse(call, error)
         else:
             self.complete(call, result)
-        self.close(call.batch)
 
     async def tool_result(self, call: Call, name: str, arguments: dict) -> dict:
         answer = await self.service.call_tool(call, name, arguments)
@@ -404,25 +378,15 @@ class Session:
             result = {**result, "resultType": "complete", "_meta": {SERVER_KEY: self.server_info}}
             if cacheable:
                 result |= {"ttlMs": LIST_MS, "cacheScope": "public"}
-        self.send({"jsonrpc": "2.0", "id": call.id, "result": result}, call.batch)
+        self.send({"jsonrpc": "2.0", "id": call.id, "result": result})
 
     def refuse(self, call: Call, error: ProtocolError) -> None:
-        self.send(error_message(error, id=call.id), call.batch)
+        self.send(error_message(error, id=call.id))
 
-    def refuse_unreadable(self, id: str | int | None, error: ProtocolError, batch: Batch | None) -> None:
+    def refuse_unreadable(self, id: str | int | None, error: ProtocolError) -> None:
         """Versions up to 2025-11-25 want null where the id is not known; the newer schema has no null."""
         known = {} if id is None and not self.agreed else {"id": id}
-        self.send(error_message(error, **known), batch)
+        self.send(error_message(error, **known))
 
-    def send(self, message: dict, batch: Batch | None) -> None:
-        if batch:
-            batch.answers.append(message)
-        else:
-            self.send_line(line_of(message))
-
-    def close(self, batch: Batch | None) -> None:
-        if not batch:
-            return
-        batch.open -= 1
-        if batch.open == 0 and batch.answers:
-            self.send_line(line_of(batch.answers))
+    def send(self, message: dict) -> None:
+        self.send_line(line_of(message))

@@ -17,9 +17,9 @@ void WorkerPool::keep(std::unique_ptr<Worker> worker) {
   worker.reset();  // the earlier one ends behind the lock
 }
 
-std::unique_ptr<Worker> WorkerPool::take_kept(bool watched) {
+std::unique_ptr<Worker> WorkerPool::take_kept() {
   const std::lock_guard lock(mutex_);
-  return kept_ != nullptr && kept_->watches_modules() == watched ? std::move(kept_) : nullptr;
+  return std::move(kept_);
 }
 
 void WorkerPool::keep_called(std::string library, std::unique_ptr<Worker> worker) {

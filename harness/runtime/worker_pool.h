@@ -27,8 +27,8 @@ class WorkerPool {
   // Stores a worker into which nothing has been loaded yet, made with the options of the runtime, in place of an
   // earlier one.
   void keep(std::unique_ptr<Worker> worker);
-  // Takes such a worker that watches modules as requested; else returns nullptr.
-  std::unique_ptr<Worker> take_kept(bool watched);
+  // Takes such a worker; nullptr where there is none.
+  std::unique_ptr<Worker> take_kept();
 
   // Stores a worker that has called this library, for the library's next sizes, in place of an earlier one.
   void keep_called(std::string library, std::unique_ptr<Worker> worker);

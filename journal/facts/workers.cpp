@@ -75,9 +75,8 @@ double answers_an_hour(Journal& journal, std::int64_t campaign) {
 
 std::int64_t begin_placement(Journal& journal, const Placement& placement) {
   Transaction transaction(database_of(journal));
-  const std::int64_t id = insert_row(
-      journal, "placement", placement,
-      {{"replicates", Value::reference(placement.replicates)}, {"started_at", time_or_now(placement.started_at)}});
+  const std::int64_t id =
+      insert_row(journal, "placement", placement, {{"started_at", time_or_now(placement.started_at)}});
   transaction.commit();
   return id;
 }

@@ -66,8 +66,7 @@ struct Placement {
   std::int64_t id = 0;
   std::int64_t worker = 0;
   std::int64_t iteration = 0;
-  std::int64_t replicates = 0;  // the placement whose acceptance it is to confirm; 0: none
-  int index = 0;                // of the experiment, as the campaign counts them
+  int index = 0;  // of the experiment, as the campaign counts them
   Configuration candidate;
   Configuration incumbent;
   Prediction prediction;  // its band alone is kept: the experiment has the rest

@@ -62,12 +62,6 @@ struct Query {
 Query parse_query(const std::vector<std::string>& words);
 
 Table run_query(Journal& journal, const Query& query);
-// The same predicates about the profiles that are kept, with a column for each metric that they name: newest first.
-// Throws UserError for keys that only experiments have, and for an order or columns.
-Table query_profiles(Journal& journal, const Query& query);
-// The same predicates about judgements of two commands: newest first. Throws UserError for keys that these do not have,
-// and for an order or columns.
-Table query_commands(Journal& journal, const Query& query);
 
 struct SqlLimits {
   double seconds = 10;

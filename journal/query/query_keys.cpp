@@ -45,115 +45,79 @@ KeySpec metric(std::vector<std::string_view> selects) {
 
 }  // namespace
 
-const Subject& experiments_subject() {
-  static const Subject subject = {
-      .view = "experiments",
-      .what = "an experiment",
-      .keys =
-          {
-              integer("id", "the experiment's number"),
-              integer("campaign", "its campaign"),
-              integer("iteration", "its iteration's number in the journal"),
-              integer("index", "its place among the campaign's candidates", "idx"),
-              text("family", "the kernel family"),
-              member("workload", "one of its workloads, or their class", "workloads",
-                     {"SELECT experiment FROM experiment_workload WHERE workload",
-                      "SELECT id FROM experiment WHERE workload_class"}),
-              text("class", "the workload class", "workload_class"),
-              text("variant", "the candidate's variant, family/name"),
-              text("settings", "its parameters, as JSON"),
-              text("candidate", "its variant with parameters"),
-              member("technique", "one of its techniques", "techniques",
-                     {"SELECT experiment FROM experiment_technique WHERE technique"}),
-              text("incumbent", "what it was judged against"),
-              member("bottleneck", "one of the bottlenecks that its iteration found", "bottlenecks",
-                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.name"}),
-              member("bottleneck_kind", "how one of them is to be read", "bottleneck_kinds",
-                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.kind"},
-                     words_of<BottleneckKind>()),
-              member("bottleneck_file", "the source file that one of them is sampled at", "bottleneck_file",
-                     {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.file"}),
-              {.key = {"bottleneck_line", Type::integer, "the line that one of them is sampled at"},
-               .column = "bottleneck_line",
-               .members =
-                   {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.line"}},
-              one_of("outcome", "what happened to the candidate", words_of<Outcome>()),
-              one_of("verdict", "the judge's decision", words_of<Verdict>()),
-              one_of("reason", "why, as a word", words_of<Reason>()),
-              real("speedup", "time of the incumbent / time of the candidate"),
-              real("lower", "lower end of the speed-up's interval"),
-              real("upper", "upper end of the speed-up's interval"),
-              real("predicted_low", "lower end of the predicted speed-up"),
-              real("predicted_high", "upper end of the predicted speed-up"),
-              integer("rounds", "valid rounds of the stage that counts"),
-              integer("samples", "timed samples over all stages"),
-              real("seconds", "what the judgement took"),
-              real("incumbent_ns", "median time of one call of the incumbent"),
-              real("candidate_ns", "median time of one call of the candidate"),
-              text("preset", "the judge's preset"),
-              text("cache_policy", "cold or warm"),
-              text("judge", "version of the judge's rule"),
-              machine("its model or its id"),
-              text("source_hash", "sha256 of the candidate's source"),
-              text("object_hash", "sha256 of the candidate's object file"),
-              text("code_hash", "sha256 of the candidate's machine code"),
-              since("started_at"),
-              until("started_at"),
-              text("started_at", "start, ISO 8601 UTC"),
-              text("finished_at", "end, ISO 8601 UTC"),
-              one_of("state", "how far it came", {"finished", "running", "abandoned"}),
-              text("sentence", "the verdict in words"),
-              metric({"SELECT experiment FROM build_resource WHERE role = 'candidate' AND name = ? AND value",
-                      "SELECT x.id FROM metric m JOIN profile p ON p.id = m.profile"
-                      " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
-                      " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE m.name = ? AND m.value"}),
-          },
-      .columns = {"id", "campaign", "workload", "candidate", "incumbent", "outcome", "verdict", "reason", "speedup",
-                  "lower", "upper", "state"},
+const std::vector<KeySpec>& key_specs() {
+  static const std::vector<KeySpec> keys = {
+      integer("id", "the experiment's number"),
+      integer("campaign", "its campaign"),
+      integer("iteration", "its iteration's number in the journal"),
+      integer("index", "its place among the campaign's candidates", "idx"),
+      text("family", "the kernel family"),
+      member("workload", "one of its workloads, or their class", "workloads",
+             {"SELECT experiment FROM experiment_workload WHERE workload",
+              "SELECT id FROM experiment WHERE workload_class"}),
+      text("class", "the workload class", "workload_class"),
+      text("variant", "the candidate's variant, family/name"),
+      text("settings", "its parameters, as JSON"),
+      text("candidate", "its variant with parameters"),
+      member("technique", "one of its techniques", "techniques",
+             {"SELECT experiment FROM experiment_technique WHERE technique"}),
+      text("incumbent", "what it was judged against"),
+      member("bottleneck", "one of the bottlenecks that its iteration found", "bottlenecks",
+             {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.name"}),
+      member("bottleneck_kind", "how one of them is to be read", "bottleneck_kinds",
+             {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.kind"},
+             words_of<BottleneckKind>()),
+      member("bottleneck_file", "the source file that one of them is sampled at", "bottleneck_file",
+             {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.file"}),
+      {.key = {"bottleneck_line", Type::integer, "the line that one of them is sampled at"},
+       .column = "bottleneck_line",
+       .members = {"SELECT e.id FROM bottleneck b JOIN experiment e ON e.iteration = b.iteration WHERE b.line"}},
+      one_of("outcome", "what happened to the candidate", words_of<Outcome>()),
+      one_of("verdict", "the judge's decision", words_of<Verdict>()),
+      one_of("reason", "why, as a word", words_of<Reason>()),
+      real("speedup", "time of the incumbent / time of the candidate"),
+      real("lower", "lower end of the speed-up's interval"),
+      real("upper", "upper end of the speed-up's interval"),
+      real("predicted_low", "lower end of the predicted speed-up"),
+      real("predicted_high", "upper end of the predicted speed-up"),
+      integer("rounds", "valid rounds of the stage that counts"),
+      integer("samples", "timed samples over all stages"),
+      real("seconds", "what the judgement took"),
+      real("incumbent_ns", "median time of one call of the incumbent"),
+      real("candidate_ns", "median time of one call of the candidate"),
+      text("preset", "the judge's preset"),
+      text("cache_policy", "cold or warm"),
+      text("judge", "version of the judge's rule"),
+      machine("its model or its id"),
+      text("source_hash", "sha256 of the candidate's source"),
+      text("object_hash", "sha256 of the candidate's object file"),
+      text("code_hash", "sha256 of the candidate's machine code"),
+      since("started_at"),
+      until("started_at"),
+      text("started_at", "start, ISO 8601 UTC"),
+      text("finished_at", "end, ISO 8601 UTC"),
+      one_of("state", "how far it came", {"finished", "running", "abandoned"}),
+      text("sentence", "the verdict in words"),
+      metric({"SELECT experiment FROM build_resource WHERE role = 'candidate' AND name = ? AND value",
+              "SELECT x.id FROM metric m JOIN profile p ON p.id = m.profile"
+              " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
+              " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE m.name = ? AND m.value"}),
   };
-  return subject;
+  return keys;
 }
 
-// The meanings are those of the keys of experiments.
-const Subject& profiles_subject() {
-  static const Subject subject = {
-      .view = "profiles",
-      .what = "a profile",
-      .keys = {integer("id", ""), text("family", ""), text("variant", ""), text("candidate", ""), text("settings", ""),
-               text("workload", ""), text("machine", ""), since("at"), until("at"),
-               metric({"SELECT profile FROM metric WHERE name = ? AND value"})},
-      .columns = {"id", "at", "candidate", "workload", "machine", "rung", "time_ns", "floor_ns"},
-      .for_another_order = "write --sql over the view profiles and the table metric"};
-  return subject;
-}
-
-const Subject& commands_subject() {
-  static const Subject subject = {
-      .view = "command_comparisons",
-      .what = "a comparison of two commands",
-      .keys = {integer("id", ""), text("incumbent", "", "command_a"), text("candidate", "", "command_b"),
-               text("outcome", ""), text("verdict", ""), text("reason", ""), real("speedup", ""), real("lower", ""),
-               real("upper", ""), integer("rounds", ""), real("seconds", ""), text("machine", ""),
-               text("started_at", ""), text("finished_at", ""), text("state", ""), text("sentence", ""),
-               since("started_at"), until("started_at")},
-      .columns = {"id", "purpose", "command_a", "command_b", "metric", "verdict", "reason", "speedup", "lower", "upper",
-                  "state"},
-      .for_another_order = "write --sql over the view command_comparisons"};
-  return subject;
-}
-
-const KeySpec* find_key(const Subject& subject, std::string_view name) {
+const KeySpec* find_key(std::string_view name) {
   const bool is_metric = name.starts_with(kMetricPrefix) && name.size() > kMetricPrefix.size();
-  const auto found = std::ranges::find_if(subject.keys, [&](const KeySpec& spec) {
+  const auto found = std::ranges::find_if(key_specs(), [&](const KeySpec& spec) {
     return spec.key.name == (is_metric ? std::string_view("metric:NAME") : name);
   });
-  return found == subject.keys.end() ? nullptr : &*found;
+  return found == key_specs().end() ? nullptr : &*found;
 }
 
 const std::vector<QueryKey>& query_keys() {
   static const std::vector<QueryKey> keys = [] {
     std::vector<QueryKey> result;
-    for (const KeySpec& spec : experiments_subject().keys) {
+    for (const KeySpec& spec : key_specs()) {
       result.push_back(spec.key);
     }
     return result;

@@ -1,5 +1,4 @@
-// journal/query/query_keys.h - what can be asked of experiments, profiles and comparisons of commands, and what it is
-// in the views.
+// journal/query/query_keys.h - what can be asked of experiments, and what it is in the view `experiments`.
 #pragma once
 
 #include <functional>
@@ -21,19 +20,8 @@ struct KeySpec {
   std::vector<std::string_view> members = {};  // SELECTs of ids up to the column to compare, in place of the column
 };
 
-// What a query is about: a view with a row for each, and the keys that it has.
-struct Subject {
-  std::string_view view;
-  std::string_view what;  // "a profile"
-  std::vector<KeySpec> keys;
-  std::vector<std::string> columns;         // that are shown by default
-  std::string_view for_another_order = {};  // the way to one, where sort= and columns= are not taken
-};
-const Subject& experiments_subject();
-const Subject& profiles_subject();
-const Subject& commands_subject();
-
-const KeySpec* find_key(const Subject& subject, std::string_view name);  // "metric:NAME" too
+const std::vector<KeySpec>& key_specs();
+const KeySpec* find_key(std::string_view name);  // "metric:NAME" too
 
 // Reads rows until `step` says that there are no more, or until the limit cuts them off. Values have SQLite's own
 // types.

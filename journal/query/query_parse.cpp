@@ -57,7 +57,7 @@ bool is_column(const KeySpec& spec) {
 
 std::vector<std::string> key_names(bool predicates_too) {
   std::vector<std::string> names;
-  for (const KeySpec& spec : experiments_subject().keys) {
+  for (const KeySpec& spec : key_specs()) {
     if (predicates_too || is_column(spec)) {
       names.emplace_back(spec.key.name);
     }
@@ -75,7 +75,7 @@ std::string known_keys(std::string_view given, bool predicates_too) {
 }
 
 const KeySpec& column_key(const std::string& name, std::string_view where) {
-  const KeySpec* spec = find_key(experiments_subject(), name);
+  const KeySpec* spec = find_key(name);
   if (spec == nullptr || !is_column(*spec)) {
     throw UserError("unknown column '" + name + "' in " + std::string(where), known_keys(name, false));
   }
@@ -146,7 +146,7 @@ void check_operator(const Split& split, const KeySpec& spec, const std::string& 
 }
 
 Predicate parse_predicate(const Split& split, const std::string& word) {
-  const KeySpec* spec = find_key(experiments_subject(), split.key);
+  const KeySpec* spec = find_key(split.key);
   if (spec == nullptr) {
     throw UserError("unknown key '" + split.key + "' in '" + word + "'", known_keys(split.key, true));
   }

@@ -50,20 +50,14 @@ std::string membership(const KeySpec& spec, const Predicate& predicate, std::vec
   return "id IN (" + join(selects, " UNION ALL ") + ")";
 }
 
-const KeySpec& known_key(const Subject& subject, const std::string& name) {
-  const KeySpec* spec = find_key(subject, name);
-  if (spec == nullptr) {
-    std::vector<std::string> known;
-    for (const KeySpec& one : subject.keys) {
-      known.emplace_back(one.key.name);
-    }
-    throw UserError(fmt::format("{} has no '{}'", subject.what, name), "there are " + join(known, ", "));
-  }
+const KeySpec& known_key(const std::string& name) {
+  const KeySpec* spec = find_key(name);
+  APO_CHECK(spec != nullptr);  // parse_query() asked for it
   return *spec;
 }
 
-std::string condition(const Subject& subject, const Predicate& predicate, std::vector<Value>& values) {
-  const KeySpec& spec = known_key(subject, predicate.key);
+std::string condition(const Predicate& predicate, std::vector<Value>& values) {
+  const KeySpec& spec = known_key(predicate.key);
   if (is_date_bound(spec)) {
     values.push_back(bound(predicate.values.front()));
     return std::string(spec.column) + (spec.key.name == "since" ? " >= ?" : " <= ?");
@@ -82,84 +76,48 @@ std::string has_value(const KeySpec& spec) {
 }
 
 // The sign keeps SQLite from reading all rows in the order of some index because it ends with the id.
-std::string order_of(const Subject& subject, const Query& query) {
+std::string order_of(const Query& query) {
   if (query.sort.empty()) {
     return "id DESC";
   }
   std::vector<std::string> parts;
   for (const SortKey& key : query.sort) {
-    parts.push_back(std::string(known_key(subject, key.column).column) + (key.descending ? " DESC" : ""));
+    parts.push_back(std::string(known_key(key.column).column) + (key.descending ? " DESC" : ""));
   }
   parts.emplace_back(query.sort.front().descending ? "+id DESC" : "+id");
   return join(parts, ", ");
 }
 
-struct Selected {
-  std::vector<std::string> columns;
-  std::vector<std::string> expressions;
-  std::vector<Value> values;
-};
-
-Selected select(const Subject& subject, const Query& query) {
-  Selected selected{.columns = query.columns.empty() ? subject.columns : query.columns};
-  for (const std::string& name : selected.columns) {
-    const KeySpec* spec = query.columns.empty() ? find_key(subject, name) : &known_key(subject, name);
-    selected.expressions.emplace_back(spec == nullptr ? std::string_view(name) : spec->column);
-  }
-  return selected;
-}
+}  // namespace
 
 // The inner SELECT finds the ids by few columns; only for those that are shown the others are put together.
-Table run(Journal& journal, const Subject& subject, const Query& query, Selected selected) {
+Table run_query(Journal& journal, const Query& query) {
+  Table table{.columns = query.columns};
+  if (table.columns.empty()) {
+    table.columns = {"id",      "campaign", "workload", "candidate", "incumbent", "outcome",
+                     "verdict", "reason",   "speedup",  "lower",     "upper",     "state"};
+  }
+  std::vector<std::string_view> expressions;
+  for (const std::string& name : table.columns) {
+    expressions.push_back(known_key(name).column);
+  }
+  std::vector<Value> values;
   std::vector<std::string> conditions = {"1"};
   for (const Predicate& predicate : query.where) {
-    conditions.push_back(condition(subject, predicate, selected.values));
+    conditions.push_back(condition(predicate, values));
   }
   if (!query.sort.empty()) {
-    conditions.push_back(has_value(known_key(subject, query.sort.front().column)));
+    conditions.push_back(has_value(known_key(query.sort.front().column)));
   }
-  const std::string order = order_of(subject, query);
-  const std::string sql =
-      fmt::format("SELECT {0} FROM {1} WHERE id IN (SELECT id FROM {1} WHERE {2} ORDER BY {3} LIMIT {4}) ORDER BY {3}",
-                  join(selected.expressions, ", "), subject.view, join(conditions, " AND "), order,
-                  query.limit > 0 ? query.limit + 1 : -1);  // one more tells whether the limit cut any off
-  Table table{.columns = std::move(selected.columns)};
-  Statement rows = database_of(journal).query(sql, selected.values);
+  const std::string sql = fmt::format(
+      "SELECT {0} FROM experiments WHERE id IN (SELECT id FROM experiments WHERE {1} ORDER BY {2} LIMIT {3}) "
+      "ORDER BY {2}",
+      fmt::join(expressions, ", "), fmt::join(conditions, " AND "), order_of(query),
+      query.limit > 0 ? query.limit + 1 : -1);  // one more tells whether the limit cut any off
+  Statement rows = database_of(journal).query(sql, values);
   add_rows(table, rows.handle(), static_cast<std::size_t>(query.limit > 0 ? query.limit : -1),
            [&] { return rows.step(); });
   return table;
-}
-
-void refuse_order(const Subject& subject, const Query& query, std::string_view option) {
-  if (!query.sort.empty() || !query.columns.empty()) {
-    throw UserError(fmt::format("{} takes no --sort and no --columns", option),
-                    fmt::format("they come newest first; for another order {}", subject.for_another_order));
-  }
-}
-
-}  // namespace
-
-Table run_query(Journal& journal, const Query& query) {
-  return run(journal, experiments_subject(), query, select(experiments_subject(), query));
-}
-
-Table query_profiles(Journal& journal, const Query& query) {
-  refuse_order(profiles_subject(), query, "--profiles");
-  Selected selected = select(profiles_subject(), query);
-  for (const Predicate& predicate : query.where) {
-    if (predicate.key.starts_with(kMetricPrefix)) {
-      selected.columns.push_back(predicate.key.substr(kMetricPrefix.size()));
-      selected.expressions.emplace_back(
-          "(SELECT value FROM metric WHERE profile = profiles.id AND name = ? ORDER BY position LIMIT 1)");
-      selected.values.emplace_back(std::string_view(predicate.key).substr(kMetricPrefix.size()));
-    }
-  }
-  return run(journal, profiles_subject(), query, std::move(selected));
-}
-
-Table query_commands(Journal& journal, const Query& query) {
-  refuse_order(commands_subject(), query, "--commands");
-  return run(journal, commands_subject(), query, select(commands_subject(), query));
 }
 
 }  // namespace apo

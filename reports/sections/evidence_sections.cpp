@@ -266,16 +266,6 @@ void write_predictions(const ReportModel& model, Writer& writer) {
   }
   writer.paragraph(score_text(model.prediction_score));
   writer.paragraph(order_text(model.prediction_score));
-  Table table{{"index", "candidate", "predicted", "measured", "inside the band"}, {}};
-  for (const PredictionOutcome& outcome : model.predictions) {
-    const bool measured = std::isfinite(outcome.effect);
-    table.rows.push_back({outcome.index, code(outcome.candidate), band_text(outcome.prediction),
-                          ratio_text(outcome.effect),
-                          !measured        ? kNotMeasuredText
-                          : outcome.inside ? "yes"
-                                           : "no"});
-  }
-  writer.table(table);
 }
 
 void write_certifications(const std::vector<Certification>& certifications, Writer& writer) {

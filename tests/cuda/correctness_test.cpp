@@ -1,14 +1,11 @@
-// tests/cuda/correctness_test.cpp - the gate on a real GPU: shared workers, and what the driver loads against the
-// build.
+// tests/cuda/correctness_test.cpp - the gate on a real GPU: workers that several cases share.
 #include <gtest/gtest.h>
 
 #include <iostream>
 #include <set>
 #include <thread>
 
-#include "harness/core/error.h"
 #include "harness/evaluate/correctness/check_case.h"
-#include "harness/worker/cupti/cupti.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/text.h"
 
@@ -40,19 +37,6 @@ class GpuCorrectness : public testing::CudaTest {
     std::cout << variant << ": " << result.seconds << " s, " << result.evidence << "\n";
     return result;
   }
-  // A worker that watches, with the build loaded, its tensors attached, and one call made; null after a failure.
-  std::unique_ptr<Worker> called(const Build& build, SharedTensors& shared_tensors) {
-    WorkerOptions options = cuda_worker();
-    options.watch_modules = true;
-    auto worker = std::make_unique<Worker>(options);
-    const auto loaded = worker->load(0, build.object_path, build.plan);
-    EXPECT_TRUE(loaded) << loaded.failure().evidence;
-    const auto attached = worker->attach(shared_tensors);
-    EXPECT_TRUE(attached) << attached.failure().evidence;
-    const auto sample = worker->call(0);
-    EXPECT_TRUE(sample) << sample.failure().evidence;
-    return worker->watch_missing().empty() ? std::move(worker) : nullptr;
-  }
 
   Runtime runtime_;
   std::vector<CheckCase> plan_;
@@ -63,17 +47,6 @@ TEST_F(GpuCorrectness, OfADeviceVariantTellsItsSeconds) {
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
   EXPECT_GT(result.seconds, 0);
   RecordProperty("seconds", std::to_string(result.seconds));
-}
-
-TEST_F(GpuCorrectness, TheDriverLoadsWhatWasBuiltForEveryCase) {
-  std::string missing;
-  if (cupti::load_library(missing) == nullptr) {
-    GTEST_SKIP() << missing;
-  }
-  const GateResult result = gate("copy/cuda_vector4");
-  const std::string said =
-      "the driver loaded the machine code that was built for " + std::to_string(plan_.size()) + " of them";
-  expect_contains(result.evidence, said);
 }
 
 TEST_F(GpuCorrectness, AVariantThatIsWrongOnSomeSizesIsToldTheLineThatItLacks) {
@@ -119,53 +92,6 @@ TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
     lease.keep();
   }
   EXPECT_EQ(pids.size(), 1u) << "one worker served all";
-}
-
-TEST_F(GpuCorrectness, TheImageOfAnHonestBuildIsTheFileByteForByte) {
-  const Build build = cuda_->build("copy/cuda_simple");
-  SharedTensors tensors = shared_tensors();
-  const auto worker = called(build, tensors);
-  if (worker == nullptr) {
-    GTEST_SKIP() << "no CUPTI here";
-  }
-  const auto images = worker->loaded_images(0);
-  ASSERT_TRUE(images) << images.failure().evidence;
-  ASSERT_EQ(images->size(), 1u);
-  const std::string built = read_file(build.object_path);
-  std::cout << "built " << built.size() << " bytes, loaded " << images->front().size() << " bytes, "
-            << (images->front() == built ? "the same" : "others") << "\n";
-  EXPECT_FALSE(compare_loaded(*images, built, runtime_.code_of))
-      << compare_loaded(*images, built, runtime_.code_of)->evidence;
-}
-
-TEST_F(GpuCorrectness, CodeThatTheDriverCompiledFromPtxIsNotWhatWasBuilt) {
-  Build build = cuda_->build("copy/cuda_simple");
-  const std::string built = read_file(build.object_path);
-  const TemporaryFolder folder("apo-ptx");
-  const std::string kernel = build.plan.launches.front().kernel;
-  // Of the size of the argument struct of `copy`: x, y, n.
-  write_file_atomically(folder.path() / "a.ptx", ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " +
-                                                     kernel + "(.param .align 8 .b8 a[24]) { ret; }\n");
-  build.object_path = (folder.path() / "a.ptx").string();
-  SharedTensors tensors = shared_tensors();
-  const auto worker = called(build, tensors);
-  if (worker == nullptr) {
-    GTEST_SKIP() << "no CUPTI here";
-  }
-  const auto images = worker->loaded_images(0);
-  ASSERT_TRUE(images) << images.failure().evidence;
-  ASSERT_EQ(images->size(), 1u) << "what the driver made of it";
-  const auto failure = compare_loaded(*images, built, runtime_.code_of);
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->outcome, Outcome::faulted);
-  const auto itself = compare_loaded(*images, read_file(build.object_path), runtime_.code_of);
-  ASSERT_TRUE(itself);
-  expect_contains(itself->evidence, "it compiled that itself");
-}
-
-TEST_F(GpuCorrectness, AWorkerThatTimesWatchesNothing) {
-  Worker worker(cuda_worker());
-  EXPECT_EQ(worker.watch_missing(), "nobody asked for it");
 }
 
 }  // namespace

@@ -38,14 +38,12 @@ class Placed : public testing::CampaignOfWorkers {
     return options;
   }
 
-  void start(const FleetOptions& options, int replicate) {
+  void start(const FleetOptions& options) {
     fleet_.emplace(options, *frame_);
     state_ = make_state(*frame_);
-    placed_.emplace(*frame_, *state_, *fleet_, iteration_, replicate);
+    placed_.emplace(*frame_, *state_, *fleet_, iteration_);
   }
-  void start(const Strings& acts, int replicate = 1, int most_failures = 1) {
-    start(scripted(acts, most_failures), replicate);
-  }
+  void start(const Strings& acts, int most_failures = 1) { start(scripted(acts, most_failures)); }
 
   bool all_idle() {
     for (std::size_t i = 0; i < fleet_->size(); ++i) {
@@ -118,7 +116,7 @@ TEST_F(Placed, AnAnswerForAnotherCandidateIsJudgedAgainElsewhere) {
 }
 
 TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) {
-  start({"cannot_judge", "revert"}, 1, 5);
+  start({"cannot_judge", "revert"}, 5);
   wait_until([&] { return all_idle(); });
   place(1);
   const auto experiment = next_experiment();
@@ -129,7 +127,7 @@ TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) 
 }
 
 TEST_F(Placed, ACandidateThatKillsEveryWorkerHasFailed) {
-  start({"die"}, 1, 5);
+  start({"die"}, 5);
   for (const int number : {1, 2}) {  // each may take a worker three times; five in a row are too many
     place(number);
     const auto experiment = next_experiment();
@@ -148,7 +146,7 @@ TEST_F(Placed, ACandidateThatKillsEveryWorkerHasFailed) {
 }
 
 TEST_F(Placed, ACandidateThatNoWorkerCanJudgeIsLeftOutWithTheReason) {
-  start({"cannot_judge"}, 1, 10);
+  start({"cannot_judge"}, 10);
   place(1);
   wait_until([&] { return placed_->is_empty(); });
   EXPECT_EQ(placed_->given_up(),
@@ -163,7 +161,7 @@ TEST_F(Placed, APreemptionIsNotTheCandidatesFault) {
   FleetOptions options = scripted({"revert", "give_back"}, 10);
   options.commands = {fmt::format("echo >>{0}; if [ $(wc -l <{0}) -gt 3 ]; then {1}; else {2}; fi", times,
                                   options.commands[0], options.commands[1])};
-  start(options, 1);
+  start(options);
   place(1);
   const auto experiment = next_experiment();
   ASSERT_TRUE(experiment);
@@ -186,53 +184,6 @@ TEST_F(Placed, WhatTheDriversJournalHasProvedWrongIsNotAccepted) {
   finish();
 }
 
-TEST_F(Placed, AnAcceptanceOfADeviceThatEndsMeanwhileIsConfirmedByAnother) {
-  start({"accept_and_die", "accept@0.5"}, 2);
-  wait_until([&] { return all_idle(); });
-  place(1);
-  EXPECT_FALSE(wait_until([&] { return rows().at(0).end.has_value(); }));
-  expect_whole();
-  const auto experiment = next_experiment();
-  ASSERT_TRUE(experiment);
-  EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
-  EXPECT_EQ(worker_of(journal_, experiment->id)->device, "w1");
-  EXPECT_EQ(replays_of(journal_, experiment->id).size(), 1U);
-  finish();
-}
-
-TEST_F(Placed, AnAcceptanceIsNotReplicatedWhenTheLastOtherWorkerEnds) {
-  start({"accept_and_die", "die@0.5"}, 2);
-  wait_until([&] { return all_idle(); });
-  place(1);
-  place(2);
-  const auto experiment = next_experiment();
-  ASSERT_TRUE(experiment);
-  EXPECT_EQ(experiment->judgement->reason, Reason::not_replicated);
-  EXPECT_THROW(next_experiment(), EnvironmentError) << "no worker is left";
-  expect_whole();
-}
-
-TEST_F(Placed, AnAcceptanceIsNotReplicatedWhenOtherWorkersAreLostWithIt) {
-  start({"accept", "cannot_judge"}, 2, 10);
-  wait_until([&] { return all_idle(); });
-  place(1);
-  const auto experiment = next_experiment();
-  ASSERT_TRUE(experiment);
-  EXPECT_EQ(experiment->judgement->reason, Reason::not_replicated);
-  EXPECT_EQ(placed_->given_up(), "");
-  finish();
-}
-
-TEST_F(Placed, AWorkerTakesTheNextCandidateWhileItsAcceptanceWaitsForAnother) {
-  start({"accept", "stay"}, 2);
-  wait_until([&] { return all_idle(); });
-  place(1);
-  place(2);
-  EXPECT_FALSE(wait_until([&] { return fleet_->is_idle(0); }));
-  EXPECT_TRUE(placed_->can_take());
-  finish();
-}
-
 TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
   start({"accept", "stay"});
   wait_until([&] { return all_idle(); });
@@ -246,7 +197,7 @@ TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
   EXPECT_TRUE(placed_->is_empty());
   EXPECT_FALSE(fleet_->is_idle(1)) << "it cannot have answered";
   kill(pid(1), SIGCONT);
-  placed_.emplace(*frame_, *state_, *fleet_, iteration_, 1);
+  placed_.emplace(*frame_, *state_, *fleet_, iteration_);
   EXPECT_FALSE(wait_until([&] { return all_idle(); }));
   EXPECT_TRUE(placed_->can_take());
   finish();
@@ -255,7 +206,7 @@ TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
 TEST_F(Placed, WorkersThatFailLoseAndDoubleNothing) {
   constexpr std::size_t kCandidates = 40;
   silence_s_ = 6;  // for this long a worker hangs
-  start(Strings(8, "restless"), 1, 1000);
+  start(Strings(8, "restless"), 1000);
   std::size_t experiments = 0;
   for (int number = 0; experiments < kCandidates;) {  // one whose workers were lost three times is left out
     if (placed_->can_take() && (number < static_cast<int>(kCandidates) || placed_->is_empty())) {
@@ -270,7 +221,7 @@ TEST_F(Placed, WorkersThatFailLoseAndDoubleNothing) {
 }
 
 TEST_F(Placed, AnIterationEndsWithItsFirstAcceptance) {
-  const auto judge = start_fleet(scripted({"accept", "stay"}, 1), 1, *frame_);
+  const auto judge = start_fleet(scripted({"accept", "stay"}, 1), *frame_);
   state_ = make_state(*frame_);
   RankedCandidates candidates({candidate(1), candidate(2), candidate(3)}, 3, [] { return std::vector<Candidate>(); });
   const std::vector<Experiment> experiments = judge->judge(*state_, iteration_, candidates);
@@ -284,7 +235,7 @@ TEST_F(Placed, AnIterationEndsWithItsFirstAcceptance) {
 }
 
 TEST_F(Placed, AnIterationWithoutAnyJudgementFailsWithTheReason) {
-  const auto judge = start_fleet(scripted({"cannot_judge"}, 10), 1, *frame_);
+  const auto judge = start_fleet(scripted({"cannot_judge"}, 10), *frame_);
   state_ = make_state(*frame_);
   RankedCandidates candidates({candidate(1)}, 3, [] { return std::vector<Candidate>(); });
   EXPECT_THROW(judge->judge(*state_, iteration_, candidates), EnvironmentError);

@@ -1,6 +1,6 @@
 // tests/fleet/scripted_worker.cpp - scripted_worker DEVICE JOURNAL ACT...: a worker without a device, which
-// answers from a recorded journal. It does one act a task, and stays at those that follow; "accept@0.5" is an act after
-// half a second. With the act "restless" alone it reverts 85 of 100 tasks after a moment and fails at the others.
+// answers from a recorded journal. It does one act a task, and stays at those that follow. With the act "restless"
+// alone it reverts 85 of 100 tasks after a moment and fails at the others.
 #include <poll.h>
 
 #include <array>
@@ -30,9 +30,8 @@ namespace apo::testing {
 namespace {
 
 enum class Act {
-  revert,          // answers with a verdict, ...
-  accept,          // ... and this one
-  accept_and_die,  // ends after its answer
+  revert,  // answers with a verdict, ...
+  accept,  // ... and this one
   die,
   hang,          // says nothing more
   stay,          // judges until it is cancelled
@@ -41,8 +40,7 @@ enum class Act {
   give_back,
   cannot_judge,
 };
-APO_WORDS(Act, act_from, revert, accept, accept_and_die, die, hang, stay, break_answer, answer_other, give_back,
-          cannot_judge)
+APO_WORDS(Act, act_from, revert, accept, die, hang, stay, break_answer, answer_other, give_back, cannot_judge)
 
 struct NextAct {
   Act act = Act::revert;
@@ -61,8 +59,7 @@ class Script {
     if (done_ == acts_.size()) {
       return {.act = Act::stay};
     }
-    const std::vector<std::string> parts = split(acts_[done_++], '@');
-    return {.act = act_from(parts[0]).value(), .after_s = parts.size() > 1 ? std::stod(parts[1]) : 0};
+    return {.act = act_from(acts_[done_++]).value()};
   }
 
  private:
@@ -165,9 +162,6 @@ void ScriptedWorker::perform(const Task& task) {
       return answer(task, Verdict::reverted);
     case Act::accept:
       return answer(task, Verdict::accepted);
-    case Act::accept_and_die:
-      answer(task, Verdict::accepted);
-      std::_Exit(9);
     case Act::die:
       std::_Exit(9);
     case Act::hang:

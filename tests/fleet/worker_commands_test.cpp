@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 #include "harness/core/error.h"
-#include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 
 namespace apo {
@@ -25,22 +24,6 @@ TEST(WorkerCommands, AStarThatFollowsNoNumberIsTheCommands) {
   EXPECT_EQ(worker_commands({"run *"}, kHere).commands, std::vector<std::string>{"run *"});
   EXPECT_THROW(worker_commands({"0*x"}, kHere), UserError);
   EXPECT_THROW(worker_commands({"1000*x"}, kHere), UserError) << "a mistyped number";
-}
-
-TEST(WorkerCommands, AFileHasTemplates) {
-  const TemporaryFolder folder("apo-workers-test");
-  const std::string file = (folder.path() / "workers.json").string();
-  write_file_atomically(file, R"({"workers": ["2*a{n}", "b"]})");
-  EXPECT_EQ(worker_commands({file}, kHere).commands, (std::vector<std::string>{"a0", "a1", "b"}));
-  write_file_atomically(file, "[]");
-  EXPECT_THROW(worker_commands({file}, kHere), UserError);
-  write_file_atomically(file, R"({"workers": [")" + file + R"("]})");
-  EXPECT_THROW(worker_commands({file}, kHere), UserError) << "a file that names itself";
-}
-
-TEST(WorkerCommands, ACommandMayEndInTheNameOfAFile) {
-  EXPECT_EQ(worker_commands({"start --with no.json"}, kHere).commands,
-            std::vector<std::string>{"start --with no.json"});
 }
 
 TEST(WorkerCommands, LocalOnesShareTheCpusOfAHostAndTheBuilds) {

@@ -214,6 +214,20 @@ TEST_F(BuilderTest, SameCodeUnderOtherNamesHasTheSameCodeHash) {
   EXPECT_NE(other.key, plain.key);
 }
 
+TEST_F(BuilderTest, AFunctionUnderTwoNamesInAFileIsOneCodeAndTwoFunctionsAreTwo) {
+  const auto function = [](const std::string& name, const std::string& expression) {
+    return "void " + name +
+           "(const float* x, float* y, int64_t n) {\n  for (int64_t i = 0; i < n; ++i) y[i] = " + expression + ";\n}\n";
+  };
+  const std::string file = "#include <cmath>\n" + function("one", "std::tanh(x[i])") +
+                           function("twin", "std::tanh(x[i])") + function("other", "std::tan(x[i])");
+  const auto hash_of = [&](const std::string& name) {
+    return build(variant("plain", "// apo:function " + name + "\n", file)).code_hash;
+  };
+  EXPECT_EQ(hash_of("twin"), hash_of("one"));
+  EXPECT_NE(hash_of("other"), hash_of("one"));
+}
+
 // After linking, calls of sinhf and coshf use slot 0 of the procedure linkage table: the bytes alone could not tell
 // them apart. Initialised data belongs to the code.
 TEST_F(BuilderTest, AnyOtherCodeHasAnotherCodeHash) {

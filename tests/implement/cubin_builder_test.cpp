@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/core/text.h"
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/variant/settings.h"
@@ -97,6 +98,17 @@ TEST_F(CudaBuild, CodeHashSeesInstructionsAndLaunchesOnly) {
       cuda_source("// apo:launch k grid=ceil_div(n,256)+1 block=256\n", body("a.y[i] = a.x[i];")), "a.cu"));
   EXPECT_NE(plain.code_hash, other_grid.code_hash);
   EXPECT_EQ(plain.object_hash.empty(), false);
+}
+
+TEST_F(CudaBuild, AKernelUnderTwoNamesInAFileIsOneCodeAndTwoKernelsAreTwo) {
+  const std::string code = body("a.y[i] = a.x[i];");
+  const std::string file =
+      code + replace_all(code, " k(", " twin(") + replace_all(body("a.y[i] = 2 * a.x[i];"), " k(", " other(");
+  const auto hash_of = [&](const std::string& kernel) {
+    return build(parse_variant(cuda_source("// apo:launch " + kernel + " grid=4 block=256\n", file), "a.cu")).code_hash;
+  };
+  EXPECT_EQ(hash_of("twin"), hash_of("k"));
+  EXPECT_NE(hash_of("other"), hash_of("k"));
 }
 
 TEST_F(CudaBuild, FixedWidthIntegersAndInfinityNeedNoHeader) {

@@ -69,15 +69,14 @@ TEST_F(WorkerPoolTest, ThoseThatStartedAheadAreTakenInTheirOrder) {
   EXPECT_TRUE(again->alive()) << "the one that was begun for it had to end when a later one was taken";
 }
 
-TEST_F(WorkerPoolTest, TheFreshOneServesOnceAndOnlyWhoWantsItsModulesWatchedOrNot) {
+TEST_F(WorkerPoolTest, TheFreshOneServesOnce) {
   auto fresh = std::make_unique<Worker>(options(3));
   const int pid = fresh->pid();
   worker_pool.keep(std::move(fresh));
-  EXPECT_EQ(worker_pool.take_kept(true), nullptr);
-  const auto taken = worker_pool.take_kept(false);
+  const auto taken = worker_pool.take_kept();
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->pid(), pid);
-  EXPECT_EQ(worker_pool.take_kept(false), nullptr);
+  EXPECT_EQ(worker_pool.take_kept(), nullptr);
 }
 
 TEST_F(WorkerPoolTest, OneThatDiesAtItsStartIsTheTakersToHear) {
@@ -155,9 +154,7 @@ TEST_F(CheckWorkersTest, OneThatFailedServesNobodyAndAnotherTakesItsPlace) {
 }
 
 TEST_F(CheckWorkersTest, TheFreshOneOfThePoolServesFirst) {
-  WorkerOptions watched = options(3);
-  watched.watch_modules = true;
-  auto fresh = std::make_unique<Worker>(watched);
+  auto fresh = std::make_unique<Worker>(options(3));
   const int pid = fresh->pid();
   worker_pool.keep(std::move(fresh));
   CheckWorkers workers(options(1), 1, 1, worker_pool);
@@ -186,47 +183,6 @@ TEST(CheckScratch, BeyondAllMemoryIsTheCandidatesOutOfMemory) {
 const std::string kBuilt =
     "\x7f"
     "ELF code=A names=1";
-
-// The machine code of these is what stands between "code=" and the blank behind it.
-std::string code_of(std::string_view image) {
-  const auto begin = image.find("code=");
-  if (begin == std::string_view::npos) {
-    throw std::runtime_error("no cubin");
-  }
-  return std::string(image.substr(begin, image.find(' ', begin) - begin));
-}
-
-TEST(LoadedCode, TheSameBytesAreTheSame) {
-  EXPECT_FALSE(compare_loaded({kBuilt, kBuilt}, kBuilt, {}));
-}
-
-TEST(LoadedCode, TheSameMachineCodeInAnotherWrappingPasses) {
-  const std::string other =
-      "\x7f"
-      "ELF code=A names=2";
-  EXPECT_FALSE(compare_loaded({other}, kBuilt, code_of));
-  EXPECT_TRUE(compare_loaded({other}, kBuilt, {})) << "nobody can tell";
-}
-
-TEST(LoadedCode, OtherMachineCodeIsAFaultWithBothHashes) {
-  const std::string other =
-      "\x7f"
-      "ELF code=B names=1";
-  const auto failure = compare_loaded({kBuilt, other}, kBuilt, code_of);
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->outcome, Outcome::faulted);
-  for (const std::string& hash : {sha256(other).substr(0, 12), sha256(kBuilt).substr(0, 12)}) {
-    EXPECT_NE(failure->evidence.find(hash), std::string::npos) << failure->evidence;
-  }
-}
-
-TEST(LoadedCode, CodeThatTheDriverCompiledItselfIsNamedAsThat) {
-  const auto failure = compare_loaded({kBuilt}, ".version 7.0 // code=A names=1", code_of);
-  EXPECT_FALSE(failure) << "the same machine code, if the text had any";
-  const auto compiled = compare_loaded({kBuilt}, ".version 7.0", code_of);
-  ASSERT_TRUE(compiled);
-  EXPECT_NE(compiled->evidence.find("it compiled that itself"), std::string::npos) << compiled->evidence;
-}
 
 TEST(LoadedCode, AFileThatChangedAfterTheBuildIsNotLoaded) {
   const TemporaryFolder folder("apo-object");

@@ -119,13 +119,6 @@ FamilyCheck check_with_progress(const FamilyFile& file, const Globals& globals) 
   return check_family(file, oracle_with_notice(paths), secret_seed(), workspace.machine().cores, observer);
 }
 
-struct FamilyOptions {
-  std::string action;
-  std::string family;
-  std::string against;
-  std::vector<std::string> workloads;
-};
-
 FamilyFile find_file(const std::string& name) {
   if (name.ends_with(".h") || std::filesystem::is_regular_file(name)) {
     return load_family_file(name);
@@ -145,76 +138,9 @@ FamilyFile find_file(const std::string& name) {
                   did_you_mean(name, names) + "  'apo register FILE.h' adds one, 'apo new NAME' writes one");
 }
 
-std::string against_text(const FamilyFile& file, const std::string& other, const OracleComparison& result) {
-  std::vector<std::vector<std::string>> rows = {
-      {"mistake", "in", "cases", "refused", "by " + other, "off its bound", "of " + other}};
-  std::vector<std::string> missed;
-  for (const ComparedMutant& row : result.mutants) {
-    if (row.missed()) {
-      missed.push_back(fmt::format("{} in {}{}", row.mutant, row.tensor, row.mild ? " (mild)" : ""));
-    }
-    if (row.cases > 0) {
-      rows.push_back({row.mutant, row.tensor, fmt::format("{}", row.cases), fmt::format("{}", row.refused),
-                      fmt::format("{}", row.refused_by_other), format_g(row.excess, 3) + "x",
-                      format_g(row.excess_of_other, 3) + "x"});
-    }
-  }
-  return format_table(rows) +
-         fmt::format(
-             "{}: {} cases of {}; its honest version is at most {} of the other's bound, the other's {} of its "
-             "own; {} ({})\n",
-             file.path, result.cases, other, format_g(result.honest_closeness, 2), format_g(result.other_closeness, 2),
-             missed.empty() ? "it refuses every planted mistake that the other refuses"
-                            : "it lets pass what the other refuses: " + join(missed, ", "),
-             format_seconds(result.seconds)) +
-         (result.disagreement.empty() ? "" : result.disagreement + "\n");
-}
-
-Json against_document(const std::string& other, const OracleComparison& result) {
-  Json rows = Json::array();
-  for (const ComparedMutant& row : result.mutants) {
-    rows.push_back({{"mistake", row.mutant},
-                    {"tensor", row.tensor},
-                    {"cases", row.cases},
-                    {"refused", row.refused},
-                    {"refused_by_other", row.refused_by_other},
-                    {"mild", row.mild},
-                    {"missed", row.missed()}});
-  }
-  return {{"against", other},
-          {"cases", result.cases},
-          {"honest_closeness", result.honest_closeness},
-          {"other_closeness", result.other_closeness},
-          {"disagreement", result.disagreement},
-          {"mistakes", rows},
-          {"seconds", result.seconds}};
-}
-
-int check_against(const FamilyFile& file, const FamilyOptions& options, const Globals& globals) {
-  Workspace workspace(make_paths(globals.journal));
-  const std::string& name = options.against;
-  Family other = workspace.family(name);
-  if (!options.workloads.empty()) {
-    other.workloads.clear();
-    for (const std::string& workload : options.workloads) {
-      other.workloads.push_back(workspace.workload(workspace.family(name), workload));
-    }
-  }
-  ConsoleObserver observer(globals);
-  const OracleComparison result = compare_oracles(file, oracle_with_notice(make_paths(globals.journal)), other,
-                                                  secret_seed(), workspace.machine().cores, observer);
-  print_answer(globals, against_document(name, result), against_text(file, name, result));
-  const bool any_missed =
-      std::ranges::any_of(result.mutants, [](const auto& row) { return row.missed() && !row.mild; });
-  return any_missed || !result.disagreement.empty() ? kGateFailed : kDone;
-}
-
-int check(const FamilyOptions& options, const Globals& globals) {
+int check(const std::string& family, const Globals& globals) {
   const InterruptNote note("nothing was kept but the builds", "check anew with", globals.words);
-  const FamilyFile file = find_file(options.family);
-  if (!options.against.empty()) {
-    return check_against(file, options, globals);
-  }
+  const FamilyFile file = find_file(family);
   const FamilyCheck result = check_with_progress(file, globals);
   print_answer(globals, document(file, result), mutants_text(result) + summary(file, result));
   return kDone;
@@ -271,16 +197,16 @@ int register_family(const std::string& path, bool check, const Globals& globals)
 }
 
 Action define_family(CLI::App& app, Globals& globals) {
-  const auto options = std::make_shared<FamilyOptions>();
+  struct Options {
+    std::string action;
+    std::string family;
+  };
+  const auto options = std::make_shared<Options>();
   app.add_option("action", options->action, "check: run the reference, its honest version and planted mistakes")
       ->required()
       ->check(CLI::IsMember({"check"}));
   app.add_option("family", options->family, "name of a family of a file, or the file")->required();
-  app.add_option("--against", options->against,
-                 "hold the file's honest version and planted mistakes against another definition of the operation too");
-  app.add_option("--workload", options->workloads, "of that other definition; may repeat (default: all)")
-      ->needs("--against");
-  return [options, &globals] { return check(*options, globals); };
+  return [options, &globals] { return check(options->family, globals); };
 }
 
 }  // namespace apo

@@ -45,7 +45,6 @@ struct RunOptions {
   ProposerOptions proposers;
   std::string proposer_time;
   std::vector<std::string> workers;
-  int replicate = 1;
 };
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
@@ -102,15 +101,10 @@ ProposerOptions proposers_of(const RunOptions& options) {
 }
 
 WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
-  WorkerCommands workers = worker_commands(options.workers, {.program = executable_path().string(),
-                                                             .families = globals.families,
-                                                             .builds_folder = workspace.paths().builds,
-                                                             .target = workspace.target()});
-  if (options.replicate > 1 && std::ssize(workers.commands) < options.replicate) {
-    throw UserError(fmt::format("--replicate {} needs as many workers", options.replicate),
-                    fmt::format("add --workers, for example --workers local:{}", options.replicate));
-  }
-  return workers;
+  return worker_commands(options.workers, {.program = executable_path().string(),
+                                           .families = globals.families,
+                                           .builds_folder = workspace.paths().builds,
+                                           .target = workspace.target()});
 }
 
 // On host this process has to keep to as many CPUs as each worker has.
@@ -129,12 +123,12 @@ void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observ
 }
 
 // Without workers this process judges.
-StartRemoteJudge fleet_of(const RunOptions& options, const WorkerCommands& workers) {
+StartRemoteJudge fleet_of(const WorkerCommands& workers) {
   if (workers.commands.empty()) {
     return {};
   }
-  return [=, replicate = options.replicate](const CampaignFrame& frame) {
-    return start_fleet({.commands = workers.commands, .program = identity_of_program(APO_VERSION)}, replicate, frame);
+  return [=](const CampaignFrame& frame) {
+    return start_fleet({.commands = workers.commands, .program = identity_of_program(APO_VERSION)}, frame);
   };
 }
 
@@ -152,18 +146,10 @@ Json application_document(const CampaignApplication& application) {
 }
 
 Json summary_document(const CampaignSummary& summary) {
-  Json iterations = Json::array();
-  for (const IterationSummary& iteration : summary.iterations) {
-    iterations.push_back({{"index", iteration.index},
-                          {"incumbent", to_document(iteration.incumbent)},
-                          {"time_ns", number_or_null(iteration.time_ns)},
-                          {"bottlenecks", to_documents(iteration.bottlenecks)},
-                          {"experiments", to_documents(iteration.experiments)}});
-  }
-  Json untried = Json::array();
-  for (const UntriedGroup& group : summary.untried) {
-    untried.push_back({{"why", group.why}, {"variants", group.variants}});
-  }
+  const auto iteration_document = [](const IterationSummary& record) {
+    return APO_DOCUMENT(index, incumbent, time_ns, bottlenecks, experiments);
+  };
+  const auto untried_document = [](const UntriedGroup& record) { return APO_DOCUMENT(why, variants); };
   return {{"campaign", summary.id},
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
@@ -173,8 +159,8 @@ Json summary_document(const CampaignSummary& summary) {
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
-          {"iterations", iterations},
-          {"untried", untried},
+          {"iterations", list_of(summary.iterations, iteration_document)},
+          {"untried", list_of(summary.untried, untried_document)},
           {"unwritten", summary.iterations.empty() ? Json::array() : to_documents(summary.iterations.back().unwritten)},
           {"proposer_calls", to_documents(summary.proposer_calls)},
           {"certifications", to_documents(summary.certifications)},
@@ -203,7 +189,7 @@ int run(const RunOptions& options, const TypedOptions& typed, const Globals& glo
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
                                                 .proposers = proposers_of(options),
-                                                .start_remote = fleet_of(options, workers),
+                                                .start_remote = fleet_of(workers),
                                                 .judge_by_application = judge_campaign_by_application},
                                                observer);
   print_answer(globals, summary_document(summary), summary_text(summary));
@@ -241,11 +227,8 @@ Action define_run(CLI::App& app, Globals& globals) {
       ->capture_default_str();
   app.add_option("--workers", options->workers,
                  "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
-                 "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
+                 "or N*COMMAND; may repeat (docs/scale.md)")
       ->allow_extra_args(false);
-  app.add_option("--replicate", options->replicate, "accept a candidate only where this many devices agree")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");

@@ -208,9 +208,7 @@ int list(const std::vector<std::string>& names, const Globals& globals) {
     text += family_text(workspace, *family, incumbents);
     documents.push_back(family_document(workspace, *family, incumbents));
   }
-  const auto problem_of = [](const CatalogueProblem& one) {
-    return Json{{"path", one.path}, {"what", one.what}, {"hint", one.hint}};
-  };
+  const auto problem_of = [](const CatalogueProblem& record) { return APO_DOCUMENT(path, what, hint); };
   print_answer(globals, {{"families", documents}, {"problems", list_of(workspace.catalogue().problems(), problem_of)}},
                text);
   if (!globals.json) {
@@ -273,22 +271,14 @@ std::string state_of(const CampaignStatus& status, const WorkerRow& worker) {
   return status.run_by.empty() ? "driver_ended" : worker.candidate.empty() ? "idle" : "judging";
 }
 
-Json to_document(const CampaignStatus& status, const WorkerRow& worker) {
-  const bool judges = is_working(status, worker) && !worker.candidate.empty();
-  return {{"number", worker.number},
-          {"device", worker.device},
-          {"model", worker.model},
-          {"machine", worker.machine},
-          {"state", state_of(status, worker)},
-          {"judging", judges ? Json(worker.candidate) : Json(nullptr)},
-          {"since", judges ? Json(worker.busy_since) : Json(nullptr)},
-          {"experiments", worker.experiments},
-          {"lost", worker.lost},
-          {"busy_s", number_or_null(worker.busy_s)},
-          {"started_at", worker.started_at},
-          {"ended_at", worker.end ? Json(worker.ended_at) : Json(nullptr)},
-          {"note", worker.note},
-          {"command", worker.command}};
+Json to_document(const CampaignStatus& status, const WorkerRow& record) {
+  const bool judges = is_working(status, record) && !record.candidate.empty();
+  Json document = APO_DOCUMENT(number, device, model, machine, experiments, lost, busy_s, started_at, note, command);
+  document["state"] = state_of(status, record);
+  document["judging"] = judges ? Json(record.candidate) : Json(nullptr);
+  document["since"] = judges ? Json(record.busy_since) : Json(nullptr);
+  document["ended_at"] = record.end ? Json(record.ended_at) : Json(nullptr);
+  return document;
 }
 
 Json to_document(const CampaignStatus& status) {

@@ -200,7 +200,7 @@ Profile measured_profile(const ProfileOptions& options, Workspace& workspace, co
   const Variant& variant = workspace.catalogue().get(configuration.variant);
   const Family& family = workspace.family(variant.family);
   const CounterChoice counters = chosen_counters(options, variant);
-  workspace.use(variant.target, Workspace::AskedWorker::measures);
+  workspace.use(variant.target, Workspace::AskedWorker::serves);
   const Workload& workload = profiled_workload(workspace, family, {configuration}, options.workload, observer);
   const Runtime runtime = workspace.runtime(family);
   check_supported(runtime, configuration, workload);

@@ -32,8 +32,6 @@ struct QueryOptions {
   std::string sort;
   std::string limit;
   bool csv = false;
-  bool profiles = false;
-  bool commands = false;
   bool lessons = false;
 };
 
@@ -132,22 +130,9 @@ Table find(const QueryOptions& options, const Paths& paths) {
     throw UserError("--sql and '" + words.front() + "' were both given",
                     "write the condition, the order and the limit in the SQL");
   }
-  if (!options.sql.empty() && options.profiles) {
-    throw UserError("--sql and --profiles were both given", "read the tables profile and metric in the SQL");
-  }
-  if (options.commands && (options.profiles || !options.sql.empty())) {
-    throw UserError(std::string("--commands and ") + (options.profiles ? "--profiles" : "--sql") + " were both given",
-                    "choose one; in SQL, comparisons of commands are in the view command_comparisons");
-  }
   // Parsed first: a typing mistake is told without a journal too.
   const Query query = options.sql.empty() ? parse_query(words) : Query{};
   Journal journal = Journal::open(paths.journal, Access::read_only);
-  if (options.profiles) {
-    return query_profiles(journal, query);
-  }
-  if (options.commands) {
-    return query_commands(journal, query);
-  }
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
 
@@ -158,12 +143,13 @@ struct Holding {
   const char* command;
 };
 constexpr std::array kHoldings = {
-    Holding{"comparisons of commands", "SELECT count(*) FROM command_comparisons", "apo query --commands"},
+    Holding{"comparisons of commands", "SELECT count(*) FROM command_comparisons",
+            "the view command_comparisons of apo query --sql, and apo report --commands"},
     Holding{"comparisons by an application", "SELECT count(*) FROM application_comparisons",
             "the view application_comparisons of apo query --sql, and apo show c1, and so on"},
     Holding{"comparisons of selftests", "SELECT count(*) FROM selftest_comparison",
             "the view selftest_totals of apo query --sql"},
-    Holding{"profiles", "SELECT count(*) FROM profile", "apo query --profiles"},
+    Holding{"profiles", "SELECT count(*) FROM profile", "the view profiles of apo query --sql"},
 };
 
 std::int64_t count_of(const Paths& paths, const std::string& sql) {
@@ -212,7 +198,7 @@ std::string remarks_on(const QueryOptions& options, const Table& table, const Pa
                                  !table.more           ? ""
                                  : options.sql.empty() ? "; there are more, see --limit"
                                                        : "; there are more, which the limit of SQL results cut off");
-  const bool of_experiments = options.sql.empty() && !options.profiles && !options.commands;
+  const bool of_experiments = options.sql.empty();
   if (of_experiments && table.rows.empty()) {
     text += other_holdings(paths);
   }
@@ -250,11 +236,10 @@ std::string help_on_keys() {
          "Examples:\n"
          "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
          "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
-         "  apo query --commands verdict=accepted candidate~bench\n"
          "  apo query --lessons family=copy technique=adaptive-threads\n"
-         "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, count(*) FROM experiments GROUP BY verdict'\n"
+         "  apo query --sql 'SELECT * FROM profiles' (what was profiled), 'SELECT * FROM command_comparisons'\n"
          "A hundred thousand experiments are answered in about a tenth of a second. SQL stops after 10 s.";
 }
 
@@ -265,12 +250,9 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
   auto* lessons =
       app.add_flag("--lessons", options->lessons, "print what the experiments taught, and whether it still holds");
-  exclude(lessons,
-          {app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead"),
-           app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments"),
-           app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments"),
-           app.add_option("--columns", options->columns, "columns to show, separated by commas"),
-           app.add_flag("--csv", options->csv, "print CSV (RFC 4180)")});
+  exclude(lessons, {app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead"),
+                    app.add_option("--columns", options->columns, "columns to show, separated by commas"),
+                    app.add_flag("--csv", options->csv, "print CSV (RFC 4180)")});
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
   app.add_option("--limit", options->limit,
                  "print at most this many rows, 0 for all (default: 50; with --lessons all)");

@@ -49,12 +49,9 @@ void read_parts(const std::vector<std::string>& parts, SelftestRequest& request)
       request.same_code = true;
     } else if (part == "known") {
       request.known_pairs = true;
-    } else if (part == "layouts") {
-      request.layouts = true;
     } else if (part != "noise") {
-      throw UserError(
-          "unknown part '" + part + "' of a selftest",
-          did_you_mean(part, {"identical", "known", "layouts", "noise"}) + "\nknown: identical, known, layouts, noise");
+      throw UserError("unknown part '" + part + "' of a selftest",
+                      did_you_mean(part, {"identical", "known", "noise"}) + "\nknown: identical, known, noise");
     }
   }
 }
@@ -143,7 +140,6 @@ Json selftest_document(const SelftestResult& result) {
             {"accepted", control.accepted},
             {"losses", control.losses},
             {"called_slower", control.called_slower}}},
-          {"layouts", rates(result, SelftestKind::layout)},
           {"smallest_claim", selftest.smallest_claim},
           {"remarks", result.remarks},
           {"seconds", selftest.seconds}};
@@ -227,17 +223,6 @@ std::string power_table(const SelftestResult& result) {
          fmt::format("intervals of 98 %: {} of {} known differences are inside theirs\n", all.covered, all.comparisons);
 }
 
-std::string layout_table(const SelftestResult& result) {
-  std::vector<Row> rows = {{"two layouts of one code", "layouts", "judged", "accepted", "at most (95 %)", "largest",
-                            "sd of the effects", "expected from the rounds"}};
-  for (const SelftestRate& rate : selftest_rates(result.comparisons, SelftestKind::layout)) {
-    rows.push_back({kernel_name(rate.incumbent, rate.workload), rate.random_layout ? "drawn anew" : "kept",
-                    std::to_string(rate.comparisons), std::to_string(rate.accepted), percent(rate.accepted_upper),
-                    percent(rate.largest_size), percent(rate.effect_sd), percent(rate.within_sd)});
-  }
-  return format_table(rows);
-}
-
 std::string control_text(const SelftestResult& result) {
   const PositiveControl control = positive_control(result.comparisons);
   if (control.gains == 0 || control.losses == 0) {
@@ -262,9 +247,6 @@ std::string selftest_text(const SelftestResult& result) {
   }
   if (has(result, SelftestKind::power)) {
     text += "\n" + power_table(result) + control_text(result);
-  }
-  if (has(result, SelftestKind::layout)) {
-    text += "\n" + layout_table(result);
   }
   for (const std::string& remark : result.remarks) {
     text += "\n" + remark + "\n";
@@ -308,9 +290,8 @@ Action define_selftest(CLI::App& app, Globals& globals) {
   app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: built-in ones)")
       ->allow_extra_args(false);
   app.add_option("--parts", options->parts,
-                 "part to run: identical (code against itself), known (a known difference), layouts (their effect), or "
-                 "noise for none "
-                 "of them; may repeat, or be a list with commas (default: identical,known)")
+                 "part to run: identical (code against itself), known (a known difference), or noise for none of them; "
+                 "may repeat, or be a list with commas (default: identical,known)")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_layout(app, options->layout);

@@ -45,7 +45,7 @@ enum class Reason : std::uint8_t {
   guard_failed,    // one workload or the tail got worse
   gate_failed,     // never timed: `Outcome` says why
   quality_lost,    // the application's quality got worse, whatever its speed
-  not_replicated,  // accepted on one device, and not on another one of its model
+  not_replicated,  // of older journals: accepted on one device, and not on another one of its model
   unresolved,      // the budget ran out before the interval was narrow enough
   ranked,          // timed in a few rounds to be compared with other candidates: no decision was asked for
   noisy,           // the machine was too noisy to judge on

@@ -90,7 +90,7 @@ inline constexpr const char* kBlocksPerSm = "blocks_per_sm";  // a metric
 struct Profile {
   Configuration configuration;
   std::string workload;
-  std::string rung;     // "perf_event counters", "timers"; on cuda "counters+pc", "counters", "activity", "events"
+  std::string rung;     // "perf_event counters", "timers"; on cuda "counters+pc", "counters", "events"
   std::string missing;  // which better rung was not there, and why; empty when none
   std::vector<Metric> metrics;
   std::vector<Roof> roofs;

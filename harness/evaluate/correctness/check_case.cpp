@@ -52,10 +52,10 @@ std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) 
 
 // Repeats the last call on the first set: the outputs that promise it must have the same bits.
 std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
-                                  const CheckCase& one) {
+                                  std::chrono::milliseconds deadline) {
   const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
   shared_tensors.poison_outputs();
-  if (const auto sample = worker.call(0, 0, deadline_of(runtime, one.axes)); !sample) {
+  if (const auto sample = worker.call(0, 0, deadline); !sample) {
     return sample.failure();
   }
   worker.freeze();
@@ -88,13 +88,14 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
 // Makes one call on inputs of a regime, in `set`, and inspects all memory that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
-                                     const CheckedInputs& inputs, RepeatedCalls& repeated, CheckResult& result) {
+                                     std::chrono::milliseconds deadline, const CheckedInputs& inputs,
+                                     RepeatedCalls& repeated, CheckResult& result) {
   std::future<void> expecting = std::async(std::launch::async, [&] {  // beside the call
     inputs.compute_whole();
     static_cast<void>(inputs.expected());
   });
   shared_tensors.poison_outputs(set);
-  const auto called = worker.call(0, set, deadline_of(runtime, one.axes));
+  const auto called = worker.call(0, set, deadline);
   if (!called) {
     return called.failure();
   }
@@ -139,6 +140,7 @@ bool share_a_place(const Runtime& runtime, const CheckCase& one) {
 CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const std::string& whose,
                       const CheckCase& one, const std::vector<CheckedPointer>& prepared) {
   const bool shares = share_a_place(runtime, one);
+  const std::chrono::milliseconds deadline = deadline_of(runtime, one.axes);
   CheckResult result{.errors = {.workload = one.workload}};
   RepeatedCalls repeated(*runtime.family);
   const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
@@ -158,9 +160,9 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
       share_inputs(shared_tensors, 0, *runtime.family, prepared[i]->inputs, runtime.threads);
     }
     auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, shares ? 0 : static_cast<int>(i),
-                                 *prepared[i], repeated, result);
+                                 deadline, *prepared[i], repeated, result);
     if (!failure && i == 0 && repeats_any(*runtime.family) && guard_is_on(Guard::repeat)) {
-      failure = call_again(runtime, worker, shared_tensors, one);
+      failure = call_again(runtime, worker, shared_tensors, deadline);
     }
     if (failure) {
       return failed_call(*failure, one.regimes[i]);
@@ -169,30 +171,12 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   if (runtime.worker.target == Target::host && !shares && prepared.size() > 1 && prepared.back() != nullptr) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, prepared.size() - 1, 0,
-                                           *prepared.back(), repeated, result)) {
+                                           deadline, *prepared.back(), repeated, result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }
   result.draws = repeated.draws();
   return result;
-}
-
-// Compares the code that the driver loaded for the calls, if the worker watches that.
-std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, const Build& build, CheckResult& result) {
-  if (build.plan.launches.empty() || build.plan.recorded || !guard_is_on(Guard::code)) {
-    return std::nullopt;
-  }
-  result.code_not_compared = worker.watch_missing();
-  if (!result.code_not_compared.empty()) {
-    return std::nullopt;
-  }
-  const auto images = worker.loaded_images(0);
-  if (!images) {
-    return images.failure();
-  }
-  result.code_compared = !images->empty();
-  result.code_not_compared = images->empty() ? "CUPTI told of no module with these kernels" : "";
-  return compare_loaded(*images, read_file(build.object_path), runtime.code_of);
 }
 
 // Whether a failure may come from a call that the confinement refused.
@@ -306,12 +290,6 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     result = call("other tensors");
   }
   result.confinement = worker.confinement();
-  if (result.outcome == Outcome::valid) {
-    step.emplace(steps, "loaded code of " + one.workload);
-    if (const auto other = compare_code(runtime, worker, build, result)) {
-      return failed(*other, one.workload);
-    }
-  }
   return result;
 }
 
@@ -369,13 +347,12 @@ CheckResult check_build(const Runtime& runtime, const Configuration& configurati
 
 CheckWorkers::CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerPool& worker_pool)
     : worker_pool_(worker_pool), left_(count) {
-  if (auto kept = count > 0 ? worker_pool_.take_kept(true) : nullptr) {
+  if (auto kept = count > 0 ? worker_pool_.take_kept() : nullptr) {
     idle_.push_back(std::move(kept));
   }
   while (static_cast<int>(idle_.size()) < count) {
     WorkerOptions own = options;
     own.await_start = false;
-    own.watch_modules = true;
     own.layout_seed = derive_seed(seed, "environment", idle_.size());
     idle_.push_back(std::make_unique<Worker>(std::move(own)));
   }

@@ -99,11 +99,7 @@ struct CheckResult {
   OutputErrors errors = {};  // over all calls that were compared
   std::optional<WrongElement> wrong = {};
   std::optional<WrongCase> wrong_case = {};
-  std::string confinement;  // the means that held the candidate
-  // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
-  // watches modules.
-  bool code_compared = false;
-  std::string code_not_compared;
+  std::string confinement;                 // the means that held the candidate
   std::vector<std::string> left_out = {};  // regimes in which nothing can be compared
   DrawsBySeed draws = {};                  // of random outputs, over all calls
   double seconds = 0;

@@ -98,8 +98,6 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   std::int64_t undecided = 0;
   std::int64_t not_computed = 0;
   std::string confinement;
-  int compared = 0;
-  std::string not_compared;
   std::set<std::string> idle;  // regimes
   DrawsBySeed draws;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -132,9 +130,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     not_computed += result->not_computed;
     draws.add(result->draws);
     confinement = result->confinement;
-    compared += result->code_compared ? 1 : 0;
     idle.insert(result->left_out.begin(), result->left_out.end());
-    not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
   if (cases == 0) {
     gate.ran = false;
@@ -170,12 +166,6 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   }
   // The trust level belongs to the verdict: host code runs with the rights that its process was left.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
-  if (runtime.worker.target == Target::cuda && compared > 0) {
-    gate.evidence += fmt::format("; the driver loaded the machine code that was built for {} of them", compared);
-  }
-  if (runtime.worker.target == Target::cuda && !not_compared.empty()) {
-    gate.evidence += "; what the driver loaded was not compared: " + not_compared;
-  }
   return gate;
 }
 

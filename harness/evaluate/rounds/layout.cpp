@@ -63,7 +63,6 @@ SessionDraw draw_session(const RoundCoins& coins, RoundStage stage, int index, s
                        derive_seed(seed, "code of the candidate", which) | 1};
   } else {
     draw.layout_seed = derive_seed(coins.campaign_seed, coins.comparison, which);
-    draw.code_seeds = options.fixed_seeds;
   }
   return draw;
 }

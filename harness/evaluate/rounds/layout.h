@@ -37,8 +37,6 @@ LayoutControl layout_control(Layout layout);
 
 struct RoundOptions {
   Layout layout = Layout::random;
-  // For `fixed`: the code layouts that incumbent and candidate keep; 0 is the compiler's.
-  std::array<std::uint64_t, 2> fixed_seeds{};
   // More than one only for a single workload whose processes were shown not to differ (resolution.h). Every round still
   // draws coins, loads and buffers of its own.
   int rounds_per_process = 1;

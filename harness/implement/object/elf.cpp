@@ -180,6 +180,18 @@ std::vector<KernelFacts> kernels_of(const ElfObject& cubin) {
   return kernels;
 }
 
+// The kernels that are not launched. A function that is none has no section .nv.info of its own.
+std::vector<std::string> idle_kernels(const ElfObject& cubin, const std::vector<std::string>& launched) {
+  std::vector<std::string> idle;
+  for (const Elf64_Shdr& header : cubin.sections()) {
+    const std::string name = after(cubin.name(header), ".nv.info.");
+    if (!name.empty() && !launched.empty() && std::ranges::find(launched, name) == launched.end()) {
+      idle.push_back(name);
+    }
+  }
+  return idle;
+}
+
 // A reservation of the system stands in a section of its own name.
 bool reserves_shared(const ElfObject& cubin) {
   return std::any_of(cubin.sections().begin(), cubin.sections().end(),
@@ -216,17 +228,6 @@ ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& 
   return facts;
 }
 
-bool defines_symbol(std::string_view bytes, std::string_view name) {
-  const ElfObject object(bytes, ET_REL);
-  for (std::size_t i = 0; i < object.symbol_count(); ++i) {
-    const Elf64_Sym symbol = object.symbol(i);
-    if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_shndx != SHN_UNDEF && object.name(symbol) == name) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string layout_script(const ObjectFacts& object, std::uint64_t seed) {
   Random random(derive_seed(seed, "layout"));
   std::string script;
@@ -239,8 +240,9 @@ std::string layout_script(const ObjectFacts& object, std::uint64_t seed) {
   return script;
 }
 
-CubinFacts read_cubin(std::string_view bytes) {
+CubinFacts read_cubin(std::string_view bytes, const std::vector<std::string>& launched) {
   const ElfObject cubin(bytes, ET_EXEC);
+  const std::vector<std::string> idle = idle_kernels(cubin, launched);
   CubinFacts facts;
   facts.kernels = kernels_of(cubin);
   const bool reserved = reserves_shared(cubin);
@@ -250,7 +252,9 @@ CubinFacts read_cubin(std::string_view bytes) {
     if (reserved && kernel.shared_bytes >= kReservedShared) {
       kernel.shared_bytes -= kReservedShared;
     }
-    parts.push_back(fmt::format("kernel {} {} {}", kernel.registers, kernel.local_bytes, kernel.shared_bytes));
+    if (std::ranges::find(idle, kernel.name) == idle.end()) {
+      parts.push_back(fmt::format("kernel {} {} {}", kernel.registers, kernel.local_bytes, kernel.shared_bytes));
+    }
     keep_largest(facts.resources, "registers", kernel.registers);
     keep_largest(facts.resources, "local_bytes", kernel.local_bytes);
     keep_largest(facts.resources, "shared_bytes", kernel.shared_bytes);
@@ -259,7 +263,8 @@ CubinFacts read_cubin(std::string_view bytes) {
   }
   for (const Elf64_Shdr& header : cubin.sections()) {
     const std::string name = cubin.name(header);
-    if (is_code(name)) {
+    const auto is_of = [&](const std::string& kernel) { return name.ends_with("." + kernel); };
+    if (is_code(name) && std::ranges::none_of(idle, is_of)) {
       parts.push_back(fmt::format("{} {}", name.substr(0, name.find('.', 1)), header.sh_size));
       parts.emplace_back(cubin.contents(header));
     }

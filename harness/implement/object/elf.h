@@ -24,9 +24,6 @@ struct ObjectFacts {
 // `apart`: names of sections that are no part of the code.
 ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart = {});
 
-// Returns whether the object exports this symbol. Throws as read_object() does.
-bool defines_symbol(std::string_view bytes, std::string_view name);
-
 // Returns a GNU ld script that adds to the default one: functions in random order with random gaps (multiples of 64
 // bytes, so that -falign-functions holds), constants likewise. Code addresses are worth percents (Mytkowicz et al.
 // 2009); drawing them anew makes that a random effect instead of a fixed bias. The instructions do not change.
@@ -42,8 +39,8 @@ struct KernelFacts {
 };
 
 struct CubinFacts {
-  // sha256 over the machine code, constants and initial data. Blind to the names of functions, to the source's path and
-  // comments, and to debug information.
+  // sha256 over the machine code, constants and initial data, of kernels those that are launched. Blind to the names of
+  // functions, to the source's path and comments, and to debug information.
   std::string code_hash;
   std::vector<KernelFacts> kernels;  // in the cubin's order
   // The maximum over kernels of registers, local_bytes, shared_bytes and constant_bytes; the sum of text_bytes and
@@ -51,7 +48,7 @@ struct CubinFacts {
   std::map<std::string, std::int64_t> resources;
 };
 
-// Throws EnvironmentError when `bytes` is not a whole cubin.
-CubinFacts read_cubin(std::string_view bytes);
+// `launched`: names of kernels; without one all of them are. Throws EnvironmentError when `bytes` is not a whole cubin.
+CubinFacts read_cubin(std::string_view bytes, const std::vector<std::string>& launched = {});
 
 }  // namespace apo

@@ -23,9 +23,8 @@ namespace apo {
 namespace {
 
 // A row for each mistake in each output.
-template <class Row>
-std::vector<Row> rows(const Family& family) {
-  std::vector<Row> all;
+std::vector<MutantRow> rows(const Family& family) {
+  std::vector<MutantRow> all;
   for (const TensorSpec& tensor : family.tensors) {
     for (const Mutant& mutant : mutants()) {
       if (tensor.role == Role::output && (tensor.random || !mutant.of_random)) {
@@ -36,14 +35,14 @@ std::vector<Row> rows(const Family& family) {
   return all;
 }
 
-InputSet drawn(const CheckedFamily& subject, const Family& by, const Case& each, std::uint64_t seed) {
-  return make_inputs(by, each.workload.axes, derive_seed(seed, each.name()), each.regime, subject.threads);
+InputSet drawn(const CheckedFamily& subject, const Case& each, std::uint64_t seed) {
+  return inputs_of(subject, each, derive_seed(seed, each.name()));
 }
 
 // The honest version of the file on these inputs, and on others.
-MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, const Case& each, const InputSet& inputs,
+MutantSource source_of(const CheckedFamily& subject, const Case& each, const InputSet& inputs,
                        const Expected& expected) {
-  const InputSet others = drawn(subject, drawn_by, each, subject.seed + 1);
+  const InputSet others = drawn(subject, each, subject.seed + 1);
   std::map<oracle::Mode, TensorMap> mistaken;
   for (const oracle::Mode mode : {oracle::Mode::bf16_sums, oracle::Mode::dropped_term, oracle::Mode::wrong_sign}) {
     if (is_cpp(subject)) {
@@ -58,7 +57,7 @@ MutantSource source_of(const CheckedFamily& subject, const Family& drawn_by, con
                            .outputs;
     }
   }
-  return {.family = drawn_by,
+  return {.family = subject.family,
           .inputs = inputs,
           .expected = expected,
           .honest = subject.family.honest(inputs.axes, inputs.values, {}, subject.threads),
@@ -92,9 +91,9 @@ void hold_mutant_against(const CheckedFamily& subject, const MutantSource& sourc
 }
 
 void check_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
-  const InputSet inputs = drawn(subject, subject.family, each, subject.seed);
+  const InputSet inputs = drawn(subject, each, subject.seed);
   const Expected expected = expect(subject.family, inputs, {}, subject.threads);
-  const MutantSource source = source_of(subject, subject.family, each, inputs, expected);
+  const MutantSource source = source_of(subject, each, inputs, expected);
   const TensorBytes honest = stored(subject.family, source.honest, subject.threads);
   const Comparison own = held_against(subject.family, inputs, expected, honest, subject.threads);
   if (!own.correct && may_leave_out(subject.family, each.regime)) {
@@ -219,7 +218,7 @@ FamilyCheck check_cases(const CheckedFamily& subject, Observer& observer) {
   FamilyCheck check{.tolerance = tolerance_source(subject.file),
                     .cases = static_cast<int>(cases.size()),
                     .honest_closeness = 0,
-                    .mutants = rows<MutantRow>(subject.family),
+                    .mutants = rows(subject.family),
                     .workload = subject.family.workloads.front().name,
                     .work = subject.family.work(subject.family.workloads.front().axes),
                     .units = {},
@@ -269,120 +268,6 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
   }
   check.seconds = seconds_since(start);
   return check;
-}
-
-namespace {
-
-// Lists the parts that two contracts must share: "axis N", "input x f32[256,1024]".
-std::vector<std::string> outline(const Family& family, const Axes& axes) {
-  std::vector<std::string> lines;
-  for (const AxisSpec& axis : family.axes) {
-    lines.push_back("axis " + axis.name);
-  }
-  for (const ScalarSpec& scalar : family.scalars) {
-    lines.push_back("scalar " + scalar.name);
-  }
-  for (const TensorSpec& tensor : family.tensors) {
-    const std::vector<std::int64_t> extents = tensor.shape(axes);
-    lines.push_back(fmt::format("{} {} {}[{}]", tensor.role == Role::output ? "output" : "input", tensor.name,
-                                to_string(tensor.dtype), fmt::join(extents, ",")));
-  }
-  lines.push_back(fmt::format("{} units", family.unit_count(axes)));
-  return lines;
-}
-
-void check_same_contract(const FamilyFile& file, const Family& here, const Family& there, const Axes& axes) {
-  const std::vector<std::string> ours = outline(here, axes);
-  const std::vector<std::string> theirs = outline(there, axes);
-  const auto [one, other] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
-  if (one != ours.end() || other != theirs.end()) {
-    throw UserError(
-        fmt::format("{}: the contract is not that of {}: '{}' here, '{}' there", file.path, there.name,
-                    one == ours.end() ? "nothing more" : *one, other == theirs.end() ? "nothing more" : *other),
-        "axes, scalars, tensors and units have to be the same, in the same order");
-  }
-}
-
-struct Both {
-  const CheckedFamily& subject;
-  const Family& other;
-};
-
-void compare_honest(const Both& both, const Case& each, const MutantSource& source, const Expected& here,
-                    const Expected& there, OracleComparison& result) {
-  const int threads = both.subject.threads;
-  const InputSet& inputs = source.inputs;
-  const auto hold = [&](const char* whose, const Family& by, const Expected& expected, const TensorMap& outputs,
-                        double& closeness) {
-    const Comparison found = held_against(by, inputs, expected, stored(by, outputs, threads), threads);
-    for (const TensorComparison& tensor : found.tensors) {
-      closeness = std::max(closeness, tensor.closeness);
-    }
-    if (!found.correct && result.disagreement.empty()) {
-      result.disagreement = fmt::format("{}: {} ({})", whose, found.evidence, each.name());
-    }
-  };
-  hold("the file's honest version is refused by the other", both.other, there, source.honest, result.honest_closeness);
-  hold("the other's honest version is refused by the file", both.subject.family, here,
-       both.other.honest(inputs.axes, inputs.values, {}, threads), result.other_closeness);
-}
-
-void compare_mutant(const Both& both, const MutantSource& source, const TensorBytes& honest, const Expected& here,
-                    const Expected& there, ComparedMutant& row) {
-  const auto bytes = planted(mutant_named(row.mutant), source, row.tensor);
-  if (!bytes || *bytes == honest) {
-    return;
-  }
-  const auto excess_by = [&](const Family& family, const Expected& expected) {
-    const Comparison found = held_against(family, source.inputs, expected, *bytes, source.threads);
-    return std::ranges::find(found.tensors, row.tensor, &TensorComparison::tensor)->closeness;
-  };
-  const double ours = excess_by(both.subject.family, here);
-  const double theirs = excess_by(both.other, there);
-  ++row.cases;
-  row.refused += ours > 1 ? 1 : 0;
-  row.refused_by_other += theirs > 1 ? 1 : 0;
-  row.excess = std::max(row.excess, ours);
-  row.excess_of_other = std::max(row.excess_of_other, theirs);
-}
-
-void compare_case(const Both& both, const Case& each, OracleComparison& result) {
-  const CheckedFamily& subject = both.subject;
-  const Family& other = both.other;
-  const InputSet inputs = drawn(subject, other, each, subject.seed);
-  const Expected here = expect(subject.family, inputs, {}, subject.threads);
-  const MutantSource source = source_of(subject, other, each, inputs, here);
-  const Expected there = expect(other, inputs, {}, subject.threads);
-  compare_honest(both, each, source, here, there, result);
-  if (!result.disagreement.empty()) {
-    return;  // mistakes mean nothing where the operation is another one
-  }
-  const TensorBytes honest = stored(other, source.honest, subject.threads);
-  for (ComparedMutant& row : result.mutants) {
-    compare_mutant(both, source, honest, here, there, row);
-  }
-}
-
-}  // namespace
-
-OracleComparison compare_oracles(const FamilyFile& file, const OracleOptions& options, const Family& other,
-                                 std::uint64_t seed, int threads, Observer& observer) {
-  const auto start = std::chrono::steady_clock::now();
-  const CheckedFamily subject(file, options, seed, threads);
-  const std::vector<Case> cases = plan_cases(other, true);
-  for (const Case& each : cases) {
-    check_same_contract(file, subject.family, other, each.workload.axes);
-  }
-  OracleComparison result{
-      .cases = static_cast<int>(cases.size()), .disagreement = "", .mutants = rows<ComparedMutant>(other)};
-  for (std::size_t i = 0; i < cases.size() && result.disagreement.empty(); ++i) {
-    observer.progress({.what = "compare " + file.name + " on " + cases[i].name(),
-                       .done = static_cast<int>(i),
-                       .expected = static_cast<int>(cases.size())});
-    compare_case({.subject = subject, .other = other}, cases[i], result);
-  }
-  result.seconds = seconds_since(start);
-  return result;
 }
 
 }  // namespace apo

@@ -64,18 +64,13 @@ Document evidence_document(const DispatchRow& row) {
   if (!row.measured) {
     return {{"kind", "unmeasured"}, {"statement", statement_of(row)}};
   }
-  const DispatchEvidence& evidence = *row.measured;
-  return {{"kind", "measured"},
-          {"statement", statement_of(row)},
-          {"experiment", evidence.experiment},
-          {"campaign", evidence.campaign},
-          {"since", evidence.since},
-          {"workloads", evidence.workloads},
-          {evidence.stood ? "stood_against" : "replaced", to_document(evidence.other)},
-          {"judgement", to_document(evidence.judgement)},
-          {"certifications", to_documents(evidence.certifications)},
-          {"device", to_document(evidence.machine)},
-          {"build", to_document(evidence.build)}};
+  const DispatchEvidence& record = *row.measured;
+  Document document = {{"kind", "measured"},
+                       {"statement", statement_of(row)},
+                       {record.stood ? "stood_against" : "replaced", to_document(record.other)},
+                       {"device", to_document(record.machine)}};
+  document.update(APO_DOCUMENT(experiment, campaign, since, workloads, judgement, certifications, build));
+  return document;
 }
 
 Document row_document(const Family& family, const DispatchRow& row) {
@@ -85,10 +80,7 @@ Document row_document(const Family& family, const DispatchRow& row) {
     one["kernel"] = launch.kernel;
     launches.push_back(std::move(one));
   }
-  Document scratch = Document::array();
-  for (const ScratchBuffer& buffer : row.variant.scratch) {
-    scratch.push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});
-  }
+  const auto scratch_document = [](const ScratchBuffer& record) { return APO_DOCUMENT(name, bytes); };
   return {{"class", row.workload_class.empty() ? Document(nullptr) : Document(row.workload_class)},
           {"region", row.region},
           {"devices", row.devices},
@@ -99,7 +91,7 @@ Document row_document(const Family& family, const DispatchRow& row) {
           {"source_folder", source_folder(row)},
           {"static_shared_bytes", row.static_shared_bytes},
           {"launches", launches},
-          {"scratch", scratch},
+          {"scratch", list_of(row.variant.scratch, scratch_document)},
           {"constants", constant_names(family, row.variant)},
           {"evidence", evidence_document(row)}};
 }
@@ -128,18 +120,14 @@ Dispatch part_of(const Dispatch& dispatch, const DispatchTable& table) {
 Document to_document(const Dispatch& dispatch) {
   Document families = Document::array();
   for (const DispatchTable& table : dispatch.tables) {
-    Document axes = Document::array();
-    for (const AxisSpec& axis : table.family->axes) {
-      axes.push_back({{"name", axis.name}, {"min", axis.min}, {"max", axis.max}, {"specialised", axis.specialised}});
-    }
-    Document devices = Document::array();
-    for (const DispatchDevice& device : table.devices) {
-      devices.push_back({{"device", to_document(device.machine)}, {"rows", rows_document(*table.family, device.rows)}});
-    }
+    const auto axis_document = [](const AxisSpec& record) { return APO_DOCUMENT(name, min, max, specialised); };
+    const auto device_document = [&](const DispatchDevice& device) -> Document {
+      return {{"device", to_document(device.machine)}, {"rows", rows_document(*table.family, device.rows)}};
+    };
     families.push_back({{"family", table.family->name},
                         {"header", dispatch_header_name(*table.family)},
-                        {"axes", axes},
-                        {"devices", devices},
+                        {"axes", list_of(table.family->axes, axis_document)},
+                        {"devices", list_of(table.devices, device_document)},
                         {"fallbacks", rows_document(*table.family, table.fallbacks)}});
   }
   Document left_out = Document::array();

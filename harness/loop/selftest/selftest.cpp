@@ -1,5 +1,4 @@
-// harness/loop/selftest/selftest.cpp - measures noise, identical code, known differences and layouts within the time
-// limit.
+// harness/loop/selftest/selftest.cpp - measures noise, identical code and known differences within the time limit.
 #include "harness/loop/selftest/selftest.h"
 
 #include <fmt/format.h>
@@ -158,35 +157,16 @@ void compare_known_pairs(Run& run, double until_s) {
   run_part(run, until_s, 0, [&](std::size_t number) { return known[number % known.size()]; });
 }
 
-void compare_layouts(Run& run, double until_s) {
-  run_part(run, until_s, 0, [&](std::size_t number) -> PlannedComparison {
-    StudiedKernel& studied = run.kernels[number / 2 % run.kernels.size()];
-    const Configuration& same = studied.what.configuration;
-    EvaluatePlan plan = studied.plan;
-    plan.rounds.layout = number % 2 == 0 ? Layout::fixed : Layout::random;
-    plan.rounds.fixed_seeds = {derive_seed(plan.seed, "layout of the incumbent", number) | 1,
-                               derive_seed(plan.seed, "layout of the candidate", number) | 1};
-    return {studied,
-            {.kind = SelftestKind::layout, .incumbent = same, .candidate = same},
-            plan,
-            "layouts of " + same.label()};
-  });
-}
-
 // Every part that is asked for gets its share of the time that the studies left.
 void compare_parts(Run& run) {
   const SelftestRequest& request = run.request;
   const double begin = seconds_since(run.started);
   const double left = std::max(0.0, request.seconds - begin);
-  const double without_layouts = request.layouts ? 0.6 : 1;
   if (request.same_code) {
-    compare_same_code(run, begin + without_layouts * (request.known_pairs ? 0.6 : 1) * left);
+    compare_same_code(run, begin + (request.known_pairs ? 0.6 : 1) * left);
   }
   if (request.known_pairs) {
-    compare_known_pairs(run, begin + without_layouts * left);
-  }
-  if (request.layouts) {
-    compare_layouts(run, request.seconds);
+    compare_known_pairs(run, begin + left);
   }
 }
 

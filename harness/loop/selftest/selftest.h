@@ -25,7 +25,6 @@ struct SelftestRequest {
   bool same_code = true;
   bool known_pairs = true;
   std::vector<int> differences;  // of these, in thousandths; empty: the usual ones
-  bool layouts = false;          // the same code in two layouts, which stay or are drawn anew
   double seconds = 600;
   int comparisons = 0;  // > 0: of identical code, however long they take
   int rounds = 0;       // > 0: no comparison begins after so many rounds

@@ -68,11 +68,12 @@ std::vector<const ProfileRow*> taken_together(const std::vector<Rows>& all) {
   for (const Configuration& one : configurations) {
     labels.push_back(one.label());
   }
-  throw UserError(
-      fmt::format("'{}' has no such profile of {}{}", journal.path().string(), join(labels, " and "),
-                  labels.size() > 1 ? " on one machine and workload" : ""),
-      there.empty() ? "'apo query --profiles' lists what was profiled; without --recorded the profile is measured here"
-                    : "it has " + join({there.begin(), there.end()}, "; ") + "; name what was taken in one place");
+  throw UserError(fmt::format("'{}' has no such profile of {}{}", journal.path().string(), join(labels, " and "),
+                              labels.size() > 1 ? " on one machine and workload" : ""),
+                  there.empty()
+                      ? "the view profiles of 'apo query --sql' has what was profiled; without --recorded the profile "
+                        "is measured here"
+                      : "it has " + join({there.begin(), there.end()}, "; ") + "; name what was taken in one place");
 }
 
 }  // namespace

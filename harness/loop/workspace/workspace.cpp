@@ -143,8 +143,7 @@ void Workspace::use(Target target, AskedWorker asked) {
   }
   if (!device_) {
     const StageRange range("start of the worker that tells of the GPU");
-    asked_ =
-        std::make_unique<Worker>(WorkerOptions{.target = Target::cuda, .watch_modules = asked == AskedWorker::serves});
+    asked_ = std::make_unique<Worker>(WorkerOptions{.target = Target::cuda});
     device_ = asked_->device();
     APO_CHECK(device_.has_value());
     forget_builds();  // made without the device's facts

@@ -58,9 +58,9 @@ class Workspace {
   const Family& family(std::string_view name) const { return known_family(name); }
   const Workload& workload(const Family& family, std::string_view name) const { return known_workload(family, name); }
 
-  // Decides the fate of the worker that identified the GPU: it ends, or serves the first check or the first measurement
-  // of the next runtime.
-  enum class AskedWorker : std::uint8_t { ends, serves, measures };
+  // Decides the fate of the worker that identified the GPU: it ends, or serves the first check or measurement of the
+  // next runtime.
+  enum class AskedWorker : std::uint8_t { ends, serves };
   // Selects the target of machine(), builders and runtimes. For cuda it starts a worker that identifies the GPU; throws
   // EnvironmentError when there is no usable one.
   void use(Target target, AskedWorker asked = AskedWorker::ends);

@@ -12,7 +12,6 @@
 #include "harness/profile/gpu/gpu_profile.h"
 #include "harness/profile/gpu/occupancy.h"
 #include "harness/profile/gpu/profile_processes.h"
-#include "harness/profile/summary.h"
 #include "harness/worker/cupti/metric_names.h"
 
 namespace apo {
@@ -20,21 +19,12 @@ namespace {
 
 constexpr int kCudaWarmupCalls = 64;
 constexpr int kCudaTimedCalls = 60;
-constexpr int kCudaRecordedCalls = 20;
 constexpr double kCudaShortNs = 50e3;
 // PC samples: some 10 ms of work, in which each SM is sampled every microsecond or so.
 constexpr double kSampledNs = 20e6;
 constexpr int kMostSampledCalls = 100;
 constexpr int kSamplingPeriodLog2 = 11;
 constexpr std::size_t kMostSampleRows = 4000;  // the rest are a few samples each
-
-// The time between the first kernel's begin and the last one's end, beside the events' which hold their own cost too.
-void add_activity(Profile& profile, const std::vector<double>& ns) {
-  const SampleSummary summary = summarise(ns);
-  if (summary.count > 0) {
-    MetricList(profile.metrics).add_time("activity_time", summary);
-  }
-}
 
 // A kernel that faults or hangs under a profiler costs the profile only what that profiler would have told.
 template <class Report>
@@ -198,13 +188,13 @@ void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses
   add_missing(profile, "counts of instructions", instructions.missing);
 }
 
-// Times from events and CUPTI Activity, in a process of their own.
+// Times from events, in a process of their own.
 Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
                      ProfileInputs measured) {
   CandidateProcess candidate = processes.next(subject, "times", 1);
   processes.await_quiet("times", false);
   const CachePolicy cache = subject.cache;
-  std::optional<StageRange> range(std::in_place, "times by events");
+  const StageRange range("times by events");
   const double first_ns = candidate.time(kCudaWarmupCalls, cache).back();
   // As in a round of the judge: the events' own time is shared among the calls of a sample.
   const int wanted = first_ns < kCudaShortNs ? static_cast<int>(std::ceil(2 * kCudaShortNs / first_ns)) : 1;
@@ -212,16 +202,9 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
   measured.times.push_back({.threads = 1, .ns = candidate.time(kCudaTimedCalls, cache, repetitions)});
   measured.l2_bytes = cache == CachePolicy::warm ? machine.l2_bytes : 0;  // cold: everything comes from memory
   measured.l3_bytes = 0;
-  std::string missing;
-  range.emplace("times by Activity");
-  const std::vector<double> recorded = candidate.record(kCudaRecordedCalls, cache, repetitions, missing);
-  range.reset();
   processes.end(candidate);
-  measured.rung = recorded.empty() ? "events" : "activity";
-  Profile profile = assemble_profile(measured);
-  add_missing(profile, "Activity records", missing);
-  add_activity(profile, recorded);
-  return profile;
+  measured.rung = "events";
+  return assemble_profile(measured);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ ProfileProcesses::ProfileProcesses(const Runtime& runtime, double need_bytes, st
     : runtime_(runtime),
       roomy_(kShare * need_bytes <= static_cast<double>(memory_bytes)),
       seed_(secret_seed()),
-      fresh_(runtime.worker_pool->take_kept(false)) {
+      fresh_(runtime.worker_pool->take_kept()) {
   start_ahead(1);
 }
 
@@ -126,19 +126,6 @@ std::vector<double> CandidateProcess::time(int calls, CachePolicy cache, int rep
     done += some;
   }
   return ns;
-}
-
-std::vector<double> CandidateProcess::record(int calls, CachePolicy cache, int repetitions, std::string& missing) {
-  RunRequest request{.repetitions = repetitions, .cache = cache, .activity = true};
-  request.order.assign(static_cast<std::size_t>(calls), 0);
-  const auto samples = worker_->run(request);
-  require(samples);
-  missing = worker_->activity_missing();
-  std::vector<double> ns;
-  for (const RawSample& sample : *samples) {
-    ns.push_back(static_cast<double>(sample.activity_ns) / repetitions);
-  }
-  return missing.empty() ? ns : std::vector<double>();
 }
 
 template <class T>

@@ -28,8 +28,6 @@ class CandidateProcess {
 
   // Measures nanoseconds of one call, each the mean of `repetitions` back to back.
   std::vector<double> time(int calls, CachePolicy cache, int repetitions = 1);
-  // Measures nanoseconds of one call by CUPTI Activity, on target cuda. Empty where `missing` says why.
-  std::vector<double> record(int calls, CachePolicy cache, int repetitions, std::string& missing);
 
   Worker& worker() { return *worker_; }
   // Takes the worker out; this object is unusable afterwards.
@@ -59,7 +57,7 @@ struct CudaSubject {
 // profiler.
 class ProfileProcesses {
  public:
-  // Uses the runtime's fresh process, which nothing watches, as the first, and begins to start one. `need_bytes` is the
+  // Uses the runtime's fresh process as the first, and begins to start one. `need_bytes` is the
   // size of all tensors, out of `memory_bytes` of the GPU; where they fill it, processes run one after the other.
   ProfileProcesses(const Runtime& runtime, double need_bytes, std::int64_t memory_bytes);
   ProfileProcesses(const ProfileProcesses&) = delete;

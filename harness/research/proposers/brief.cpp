@@ -56,13 +56,10 @@ Json to_document(const Idea& idea) {
 namespace {
 
 Json contract_of(const Family& family, const Axes& axes) {
-  const auto axis = [&](const AxisSpec& one) {
-    return Json{{"name", one.name},
-                {"value", axes.at(one.name)},
-                {"min", one.min},
-                {"max", one.max},
-                {"known_when_compiling", one.specialised},
-                {"meaning", one.meaning}};
+  const auto axis = [&](const AxisSpec& record) {
+    Json document = APO_DOCUMENT(name, min, max, meaning);
+    document.update({{"value", axes.at(record.name)}, {"known_when_compiling", record.specialised}});
+    return document;
   };
   const auto tensor = [](const TensorSpec& one) {
     return Json{{"name", one.name},
@@ -71,9 +68,7 @@ Json contract_of(const Family& family, const Axes& axes) {
                 {"shape", one.shape_text},
                 {"meaning", one.meaning}};
   };
-  const auto scalar = [](const ScalarSpec& one) {
-    return Json{{"name", one.name}, {"dtype", to_string(one.dtype)}, {"value", one.value}, {"meaning", one.meaning}};
-  };
+  const auto scalar = [](const ScalarSpec& record) { return APO_DOCUMENT(name, dtype, value, meaning); };
   return {{"family", family.name},
           {"summary", family.summary},
           {"axes", list_of(family.axes, axis)},

@@ -46,10 +46,6 @@ class Device {
   virtual Result<SampleReport> sample_stalls(const SampleRequest&) {
     return SampleReport{.missing = "only a GPU has PC samples"};
   }
-  // Starts to watch the driver's modules. Returns the reason why that is impossible, or "".
-  virtual std::string watch_modules() { return "only a GPU loads modules"; }
-  // Returns the images that the driver has loaded for the slot since the last load(); needs watch_modules().
-  virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
   // Starts to write down what calls put on the GPU, before anything is loaded. Returns the reason why that is
   // impossible, or "".
   virtual std::string watch_calls() { return "only a GPU has calls that are recorded"; }
@@ -61,8 +57,6 @@ class Device {
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
-  // Returns why samples with RunRequest::activity are not recorded; "" when they are.
-  virtual std::string activity_missing() const { return "only a GPU's work is recorded"; }
 };
 
 // `status` outlives the device and names the running slot for an inspection after a crash. `seed` draws the order in

@@ -143,14 +143,9 @@ class Session {
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached) {
     return left_in_file(device().sample_stalls(sample), attached);
   }
-  Reply answer(const WatchRequest& watch, const FileDescriptor&) {
-    return {.watch_missing = watch.calls ? device().watch_calls() : device().watch_modules()};
-  }
+  Reply answer(const WatchRequest&, const FileDescriptor&) { return {.watch_missing = device().watch_calls()}; }
   Reply answer(const RecordRequest& record, const FileDescriptor& attached) {
     return left_in_file(device().record(record.slot), attached);
-  }
-  Reply answer(const ImagesRequest& images, const FileDescriptor& attached) {
-    return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
   }
   Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
     return left_in_file(device().count_instructions(instructions), attached);
@@ -290,7 +285,6 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
     }
   }
   reply.state = device().state();
-  reply.activity_missing = run.activity ? device().activity_missing() : "";
   return reply;
 }
 

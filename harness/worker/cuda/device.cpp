@@ -21,7 +21,6 @@
 #include "harness/worker/cuda/profiler.h"
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
-#include "harness/worker/cupti/activity.h"
 #include "harness/worker/cupti/call_recorder.h"
 
 namespace apo {
@@ -141,9 +140,8 @@ class CudaDevice : public Device {
         nvml_(facts_.uuid),
         status_(status),
         slots_(*driver_, facts_, watched),
-        timer_(slots_, facts_, activity_, status_),
-        profiler_(slots_, activity_, status_,
-                  {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context}),
+        timer_(slots_, facts_, status_),
+        profiler_(slots_, status_, {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context}),
         recorder_(*driver_) {
     const std::string version = nvml_.driver_version();
     facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
@@ -159,11 +157,6 @@ class CudaDevice : public Device {
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override { return timer_.copy(request); }
   Result<CounterReport> count(const CountRequest& request) override { return profiler_.count(request); }
   Result<SampleReport> sample_stalls(const SampleRequest& request) override { return profiler_.sample_stalls(request); }
-  std::string watch_modules() override {
-    watch_.start();
-    return watch_.missing();
-  }
-  std::vector<std::string> loaded_images(int slot) override;
   std::string watch_calls() override { return recorder_.start(); }
   Result<RecordedCall> record(int slot) override;
   Result<InstructionReport> count_instructions(const InstructionRequest& request) override {
@@ -171,7 +164,6 @@ class CudaDevice : public Device {
   }
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
-  std::string activity_missing() const override { return activity_.missing(); }
 
  private:
   std::unique_ptr<const cuda::Driver> driver_;
@@ -179,10 +171,8 @@ class CudaDevice : public Device {
   Nvml nvml_;
   SharedStatus& status_;
   CudaSlots slots_;
-  Activity activity_;
   CudaTimer timer_;
   CudaProfiler profiler_;
-  ModuleWatch watch_;
   CallRecorder recorder_;
 };
 
@@ -202,7 +192,6 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   }
   unload_module(*driver_, loaded);
   loaded = {};
-  watch_.forget();
   if (plan.library) {
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
@@ -219,10 +208,6 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
     keep_variables(*driver_, loaded);
   }
   return failure;
-}
-
-std::vector<std::string> CudaDevice::loaded_images(int slot) {
-  return watch_.images(kernel_names(slots_.at(slot)));
 }
 
 Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
@@ -247,13 +232,8 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (!loaded.loaded() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to run before load and attach");
   }
-  const StageRange range(fmt::format("{} slot{}", request.activity ? "recorded" : "timed", slot));
+  const StageRange range(fmt::format("timed slot{}", slot));
   status_.running_slot.store(slot);
-  if (request.activity) {
-    watch_.stop();  // CUPTI has one subscriber
-  } else {
-    activity_.stop();
-  }
   // A recorded call is one on its memory as it was.
   if (loaded.plan.keeps_state && (loaded.plan.recorded || !request.keep_state) && guard_is_on(Guard::state)) {
     if (auto failure = restore_module(*driver_, loaded, slot, slots_.stream())) {

@@ -32,14 +32,12 @@ Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect
   return report;
 }
 
-// Nothing of the record of activity, persisting L2 reset.
 std::optional<Failure> CudaProfiler::begin(int slot) {
   const CudaModule& loaded = slots_.at(slot);
   if (loaded.operations.empty() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to profile before load and attach");
   }
   status_.running_slot.store(slot);
-  activity_.stop();
   slots_.last_image = 0;
   return slots_.check(slots_.reset_l2(loaded.plan), "cannot reset the persisting L2", slot);
 }

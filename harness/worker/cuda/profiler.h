@@ -6,19 +6,17 @@
 #include <optional>
 
 #include "harness/worker/cuda/tensors.h"
-#include "harness/worker/cupti/activity.h"
 #include "harness/worker/cupti/profilers.h"
 #include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
-// Runs one profiler at a time: each removes everything of CUPTI when it ends, and begins after the record of activity
-// has released it.
+// Runs one profiler at a time: each removes everything of CUPTI when it ends.
 class CudaProfiler {
  public:
   // All arguments have to outlive it.
-  CudaProfiler(CudaSlots& slots, Activity& activity, SharedStatus& status, ProfiledGpu gpu)
-      : slots_(slots), activity_(activity), status_(status), gpu_(std::move(gpu)) {}
+  CudaProfiler(CudaSlots& slots, SharedStatus& status, ProfiledGpu gpu)
+      : slots_(slots), status_(status), gpu_(std::move(gpu)) {}
   CudaProfiler(const CudaProfiler&) = delete;
   CudaProfiler& operator=(const CudaProfiler&) = delete;
 
@@ -37,7 +35,6 @@ class CudaProfiler {
   cuda::Result reload(int slot, std::optional<Failure>& not_loaded);
 
   CudaSlots& slots_;
-  Activity& activity_;
   SharedStatus& status_;
   ProfiledGpu gpu_;
 };

@@ -2,13 +2,10 @@
 #include "harness/worker/cuda/timer.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
-#include "harness/core/system/overdue.h"
 #include "harness/worker/protocol/clock.h"
 
 namespace apo {
@@ -16,8 +13,6 @@ namespace {
 
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
 constexpr int kQueued = 200;
-// Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
-constexpr std::chrono::milliseconds kGatePatience{2000};
 
 }  // namespace
 
@@ -78,7 +73,7 @@ cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t imag
     open_gate();
   }
   cuda::Result error = wait_for_gate();
-  error = error != 0 || request.activity ? error : prepare(request, images, slot, set);
+  error = error != 0 ? error : prepare(request, images, slot, set);
   error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
   int queued = 0;
   for (int i = 0; i < request.repetitions && error == 0; ++i) {
@@ -102,44 +97,6 @@ cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std:
   return error;
 }
 
-// The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
-cuda::Result CudaTimer::queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set) {
-  std::atomic<bool> held_back{false};
-  cuda::Result error = cuda::kSuccess;
-  {
-    const Overdue overdue(kGatePatience, [this, &held_back, open = slots_.generation + 1] {
-      held_back = __atomic_exchange_n(gate_, open, __ATOMIC_SEQ_CST) != open;
-    });
-    error = queue_sample(request, images, slot, set);
-  }
-  if (held_back) {
-    activity_.give_up("CUPTI held the launches back until the GPU had worked");
-  }
-  return error;
-}
-
-// Prepares a sample that CUPTI records, and lets its records begin behind that.
-std::optional<Failure> CudaTimer::open_window(const RunRequest& request, std::size_t images, int slot, int set) {
-  const cuda::Result prepared = prepare(request, images, slot, set);
-  if (auto failure =
-          slots_.check(prepared != 0 ? prepared : slots_.driver().synchronize_context(), "cannot poison the tensors")) {
-    return failure;
-  }
-  activity_.begin();
-  return std::nullopt;
-}
-
-// All streams have to be idle for their records to be complete.
-std::optional<Failure> CudaTimer::close_window(RawSample& sample) {
-  if (auto failure = slots_.check(slots_.driver().synchronize_context(), "the kernel", sample.slot)) {
-    return failure;
-  }
-  const ActivitySpan span = activity_.end();
-  sample.activity_ns = span.ns;
-  sample.activity_kernels = span.kernels;
-  return std::nullopt;
-}
-
 Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index) {
   const int slot = request.order.at(index);
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
@@ -154,15 +111,9 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
   if (auto failure = slots_.check(slots_.reset_l2(slots_.at(slot).plan), "cannot reset the persisting L2", slot)) {
     return *failure;
   }
-  if (request.activity) {
-    if (auto failure = open_window(request, images, slot, set)) {
-      return *failure;
-    }
-  }
   RawSample sample{.slot = slot, .set = set};
   sample.begin_ns = raw_ns();
-  const cuda::Result queued =
-      request.activity ? queue_recorded_sample(request, images, slot, set) : queue_sample(request, images, slot, set);
+  const cuda::Result queued = queue_sample(request, images, slot, set);
   open_gate();
   const cuda::Result finished = slots_.driver().synchronize(slots_.stream());
   sample.end_ns = raw_ns();
@@ -177,11 +128,6 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
     return *failure;
   }
   sample.device_ns = std::llround(static_cast<double>(milliseconds) * 1e6);
-  if (request.activity) {
-    if (auto failure = close_window(sample)) {
-      return *failure;
-    }
-  }
   status_.running_slot.store(-1);
   return sample;
 }

@@ -5,9 +5,6 @@
 // process. What remains of the events themselves is 1.25 us (experiments/launch_floor.cu, on an H200): it is in both
 // arms of a comparison and makes a gain look smaller, never larger. Short kernels are timed back to back, which shares
 // it among many.
-//
-// A sample that CUPTI records is prepared before its window opens, so that neither poison nor eviction is among its
-// records.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +14,14 @@
 
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/cuda/tensors.h"
-#include "harness/worker/cupti/activity.h"
 
 namespace apo {
 
 class CudaTimer {
  public:
   // All arguments have to outlive it.
-  CudaTimer(CudaSlots& slots, const DeviceFacts& facts, Activity& activity, SharedStatus& status)
-      : slots_(slots), facts_(facts), activity_(activity), status_(status) {}
+  CudaTimer(CudaSlots& slots, const DeviceFacts& facts, SharedStatus& status)
+      : slots_(slots), facts_(facts), status_(status) {}
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
@@ -41,16 +37,12 @@ class CudaTimer {
   int set_of(int launch, const RunRequest& request, std::size_t images, int set) const;
   cuda::Result prepare(const RunRequest& request, std::size_t images, int slot, int set) const;
   cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
-  cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
-  std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot, int set);
-  std::optional<Failure> close_window(RawSample& sample);
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
   cuda::Result wait_for_gate() const;
   void open_gate() { __atomic_store_n(gate_, slots_.generation, __ATOMIC_SEQ_CST); }
 
   CudaSlots& slots_;
   const DeviceFacts& facts_;
-  Activity& activity_;
   SharedStatus& status_;
   cuda::Event begin_ = nullptr;
   cuda::Event end_ = nullptr;

@@ -47,14 +47,6 @@ struct CallbackData {
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::size_t kBufferAlignment = 8;
 
-// The common begin of the records of kernels, copies and fills in every version that is_known().
-struct TimedRecord {
-  int kind;
-  std::array<char, 12> unused;
-  std::uint64_t start;  // ns; 0 when CUPTI could not tell
-  std::uint64_t end;
-};
-
 // The argument of a callback about a loaded module: ResourceData, whose descriptor points to ModuleData.
 inline constexpr int kResourceDomain = 3;
 inline constexpr std::uint32_t kModuleLoaded = 6;

@@ -130,10 +130,9 @@ void Worker::await_start() {
   cuda_has_worked = cuda_has_worked || options_.target == Target::cuda;
   // By its own stamp: who starts a worker ahead asks for the answer much later.
   start_seconds_ = 1e-9 * static_cast<double>(status_->ready_ns.load() - started_ns_);
-  if ((options_.watch_modules || options_.record_calls) && options_.target == Target::cuda &&
-      options_.watcher.empty()) {
+  if (options_.record_calls && options_.target == Target::cuda && options_.watcher.empty()) {
     // CUPTI loads while the parent does something else: the next request waits for it.
-    watch_ = prepare(WatchRequest{.calls = options_.record_calls}, "the start of CUPTI", kStartDeadline);
+    watch_ = prepare(WatchRequest{}, "the start of CUPTI", kStartDeadline);
     if (const auto sent = ask(*watch_); !sent) {
       throw EnvironmentError("a worker ends before it starts CUPTI: " + sent.failure().evidence);
     }

@@ -49,9 +49,7 @@ struct WorkerOptions {
   std::chrono::milliseconds deadline{9'000};   // of a request that names none: what hangs is gone within ten seconds
   std::chrono::milliseconds start_deadline{};  // of the first answer; 0 = that of the target
   std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
-  // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
-  bool watch_modules = false;
-  bool record_calls = false;  // on target cuda, prepares for record()
+  bool record_calls = false;                   // on target cuda, prepares for record()
   bool name_refused = false;  // target host: find out which call the confinement refused last: refused_call()
   std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
@@ -119,16 +117,10 @@ class Worker {
   // calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
-  // Returns the images that the driver has loaded for the slot and its kernels, each once. Needs
-  // WorkerOptions::watch_modules.
-  Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
   // Calls the library variant in the slot on the attached tensors until two calls in a row, on different input sets
   // where there are several, launch the same, and returns what the last one put on the GPU. Needs
   // WorkerOptions::record_calls.
   Result<RecordedCall> record(int slot, Deadline deadline = {});
-  bool watches_modules() const { return options_.watch_modules; }
-  // The reason why there are no images; empty when there are.
-  const std::string& watch_missing() const { return watch_missing_; }
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
   // Target host: checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
   std::optional<Failure> check_code();
@@ -152,8 +144,6 @@ class Worker {
   // The GPU on target cuda, and its state at the end of the last run (absent without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
-  // The reason why the last run with RunRequest::activity recorded nothing; empty when it did.
-  const std::string& activity_missing() const { return activity_missing_; }
   // The end of the candidates' output so far.
   const std::string& printed() const;
   // Kills the worker; under a watching tool only after it had time to end itself.
@@ -212,7 +202,6 @@ class Worker {
   std::uint64_t tensors_base_ = 0;
   std::optional<DeviceFacts> device_;
   std::optional<DeviceState> state_;
-  std::string activity_missing_;
   bool inputs_unchanged_ = false;
 };
 

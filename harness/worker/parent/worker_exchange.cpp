@@ -33,7 +33,6 @@ std::string nonce(std::uint64_t seed, std::uint64_t index) {
 std::string trouble_with(const WorkerOptions& options, const DeviceFacts& gpu) {
   WorkerOptions fresh = options;
   fresh.watcher.clear();
-  fresh.watch_modules = false;
   fresh.await_start = true;
   // The GPU is awake: another process takes less than a second.
   fresh.start_deadline = std::max<std::chrono::milliseconds>(std::chrono::seconds(5), 3 * options.deadline);

@@ -128,7 +128,6 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
     return forged(*wrong);
   }
   state_ = reply->state;
-  activity_missing_ = printable_tail(reply->activity_missing);
   return reply->samples;
 }
 
@@ -219,11 +218,6 @@ Result<CounterReport> Worker::count(const CountRequest& request, Deadline deadli
 Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadline deadline) {
   return exchange_for_file(prepare(request, "PC sampling", deadline.value_or(kProfileDeadline)), decode_samples,
                            "PC samples");
-}
-
-Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadline) {
-  return exchange_for_file(prepare(ImagesRequest{.slot = slot}, "handing over its images", deadline), decode_images,
-                           "images");
 }
 
 Result<RecordedCall> Worker::record(int slot, Deadline deadline) {

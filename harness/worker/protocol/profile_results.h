@@ -102,8 +102,4 @@ std::optional<CounterReport> decode_counters(std::string_view text);
 std::optional<SampleReport> decode_samples(std::string_view text);
 std::optional<InstructionReport> decode_instructions(std::string_view text);
 
-std::string encode_images(const std::vector<std::string>& images);
-// nullopt where the text is none of encode_images().
-std::optional<std::vector<std::string>> decode_images(std::string_view text);
-
 }  // namespace apo

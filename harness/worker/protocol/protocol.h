@@ -54,12 +54,9 @@ struct RunRequest {
   // parent has written new ones that no call may see earlier. -1: none.
   int refresh_set = -1;
   KeptInputs refresh_from;  // where they are, when the shared tensors do not have them
-  // Target cuda: records each sample with CUPTI Activity too, for a profile. Its launches cost about 1 us more.
-  bool activity = false;
   bool operator==(const RunRequest&) const = default;
 };
-APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, read_back, refresh_set, refresh_from,
-           activity)
+APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, read_back, refresh_set, refresh_from)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
 // takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
@@ -69,13 +66,9 @@ struct RawSample {
   std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW, which parent and worker share
   std::int64_t end_ns = 0;
   std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the host's clock sees more
-  // Target cuda, on request: the time from the begin of the first kernel, copy or fill to the end of the last one, over
-  // all streams, and the number of kernels. 0 where Reply::activity_missing says why.
-  std::int64_t activity_ns = 0;
-  std::int64_t activity_kernels = 0;
   bool operator==(const RawSample&) const = default;
 };
-APO_FIELDS(RawSample, slot, set, begin_ns, end_ns, device_ns, activity_ns, activity_kernels)
+APO_FIELDS(RawSample, slot, set, begin_ns, end_ns, device_ns)
 template <>
 inline constexpr bool kIsRow<RawSample> = true;
 
@@ -150,24 +143,16 @@ struct SampleRequest {
   bool operator==(const SampleRequest&) const = default;
 };
 APO_FIELDS(SampleRequest, slot, repetitions, cache, period_log2)
-// Target cuda: watches which modules the driver loads from here on, or what calls put on the GPU.
+// Target cuda: watches what calls put on the GPU.
 struct WatchRequest {
-  bool calls = false;
   bool operator==(const WatchRequest&) const = default;
 };
-APO_FIELDS(WatchRequest, calls)
 // Asks what a call of the library in the slot puts on the GPU. It carries a memory file, which takes the RecordedCall.
 struct RecordRequest {
   int slot = 0;
   bool operator==(const RecordRequest&) const = default;
 };
 APO_FIELDS(RecordRequest, slot)
-// Asks for the images loaded for a slot. It carries a memory file, which takes them.
-struct ImagesRequest {
-  int slot = 0;
-  bool operator==(const ImagesRequest&) const = default;
-};
-APO_FIELDS(ImagesRequest, slot)
 
 // The same for an InstructionReport: counts the executions of each instruction of one call. With a kernel's name it
 // counts only that kernel, because CUPTI does not count all kernels of a call in every process.
@@ -181,7 +166,7 @@ APO_FIELDS(InstructionRequest, slot, kernel)
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, KeepRequest, RunRequest, ContinueRequest, CopyRequest,
-               CountRequest, SampleRequest, WatchRequest, RecordRequest, ImagesRequest, InstructionRequest>
+               CountRequest, SampleRequest, WatchRequest, RecordRequest, InstructionRequest>
       body;
   bool operator==(const Request&) const = default;
 };
@@ -199,12 +184,11 @@ struct Reply {
   std::optional<DeviceFacts> device;  // hello, target cuda
   std::optional<DeviceState> state;   // run, target cuda with NVML
   std::vector<std::int64_t> copy_ns;  // copy: each sample
-  std::string activity_missing;       // run with `activity`: why nothing was recorded; empty when it was
   std::string watch_missing;          // watch: why nothing can be watched; empty when it is
   bool operator==(const Reply&) const = default;
 };
 APO_FIELDS(Reply, nonce, failure, samples, paused, base, kept, inputs_unchanged, confinement, device, state, copy_ns,
-           activity_missing, watch_missing)
+           watch_missing)
 
 // The traces of a worker that died, in shared memory: it writes them before each call and in its signal handler.
 struct SharedStatus {

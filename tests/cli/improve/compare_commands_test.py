@@ -84,7 +84,6 @@ class KeptComparison(CommandsTest):
         self.said(self.apo("show", "c9", code=1).err, "there is no")
 
     def test_is_found_reported_and_audited(self):
-        self.said(self.apo("query", "--commands", "verdict=accepted").out, "json:t")
         sql = "SELECT verdict, speedup > 1.03 FROM command_comparisons WHERE id = 1"
         self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out,
                          "verdict,speedup > 1.03\r\naccepted,1\r\n")

@@ -108,7 +108,7 @@ class Evaluate(CommandTest):
 
     def test_a_known_variant_is_judged_with_settings(self):
         label = "copy/parallel[KILOBYTES_PER_THREAD=256]"
-        document = self.json("evaluate", label, *ON_COPY, "--judge", "quick")
+        document = self.decided("evaluate", label, *ON_COPY, "--judge", "quick", "--json").document
         self.assertEqual((document["variant"], document["verdict"]), (label, "ranked"))
         self.assertEqual(document["experiment"]["candidate"]["settings"]["KILOBYTES_PER_THREAD"], 256)
         self.said(self.apo("evaluate", "e88_forward/simple", "--family", "copy", code=1).out,
@@ -136,7 +136,7 @@ class EvaluateMistakes(CommandTest):
 class QuickJudge(CommandTest):
     def test_ranks_and_leaves_nothing_behind_that_counts(self):
         self.place.write("slow.cpp", EIGHT_COPIES)
-        document = self.json("evaluate", "slow.cpp", *ON_COPY, "--judge", "quick")
+        document = self.decided("evaluate", "slow.cpp", *ON_COPY, "--judge", "quick", "--json").document
         self.assertEqual(document["verdict"], "ranked", document)
         judgement = document["experiment"]["judgement"]
         self.assertEqual((judgement["verdict"], judgement["reason"]), ("inconclusive", "ranked"))
@@ -147,7 +147,7 @@ class QuickJudge(CommandTest):
         self.assertEqual(self.json("query", "--lessons")["lessons"], [])
         self.assertEqual(self.json("research", "copy", "--workload", "n4k")["tried"], [])
         self.assertEqual(self.json("report")["campaign"]["judge_preset"], "auto")
-        self.apo("replay", "1")
+        self.apo("replay", str(document["experiment"]["id"]))
         self.apo("run", "copy", "--judge", "quick", code=1)  # a campaign decides
 
 

@@ -200,7 +200,7 @@ class RecordedProfiles(CommandTest):
         for line, *parts in [
                 ("profile e88_forward/cuda_simple --cache warm", "has no such profile of e88_forward/cuda_simple",
                  "it has e88_forward/cuda_simple on ", "b4_t512_h32_n128 with cold caches", "on GPU-"),
-                ("profile copy/simple", "no such profile of copy/simple", "'apo query --profiles'"),
+                ("profile copy/simple", "no such profile of copy/simple", "the view profiles of 'apo query --sql'"),
                 ("research copy --target cuda", "has no campaign of copy for target cuda")]:
             self.said(self.recorded(*line.split(), code=1).err, "forward.db'", *parts)
         self.said(self.recorded("profile", "e88_forward/cuda_simple", journal="none.db", code=1).err, "none.db")

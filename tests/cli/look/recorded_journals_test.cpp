@@ -93,8 +93,8 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
     std::vector<std::vector<std::string>> commands = {{"list"},
                                                       {"query", "--lessons"},
                                                       {"query"},
-                                                      {"query", "--profiles"},
-                                                      {"query", "--commands"},
+                                                      {"query", "--sql", "SELECT * FROM profiles"},
+                                                      {"query", "--sql", "SELECT * FROM command_comparisons"},
                                                       {"list", "--workers"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});

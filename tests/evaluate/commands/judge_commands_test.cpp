@@ -368,8 +368,6 @@ TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
   comparison.commands.correct = "test $1 = b";
   EXPECT_TRUE(mentions(mistake(comparison), "command A is wrong: incorrect, it fails the check 'test $1 = b'"))
       << mistake(comparison);
-  comparison.commands.correct = "test $APO_SIDE = a";
-  EXPECT_TRUE(mentions(mistake(comparison), "reads $APO_SIDE, which is gone")) << mistake(comparison);
 }
 
 TEST(CommandCorrectness, ABThatIsWrongInATimedRunIsReverted) {

@@ -63,15 +63,6 @@ TEST(RoundLayout, AFixedOneLeavesTheCompilersOrder) {
   EXPECT_EQ(rounds[0].environment.layout, Layout::fixed);
 }
 
-TEST(RoundLayout, AFixedOneKeepsTheOrdersThatItIsGivenWhicheverSlotAnArmIsIn) {
-  const CopyRuntime copy;
-  Links links;
-  run(copy, links.in(copy.runtime()), 4, {.layout = Layout::fixed, .fixed_seeds = {11, 22}});
-  ASSERT_EQ(links.seeds.size(), 8u);
-  EXPECT_EQ(std::count(links.seeds.begin(), links.seeds.end(), 11u), 4);
-  EXPECT_EQ(std::count(links.seeds.begin(), links.seeds.end(), 22u), 4);
-}
-
 TEST(RoundLayout, RoundsThatShareAProcessStillHaveCoinsAndLayoutsOfTheirOwn) {
   const CopyRuntime copy;
   Links links;

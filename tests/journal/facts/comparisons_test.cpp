@@ -178,24 +178,6 @@ TEST_F(ComparisonRows, AMissingNumberIsAMistakeThatNamesTheList) {
   expect_contains(error, "apo query --sql");
 }
 
-TEST_F(ComparisonRows, AreFoundByPredicates) {
-  ProgramComparison comparison = a_finished_comparison();
-  ProgramComparison gate = a_finished_gate();
-  keep(journal, comparison);
-  keep(journal, gate);
-  const auto found = [&](const std::vector<std::string>& words) {
-    return query_commands(journal, parse_query(words)).rows.size();
-  };
-  EXPECT_EQ(found({}), 2U);
-  EXPECT_EQ(found({"verdict=accepted"}), 1U);
-  EXPECT_EQ(found({"verdict!=accepted"}), 1U);
-  EXPECT_EQ(found({"candidate~bench", "speedup>1.02"}), 2U);
-  EXPECT_EQ(found({"since=2027-01-01"}), 0U);
-  EXPECT_EQ(found({"limit=1"}), 1U);
-  expect_contains(error_of([&] { found({"technique=x"}); }), "has no 'technique'");
-  expect_contains(error_of([&] { found({"sort=id"}); }), "command_comparisons");
-}
-
 TEST_F(ComparisonRows, AVerdictThatDoesNotFollowIsFound) {
   ProgramComparison comparison = a_finished_comparison();
   comparison.judgement->rounds = 3;  // two count

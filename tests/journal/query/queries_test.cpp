@@ -148,28 +148,6 @@ TEST_F(Queries, HardwareCountersAreMetricsOfTheProfiledSource) {
   EXPECT_FALSE(newest_profile(journal, profile.configuration, "v", {.machine = "cpu-1", .source_hash = source}));
 }
 
-TEST_F(Queries, ProfilesAreFoundByTheirMetricsWithoutAnExperiment) {
-  const Configuration unjudged{"e88_forward/unjudged", {{"K", 4}}};
-  add_profile(journal,
-              {.configuration = unjudged,
-               .workload = "w",
-               .metrics = {{"dram__bytes_read.sum", 2e9, "byte", {}, {}, 1}, {"waves", 3, "", {}, {}, 1}}},
-              {.machine = "cpu-1"});
-  add_profile(journal, {.configuration = unjudged, .workload = "v"}, {.machine = "cpu-1"});
-  const auto found = [&](const std::vector<std::string>& words) { return query_profiles(journal, parse_query(words)); };
-  const Table one = found({"metric:dram__bytes_read.sum>1e9", "metric:waves<4", "family=e88_forward"});
-  ASSERT_EQ(one.rows.size(), 1u);
-  EXPECT_EQ(std::get<std::string>(one.rows[0].at(2)), "e88_forward/unjudged[K=4]");
-  EXPECT_EQ(one.columns.back(), "waves");
-  EXPECT_EQ(std::get<double>(one.rows[0].back()), 3);
-  EXPECT_EQ(std::get<double>(one.rows[0].at(8)), 2e9);
-  EXPECT_TRUE(found({"metric:waves>3"}).rows.empty());
-  EXPECT_EQ(found({"variant=e88_forward/unjudged", "workload!=w"}).rows.size(), 1u);
-  EXPECT_TRUE(found({"variant=e88_forward/unjudged", "limit=1"}).more);
-  EXPECT_THROW(found({"verdict=accepted"}), UserError);
-  EXPECT_THROW(found({"sort=id"}), UserError);
-}
-
 TEST_F(Queries, SortsLimitsAndPicksColumns) {
   EXPECT_EQ(ids({"sort=-speedup"}), (Ids{2, 4, 3, 1}));
   EXPECT_EQ(ids({"sort=speedup", "limit=2"}), (Ids{1, 3}));

@@ -48,14 +48,13 @@ struct ProfileProcessesTest : ::testing::Test {
 TEST_F(ProfileProcessesTest, AProfileTimesFirstThenSamplesThenCountsAndWhatIsMissingCostsNothingElse) {
   const testing::Stages stages;
   const Profile measured = profile();
-  EXPECT_EQ(
-      stages.about({"start of", "times", "PC", "counters", "counts", "lay out"}),
-      (Names{"lay out the tensors for times", "start of the process for times", "times by events", "times by Activity",
-             "start of the process for PC samples", "PC samples", "start of the process for counters", "counters",
-             "start of the process for counts of instructions", "counts of instructions"}));
+  EXPECT_EQ(stages.about({"start of", "times", "PC", "counters", "counts", "lay out"}),
+            (Names{"lay out the tensors for times", "start of the process for times", "times by events",
+                   "start of the process for PC samples", "PC samples", "start of the process for counters", "counters",
+                   "start of the process for counts of instructions", "counts of instructions"}));
   EXPECT_GT(measured.time_ns, 0);
   EXPECT_EQ(measured.rung, "events");
-  for (const char* part : {"Activity records: ", "counters: ", "PC samples: ", "counts of instructions: "}) {
+  for (const char* part : {"counters: ", "PC samples: ", "counts of instructions: "}) {
     EXPECT_NE(measured.missing.find(part), std::string::npos) << measured.missing;
   }
 }
@@ -64,7 +63,7 @@ TEST_F(ProfileProcessesTest, ChosenCountersComeBeforeTheTimesAndNoInstructionsAr
   const testing::Stages stages;
   profile({.metrics = {"a.sum"}});
   EXPECT_EQ(stages.about({"times by", "PC", "counters", "counts"}),
-            (Names{"counters", "times by events", "times by Activity", "PC samples"}));
+            (Names{"counters", "times by events", "PC samples"}));
 }
 
 TEST_F(ProfileProcessesTest, TheRuntimesFreshProcessIsTheFirstAndTheOthersAreNewOnes) {

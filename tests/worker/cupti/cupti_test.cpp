@@ -1,4 +1,4 @@
-// tests/worker/cupti/cupti_test.cpp - the record of activity without a GPU: sentences, sums, layouts.
+// tests/worker/cupti/cupti_test.cpp - CUPTI without a GPU: sentences, layouts.
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "harness/core/system/overdue.h"
-#include "harness/worker/cupti/activity.h"
 #include "tests/processes.h"
 #include "tests/worker/declarations.h"
 
@@ -63,75 +62,6 @@ TEST(Cupti, OnlyVersionsOfKnownLayoutAreTaken) {
   }
 }
 
-TEST(Activity, WithoutALibrarySaysWhyAndMeasuresNothing) {
-  const Environment chosen("APO_CUPTI_LIBRARY", "/nonexistent");
-  Activity activity;
-  activity.begin();
-  const ActivitySpan span = activity.end();
-  EXPECT_EQ(span.ns, 0);
-  EXPECT_EQ(span.kernels, 0);
-  EXPECT_NE(activity.missing().find("CUPTI does not load"), std::string::npos) << activity.missing();
-}
-
-TEST(Activity, WithoutADriverSaysThatItDoesNotStart) {
-  std::string missing;
-  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr || cupti::load_library(missing) == nullptr) {
-    GTEST_SKIP() << "this machine has a CUDA driver, or no CUPTI";
-  }
-  Activity activity;
-  activity.begin();
-  EXPECT_NE(activity.missing().find("CUPTI does not start: CUPTI_ERROR_"), std::string::npos) << activity.missing();
-  activity.stop();
-  EXPECT_EQ(activity.end().kernels, 0);
-}
-
-TEST(ModuleWatch, WithoutALibraryOrADriverSaysWhyAndHasNoImages) {
-  ModuleWatch watch;
-  EXPECT_EQ(watch.missing(), "nobody asked for it");
-  {
-    const Environment chosen("APO_CUPTI_LIBRARY", "/nonexistent");
-    watch.start();
-    EXPECT_NE(watch.missing().find("CUPTI does not load"), std::string::npos) << watch.missing();
-  }
-  std::string missing;
-  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr && cupti::load_library(missing) != nullptr) {
-    watch.start();
-    EXPECT_NE(watch.missing().find("CUPTI_ERROR_"), std::string::npos) << watch.missing();
-  }
-  EXPECT_TRUE(watch.images({"k"}).empty());
-  watch.stop();
-}
-
-TEST(ActivityRecords, SpanAllStreamsFromTheFirstBeginToTheLastEnd) {
-  ActivityRecords records;
-  EXPECT_EQ(records.span().ns, 0);
-  for (const cupti::TimedRecord& record : {cupti::TimedRecord{cupti::kConcurrentKernel, {}, 2'000, 9'000},
-                                           {cupti::kConcurrentKernel, {}, 1'500, 3'000},
-                                           {cupti::kMemset, {}, 8'000, 12'000}}) {
-    records.add(&record);
-  }
-  EXPECT_EQ(records.span().ns, 10'500);
-  EXPECT_EQ(records.span().kernels, 2) << "a fill is work, but no kernel";
-  EXPECT_EQ(records.untimed(), 0);
-}
-
-TEST(ActivityRecords, OtherKindsArePassedOver) {
-  ActivityRecords records;
-  const cupti::TimedRecord overhead{17, {}, 1, 1'000'000};
-  records.add(&overhead);
-  EXPECT_EQ(records.span().ns, 0);
-}
-
-TEST(ActivityRecords, WithoutATimeAreCounted) {
-  ActivityRecords records;
-  for (const cupti::TimedRecord& record :
-       {cupti::TimedRecord{cupti::kConcurrentKernel, {}, 0, 0}, {cupti::kConcurrentKernel, {}, 9, 8}}) {
-    records.add(&record);
-  }
-  EXPECT_EQ(records.untimed(), 2);
-  EXPECT_EQ(records.span().ns, 0);
-}
-
 TEST(Overdue, HappensOnlyWhenTheTimeHasPassed) {
   std::atomic<int> done{0};
   {
@@ -143,23 +73,6 @@ TEST(Overdue, HappensOnlyWhenTheTimeHasPassed) {
 }
 
 #ifdef CUPTI_API_VERSION
-template <class Record>
-void expect_beginning_of() {
-  APO_SAME_PLACES(cupti::TimedRecord, Record, kind, kind, start, start, end, end);
-  EXPECT_LE(sizeof(cupti::TimedRecord), sizeof(Record));
-}
-
-TEST(CuptiDeclarations, EveryRecordOfTheHeaderBeginsAsOurs) {
-  expect_beginning_of<CUpti_ActivityKernel8>();
-  expect_beginning_of<CUpti_ActivityKernel9>();
-  expect_beginning_of<CUpti_ActivityMemcpy5>();
-  expect_beginning_of<CUpti_ActivityMemset4>();
-#if CUPTI_API_VERSION >= 130000
-  expect_beginning_of<CUpti_ActivityKernel10>();
-  expect_beginning_of<CUpti_ActivityMemcpy6>();
-#endif
-}
-
 TEST(CuptiDeclarations, ModulesOfTheHeaderAreLaidOutAsOurs) {
   APO_SAME_VALUES(cupti, CUPTI_, kResourceDomain, CB_DOMAIN_RESOURCE, kModuleLoaded, CBID_RESOURCE_MODULE_LOADED);
   APO_SAME(cupti::ResourceData, CUpti_ResourceData, descriptor, resourceDescriptor);

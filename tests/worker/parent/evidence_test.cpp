@@ -145,23 +145,6 @@ TEST(Samples, AHostSampleHasNoDeviceTimeAndADeviceTimeFitsTheHosts) {
   EXPECT_TRUE(mistake_in(samples, kRequest, 100, 150, Target::cuda));
 }
 
-TEST(Samples, ASecondClockThatNobodyAskedForIsFound) {
-  RunRequest recorded = kRequest;
-  recorded.activity = true;
-  auto samples = honest();
-  samples[0].device_ns = 5;
-  samples[0].activity_ns = 4;
-  samples[0].activity_kernels = 1;
-  EXPECT_EQ(mistake_in(samples, recorded, 100, 150, Target::cuda), std::nullopt);
-  EXPECT_TRUE(mistake_in(samples, kRequest, 100, 150, Target::cuda)) << "not recorded";
-  EXPECT_TRUE(mistake_in(samples, recorded, 100, 150)) << "nothing records a host candidate";
-  samples[0].activity_ns = -4;
-  EXPECT_TRUE(mistake_in(samples, recorded, 100, 150, Target::cuda));
-  samples[0].activity_ns = 4;
-  samples[0].activity_kernels = -1;
-  EXPECT_TRUE(mistake_in(samples, recorded, 100, 150, Target::cuda));
-}
-
 TEST(Samples, AnotherOrderIsFound) {
   auto samples = honest();
   samples[0].slot = 1;
