@@ -9,7 +9,6 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 usage="usage: experiments/other_device.sh BUNDLE OUT"
 bundle=$(readlink -f "${1:?$usage}")
 mkdir -p "${2:?$usage}"
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root
 cd "$2" || exit 1
 tar xJf "$root/experiments/nvidia-h100/replayed.tar.xz"
 here=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
@@ -26,7 +25,7 @@ row() {
 exported() {
   local fallback=e88_forward/cuda_simple
   [ "$2" = e88_forward ] || fallback='e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]'
-  "$bundle/apo" export --torch "$2" --journal "${2#e88_}.db" --output "$1" --fallback "$fallback" "${@:3}" >"$1-$2.txt" 2>&1
+  APO_HOME=$root LD_LIBRARY_PATH=$bundle/lib:${LD_LIBRARY_PATH:-} "$bundle/apo" export --torch "$2" --journal "${2#e88_}.db" --output "$1" --fallback "$fallback" "${@:3}" >"$1-$2.txt" 2>&1
 }
 table() {
   echo "On $here: rows of $elsewhere"
@@ -50,7 +49,8 @@ table() {
   row "all tests of the op" "OK" op-test-e88_backward.txt
   for family in e88_forward e88_backward; do
     exported own $family --on-this-device
-    row "$family --on-this-device" "measured on $here" own-$family.txt
+    row "$family --on-this-device" "again, as experiment" own-$family.txt
+    row "its table" "measured on $here" own-$family.txt
   done
   python3 own/test_e88_forward.py Cases.test_outputs_are_as_near_as_the_contract_asks >own-test.txt 2>&1
   row "its op, twelve shapes" "e88_forward on cuda: 12 cases right" own-test.txt

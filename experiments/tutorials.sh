@@ -10,7 +10,12 @@ bundle=$(readlink -f "${1:?$usage}")
 mkdir -p "${2:?$usage}"
 out=$(readlink -f "$2")
 shift 2
-export PATH=$bundle:$PATH LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root HOME=$out
+HOME=$(mktemp -d)
+export HOME PATH=$HOME/bin:$PATH
+mkdir "$HOME/bin"
+# Other programs have their own libraries.
+printf '#!/bin/sh\nAPO_HOME=%s LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root" "$bundle/lib:${LD_LIBRARY_PATH:-}" "$bundle/apo" >"$HOME/bin/apo"
+chmod +x "$HOME/bin/apo"
 failed=0
 printf '| page | command | exit code | seconds |\n|---|---|---|---|\n' | tee "$out/tutorials.md"
 for page; do
@@ -21,7 +26,7 @@ for page; do
     eval "$line" </dev/null >>"$out/$page.log" 2>&1
     code=$?
     [ $code = 0 ] || failed=1
-    printf '| %s | `%s` | %s | %.1f |\n' "$page" "$(cut -c 1-80 <<<"$line")" $code "$(($(date +%s%N) - start))e-9" | tee -a "$out/tutorials.md"
+    printf '| %s | %s | %s | %.1f |\n' "$page" "$(cut -c 1-80 <<<"$line")" $code "$(($(date +%s%N) - start))e-9" | tee -a "$out/tutorials.md"
   done < <(awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "docs/tutorial-$page.md" | grep -vE 'by_|rows\.cpp|--target host')
 done
 exit $failed

@@ -19,7 +19,7 @@ void heat_step(const float* u, float* next, int rows, int cols, float rate) {
 }
 
 int main() {
-  constexpr int kSize = 4096;
+  constexpr int kSize = 2048;
   constexpr std::size_t kBytes = sizeof(float) * kSize * kSize;
   std::vector<float> plate(kBytes / sizeof(float), 0.0F);
   plate[kSize * (kSize / 2) + kSize / 2] = 1e6F;
