@@ -13,7 +13,7 @@ class Model(nn.Module):
         return y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
 
 
-tokens = 4096
+tokens = 2048
 features = 1024
 
 
