@@ -15,6 +15,14 @@ fi
 for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so; do
   [ ! -e "$root/build/release/bin/$file" ] || cp "$root/build/release/bin/$file" "$folder/"
 done
+# The two builds of examples/ci, for experiments/suite_gate.sh.
+for side in OFF ON; do
+  if cmake -S "$root/examples/ci" -B "$root/build/ci/$side" -DPLANTED=$side >/dev/null 2>&1; then
+    cmake --build "$root/build/ci/$side" >/dev/null
+    mkdir -p "$folder/$side"
+    cp "$root/build/ci/$side/library_benchmarks" "$folder/$side/"
+  fi
+done
 # The C and C++ run-time libraries are the other machine's own.
-ldd "$folder/apo" | awk '$2 == "=>" { print $3 }' | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
+ldd "$folder/apo" "$folder"/O*/library_benchmarks | awk '$2 == "=>" { print $3 }' | sort -u | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
   xargs -I{} cp -L {} "$folder/lib/"

@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
+#include "harness/core/expression/expression.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/profile/application/application_summary.h"
 #include "harness/research/diagnosis/diagnosis.h"
@@ -24,38 +29,49 @@ struct Difference {
   Json configuration_a;
 };
 
-// What serves that machine, by family: its own rows, else those of the first device of its model, else of its
-// instruction set, and the fallbacks, as the header chooses.
-void add_rows(const Json& family, const Machine& machine, std::map<std::string, Json>& rows) {
-  Json found;
-  for (const auto& [key, own] : {std::pair("id", machine.id), {"model", machine.model}, {"isa", machine.isa}}) {
+// As the table's header has it: measured 3: on this device, 2: on another of its model, 1: on another model.
+int nearness(const Json& measured_on, const Machine& machine) {
+  return !machine.id.empty() && measured_on.value("id", "") == machine.id ? 3
+         : measured_on.value("model", "") == machine.model                ? 2
+                                                                          : 1;
+}
+
+// The rows that can serve the machine, nearest first and fallbacks last; of each class those of one distance.
+std::vector<Json> rows_for(const Json& family, const Machine& machine) {
+  const DeviceFacts facts = device_facts(machine);
+  const Symbols symbols = {{"compute_capability", 10 * facts.major + facts.minor}};
+  std::vector<Json> rows;
+  const auto add = [&](const Json& farther) {
+    std::set<Json> served;
+    std::ranges::transform(rows, std::inserter(served, served.end()), [](const Json& row) { return row.at("class"); });
+    std::ranges::copy_if(farther, std::back_inserter(rows), [&](const Json& row) {
+      return !served.contains(row.at("class")) && evaluate(row.value("devices", "1"), symbols) != 0;
+    });
+  };
+  for (const int near : {3, 2, 1}) {
     for (const Json& device : family.at("devices")) {
-      if (found.is_null() && !own.empty() && device.at("device").value(key, "") == own) {
-        found = device.at("rows");
+      if (nearness(device.at("device"), machine) == near) {
+        add(device.at("rows"));
       }
     }
   }
-  for (const Json& row : family.value("fallbacks", Json::array())) {
-    found.push_back(row);
-  }
-  if (!found.is_null()) {
-    rows.emplace(family.at("family").get<std::string>(), found);
-  }
+  add(family.value("fallbacks", Json::array()));
+  return rows;
 }
 
-std::map<std::string, Json> rows_of(const std::vector<std::string>& documents, const Machine& machine) {
-  std::map<std::string, Json> rows;
+std::map<std::string, std::vector<Json>> rows_of(const std::vector<std::string>& documents, const Machine& machine) {
+  std::map<std::string, std::vector<Json>> rows;
   for (const std::string& document : documents) {
     const Json parsed = Json::parse(document);
     for (const Json& family : parsed.at("families")) {
-      add_rows(family, machine, rows);
+      rows.emplace(family.at("family").get<std::string>(), rows_for(family, machine));
     }
   }
   return rows;
 }
 
 // The row of the class, else the first fallback; null where there is neither.
-Json configuration_for(const Json& rows, const Json& workload_class) {
+Json configuration_for(const std::vector<Json>& rows, const Json& workload_class) {
   for (const Json& row : rows) {
     if (row.at("class") == workload_class || row.at("class").is_null()) {
       return row.at("configuration");
@@ -66,7 +82,7 @@ Json configuration_for(const Json& rows, const Json& workload_class) {
 
 std::vector<Difference> differences_of(const std::vector<std::string>& a, const std::vector<std::string>& b,
                                        const Machine& machine) {
-  const std::map<std::string, Json> rows_a = rows_of(a, machine);
+  const auto rows_a = rows_of(a, machine);
   std::vector<Difference> differences;
   for (const auto& [family, rows] : rows_of(b, machine)) {
     const auto other = rows_a.find(family);

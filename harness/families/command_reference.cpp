@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -218,7 +219,8 @@ TensorMap fill(const CommandReference& self, const Axes& axes, std::uint64_t see
 }
 
 TensorMap moved(const CommandReference& self, const TensorMap& inputs, int number) {
-  const double by = self.working == DType::f64 ? 0x1p-53 : 0x1p-24;
+  // A unit in the last place: a sum of many terms in another order rounds more often than the inputs.
+  const double by = self.working == DType::f64 ? 0x1p-52 : 0x1p-23;
   TensorMap result = inputs;
   for (const TensorSpec& tensor : self.contract.tensors) {
     if (tensor.role == Role::output || !is_float(tensor.dtype)) {
@@ -261,6 +263,37 @@ void add_errors(const CommandReference& self, const TensorMap& outputs, const Te
   }
 }
 
+// Few runs make the noise of an element, which by chance may all be near the expected value. So it is at least the root
+// mean square of the elements that have any and whose values have the same power of two. Values below their own root
+// mean square may be what is left of larger ones, and are taken for as large.
+void pool_noise(std::vector<double>& noise, const std::vector<double>& reference) {
+  struct Pool {
+    double squares = 0;
+    double count = 0;
+  };
+  double typical = 0;
+  for (const double value : reference) {
+    typical += std::isfinite(value) ? value * value / static_cast<double>(reference.size()) : 0;
+  }
+  typical = std::sqrt(typical);
+  std::map<int, Pool> pools;
+  const auto pool_of = [&](std::size_t i) -> Pool& {
+    return pools[std::ilogb(std::max(typical, std::fabs(reference[i])))];
+  };
+  const auto is_noisy = [&](std::size_t i) { return noise[i] > 0 && std::isfinite(noise[i]); };
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    if (is_noisy(i)) {
+      pool_of(i).squares += noise[i] * noise[i];
+      pool_of(i).count += 1;
+    }
+  }
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    if (is_noisy(i)) {
+      noise[i] = std::max(noise[i], std::sqrt(pool_of(i).squares / pool_of(i).count));
+    }
+  }
+}
+
 TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
   TensorMap squares;
   int runs = 0;
@@ -278,7 +311,11 @@ TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap&
     const std::vector<double>& reference = expected.at(name);
     const bool rounded = is_rounded(dtype, reference);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = std::max(std::sqrt(values[i] / runs), rounded ? kOfRounding * rounding_of(dtype, reference[i]) : 0);
+      values[i] = std::sqrt(values[i] / runs);
+    }
+    pool_noise(values, reference);
+    for (std::size_t i = 0; rounded && i < values.size(); ++i) {
+      values[i] = std::max(values[i], kOfRounding * rounding_of(dtype, reference[i]));
     }
   }
   return squares;

@@ -10,7 +10,8 @@ namespace apo {
 namespace {
 
 std::string row(const std::string& label, const std::string& workload_class, const std::string& evidence) {
-  return fmt::format(R"({{"class": {}, "configuration": {{"label": "{}"}}, "evidence": {}}})",
+  return fmt::format(R"({{"class": {}, "devices": "compute_capability == 90", "configuration": {{"label": "{}"}},
+    "evidence": {}}})",
                      workload_class.empty() ? "null" : "\"" + workload_class + "\"", label, evidence);
 }
 
@@ -30,7 +31,7 @@ std::vector<std::string> dispatch_of(const std::string& rows) {
           rows + "]}]}]}"};
 }
 
-const Machine kGpu = {.id = "gpu", .model = "H"};
+const Machine kGpu = {.id = "gpu", .model = "H", .isa = "sm_90"};
 const std::string kSimple = row("f/simple", "", kUnmeasured);
 
 // Two steps, each 20 ns of the kernels: 40 % of a step of 50 ns.
@@ -55,13 +56,14 @@ TEST(Expectation, TheKernelsEffectIsTheCertifiedOneAgainstWhatAHas) {
   EXPECT_DOUBLE_EQ(effect.kernel_lower, 2.5);
 }
 
-TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
+TEST(Expectation, ATableServesOtherDevicesOfItsComputeCapability) {
   const auto missing_for = [](const Machine& machine) {
     return kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), machine)
         .missing;
   };
-  EXPECT_EQ(missing_for({.id = "another", .model = "H"}), "");
-  EXPECT_NE(missing_for({.id = "another", .model = "N"}).find("do not differ"), std::string::npos);
+  EXPECT_EQ(missing_for({.id = "another", .model = "H", .isa = "sm_90"}), "");
+  EXPECT_EQ(missing_for({.id = "another", .model = "N", .isa = "sm_90"}), "");
+  EXPECT_NE(missing_for({.id = "another", .model = "N", .isa = "sm_80"}).find("do not differ"), std::string::npos);
 }
 
 TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {

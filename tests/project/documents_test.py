@@ -12,11 +12,12 @@ import unittest
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.path.abspath(os.environ.get("APO_PROGRAM", os.path.join(CHECKOUT, "build/release/bin/apo")))
+PYTHON_WITH_TORCH = "/usr/bin/python3"
 FOLDERS = ["docs", "examples/agent", "examples/e88_lm", "examples/pytorch_e88"]
 # Pages whose commands need neither the journal nor the measured roofs of the pages before them.
-PAGES_OF_THEIR_OWN = ["commands.md", "executor.md", "families.md"]
+PAGES_OF_THEIR_OWN = ["commands.md", "executor.md", "families.md", "tutorial-agents.md", "tutorial-cuda.md"]
 # Commands that measure, or build for seconds.
-JUDGING = {"bench", "compare", "evaluate", "family", "register", "replay", "run", "selftest", "space",
+JUDGING = {"bench", "compare", "evaluate", "family", "import", "register", "replay", "run", "selftest", "space",
            "try", "verify"}
 
 
@@ -131,15 +132,22 @@ class WorkingCopy:
         os.symlink(PROGRAM, os.path.join(self.folder, "apo"))
         return self
 
+    def project_of(self, page):
+        """The folder in which the commands of a page run: that of a tutorial is copied as its first lines say."""
+        made = re.search(r"^(cp .*) && cd ~/(\S+)$", read(page), re.MULTILINE)
+        if made:
+            subprocess.run(made[1], shell=True, cwd=self.folder, env={**os.environ, "HOME": self.folder}, check=True)
+        return os.path.join(self.folder, made[2] if made else "")
+
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def run(self, command):
+    def run(self, command, folder):
         # Tests that run beside this one are not waited for: no verdict here needs quiet.
         environment = {**os.environ, "APO_HOME": CHECKOUT, "APO_JOURNAL": "", "XDG_RUNTIME_DIR": self.folder,
                        "APO_CACHE": os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "test-cache"),
-                       "PATH": self.folder + ":" + os.environ["PATH"]}
-        return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.folder, env=environment, text=True,
+                       "PATH": ":".join([self.folder, os.path.dirname(PYTHON_WITH_TORCH), os.environ["PATH"]])}
+        return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=1800, check=False)
 
@@ -151,6 +159,7 @@ class RunsCommands(unittest.TestCase):
         ran = set()  # a page that repeats a command shows what it showed before
         with WorkingCopy() as copy:
             for path in paths:
+                folder = copy.project_of(path)
                 for line, command, runs in commands_of(read(path)):
                     if not runs or command in ran:
                         continue
@@ -159,10 +168,11 @@ class RunsCommands(unittest.TestCase):
                         break
                     ran.add(command)
                     begin = time.monotonic()
-                    result = copy.run(command)
+                    result = copy.run(command, folder)
                     print(f"{time.monotonic() - begin:6.1f} s  {path}:{line}  {command}", flush=True)
+                    restless = result.returncode == 2 and "too noisy" in result.stdout
                     with self.subTest(f"{path}:{line}: {command}"):
-                        self.assertEqual(result.returncode, 0, result.stdout)
+                        self.assertTrue(result.returncode == 0 or restless, result.stdout)
 
 
 class Documents(RunsCommands):
@@ -197,11 +207,16 @@ class Documents(RunsCommands):
 
 class AllDocuments(RunsCommands):
     def test_commands_end_well(self):
-        self.check([path for path in pages() if os.path.basename(path) not in PAGES_OF_THEIR_OWN], True)
+        self.check([path for path in pages() if os.path.basename(path) not in [*PAGES_OF_THEIR_OWN, "tutorial-pytorch.md"]], True)
 
     def test_commands_of_pages_of_their_own_end_well(self):
         for name in PAGES_OF_THEIR_OWN:
             self.check([os.path.join(CHECKOUT, "docs", name)], True)
+
+    def test_commands_of_the_tutorial_with_pytorch_end_well(self):
+        if subprocess.run([PYTHON_WITH_TORCH, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest(f"{PYTHON_WITH_TORCH} has no PyTorch")
+        self.check([os.path.join(CHECKOUT, "docs/tutorial-pytorch.md")], True)
 
 
 class Markdown(unittest.TestCase):

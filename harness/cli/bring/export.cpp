@@ -204,11 +204,13 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_option("--family", options->of_family, "traces: of this kernel family alone; definition: of this one");
   app.add_option("--reference", options->reference,
                  "definition: Python file with run(), for a family whose reference is not in Python");
-  app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
+  auto* device =
+      app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
   app.add_option("--output", options->output, "write to this folder; traces: to this file");
   app.add_flag(
-      "--on-this-device", options->on_this_device,
-      "first judge the rows that were measured on other devices again on this one, whose rows come first there");
+         "--on-this-device", options->on_this_device,
+         "first judge the rows that were measured on other devices again on this one, whose rows come first there")
+      ->excludes(device);
   app.add_option(
          "--fallback", options->request.fallbacks,
          "variant for what no measured row serves, on every device of its target, marked as unmeasured; may repeat, "

@@ -95,75 +95,58 @@ int exit_code(GateVerdict verdict) {
   return kGateFailed;
 }
 
-int answer(const GateOptions& options, const std::vector<GatedPair>& gated, const nlohmann::ordered_json& document,
-           const std::string& text, const Globals& globals) {
-  print_answer(globals, document, gate_text(gated) + text);
+void write_junit(const GateOptions& options, const std::vector<GatedPair>& gated, Unresolved unresolved) {
   if (!options.junit.empty()) {
-    write_file_atomically(options.junit, gate_junit(gated, Unresolved::error));
+    write_file_atomically(options.junit, gate_junit(gated, unresolved));
   }
-  return exit_code(overall(gated));
 }
 
-// In the form of a pair of variants; `figure` is absent where nothing was timed.
-GatedPair gated_pair(const ProgramComparison& comparison, const std::string& label, const std::string& metric,
-                     const Figure* figure, GateVerdict verdict) {
+// A figure of no rounds is no number: nothing was timed.
+void add_number(GatedPair& pair, const Figure& figure) {
+  if (figure.count > 0) {
+    pair.outcome.state.workloads = {{.answer = *pair.outcome.gate == GateVerdict::passed      ? GateAnswer::passed
+                                               : *pair.outcome.gate == GateVerdict::regressed ? GateAnswer::regressed
+                                                                                              : GateAnswer::undecided,
+                                     .rounds = figure.count,
+                                     .effect = std::log(figure.change),
+                                     .lower = std::log(figure.lower),
+                                     .upper = std::log(figure.upper)}};
+  }
+}
+
+// In the form of pairs of variants: one of a single metric and of commands that failed, else one a benchmark.
+std::vector<GatedPair> gated_pairs(const ProgramComparison& comparison) {
   const Judgement& judgement = *comparison.judgement;
-  GatedPair pair{
-      .label = label,
-      .workloads = {metric},
-      .outcome = {.judgement = judgement, .outcome = comparison.outcome, .gate = verdict},
+  GatedPair whole{
+      .label = comparison.b,
+      .workloads = {comparison.commands.metric},
+      .outcome = {.judgement = judgement, .outcome = comparison.outcome, .gate = comparison.gate},
       .gates = {{.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
                  .outcome = comparison.outcome,
                  .evidence = judgement.sentence,
                  .seconds = judgement.seconds}},
       .rounds = static_cast<std::size_t>(std::ranges::count(comparison.rounds, RoundStage::gate, &Round::stage))};
-  if (figure != nullptr && figure->count > 0) {
-    pair.outcome.state.workloads = {{.answer = verdict == GateVerdict::passed      ? GateAnswer::passed
-                                               : verdict == GateVerdict::regressed ? GateAnswer::regressed
-                                                                                   : GateAnswer::undecided,
-                                     .rounds = figure->count,
-                                     .effect = std::log(figure->change),
-                                     .lower = std::log(figure->lower),
-                                     .upper = std::log(figure->upper)}};
-  }
-  return pair;
-}
-
-// One of a single metric and of commands that failed, else one a benchmark.
-std::vector<GatedPair> gated_pairs(const ProgramComparison& comparison) {
   if (!is_suite(comparison) || comparison.outcome != Outcome::valid) {
-    const Figure* figure = comparison.figures.empty() ? nullptr : &comparison.figures.front();
-    return {gated_pair(comparison, comparison.b, comparison.commands.metric, figure, *comparison.gate)};
+    if (!comparison.figures.empty()) {
+      add_number(whole, comparison.figures.front());
+    }
+    return {whole};
   }
+  whole.gates.clear();
+  whole.outcome.judgement.seconds = 0;  // that of the suite is no benchmark's
   std::vector<GatedPair> pairs;
   for (const Figure& figure : comparison.figures) {
     if (figure.finding) {
-      const GateVerdict verdict = figure.finding == QualityFinding::worse          ? GateVerdict::regressed
-                                  : figure.finding == QualityFinding::inconclusive ? GateVerdict::undecided
-                                                                                   : GateVerdict::passed;
-      GatedPair& pair =
-          pairs.emplace_back(gated_pair(comparison, figure.metric, comparison.commands.metric, &figure, verdict));
+      GatedPair& pair = pairs.emplace_back(whole);
+      pair.label = figure.metric;
+      pair.outcome.gate = figure.finding == QualityFinding::worse          ? GateVerdict::regressed
+                          : figure.finding == QualityFinding::inconclusive ? GateVerdict::undecided
+                                                                           : GateVerdict::passed;
       pair.outcome.judgement.sentence = std::string(benchmark_word(*figure.finding)) + "; " + power_text(figure);
-      pair.outcome.judgement.seconds = 0;  // that of the suite is no benchmark's
-      pair.gates.clear();
+      add_number(pair, figure);
     }
   }
   return pairs;
-}
-
-int answer_of_suite(const GateOptions& options, const ProgramComparison& comparison, const Globals& globals) {
-  const std::vector<GatedPair> pairs = gated_pairs(comparison);
-  auto document = gate_document(pairs, std::expm1(comparison.margin));
-  document["verdict"] = to_string(*comparison.gate);
-  document["commands"] = to_document(comparison);
-  print_answer(globals, document, suite_text(comparison));
-  if (!options.junit.empty()) {
-    write_file_atomically(options.junit, gate_junit(pairs, Unresolved::skipped));
-  }
-  if (!options.markdown.empty()) {
-    write_file_atomically(options.markdown, report::render_suite_summary(comparison));
-  }
-  return exit_code(*comparison.gate);
 }
 
 int gate_two_commands(const GateOptions& options, const Globals& globals) {
@@ -184,13 +167,17 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
   ConsoleObserver observer(globals);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   const ProgramComparison comparison = compare_commands(workspace, &journal, std::move(asked), target, observer);
-  if (is_suite(comparison)) {
-    return answer_of_suite(options, comparison, globals);
-  }
+  const bool suite = is_suite(comparison);
   const std::vector<GatedPair> gated = gated_pairs(comparison);
   auto document = gate_document(gated, margin);
+  document["verdict"] = to_string(*comparison.gate);
   document["commands"] = to_document(comparison);
-  return answer(options, gated, document, comparison_text(comparison), globals);
+  print_answer(globals, document, suite ? suite_text(comparison) : gate_text(gated) + comparison_text(comparison));
+  write_junit(options, gated, suite ? Unresolved::skipped : Unresolved::error);
+  if (!options.markdown.empty()) {
+    write_file_atomically(options.markdown, report::render_suite_summary(comparison));
+  }
+  return exit_code(*comparison.gate);
 }
 
 int gate(const GateOptions& options, const Globals& globals) {
@@ -208,7 +195,9 @@ int gate(const GateOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const std::vector<GatedPair> gated = run_gate(workspace, request, observer);
-  return answer(options, gated, gate_document(gated, margin), "", globals);
+  print_answer(globals, gate_document(gated, margin), gate_text(gated));
+  write_junit(options, gated, Unresolved::error);
+  return exit_code(overall(gated));
 }
 
 }  // namespace

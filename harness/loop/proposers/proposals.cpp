@@ -153,8 +153,14 @@ class Taking {
   void take_source(const ProposedCandidate& candidate, Proposal& proposal) {
     const std::string text = text_of(candidate);
     const std::string extension = extension_of(candidate, text);
-    const fs::path path =
-        waiting_folder(place_.workspace, place_.family.name) / (file_name(candidate, text) + extension);
+    const std::string name = file_name(candidate, text);
+    if (place_.family.name + "/" + name == place_.incumbent.variant) {  // by the hash of its text
+      proposal.state = ProposalState::repeated;
+      proposal.configuration = place_.incumbent;
+      proposal.why = "it is the incumbent";
+      return;
+    }
+    const fs::path path = waiting_folder(place_.workspace, place_.family.name) / (name + extension);
     write_file_atomically(path, with_metadata(candidate, text, extension == ".py",
                                               place_.workspace.catalogue().get(place_.incumbent.variant)));
     try {

@@ -1,4 +1,5 @@
 # tests/cli/improve/proposer_test.py - commands that propose candidates, good ones and those that a campaign survives.
+import hashlib
 import json
 import os
 import subprocess
@@ -89,6 +90,16 @@ class ProposersOfACampaign(CommandTest):
 
 
 class Proposers(CommandTest):
+    def test_the_incumbent_that_is_proposed_again_is_repeated(self):
+        source = variant("mine")
+        name = "mine_" + hashlib.sha256(source.encode()).hexdigest()[:8]
+        self.place.write(f".apo/variants/copy/{name}.cpp", variant(name))
+        self.place.write("answer", json.dumps({"source": source}) + "\n")
+        ran = self.judged(self.place, *RUN, "--baseline", "copy/" + name, "--candidates", "1", "--json", "--proposer",
+                          f"cat '{self.place.path('answer')}'")
+        [proposal] = ran.document["proposer_calls"][0]["proposals"]
+        self.assertEqual((proposal["state"], proposal["why"]), ("repeated", "line 1: it is the incumbent"))
+
     def test_what_was_wrong_with_the_last_answer_is_told_and_stands_in_the_next_campaigns_first_brief(self):
         def run(proposer):
             return self.judged(self.place, *RUN, "--baseline", "copy/simple", "--candidates", "1", "--proposer",
