@@ -13,7 +13,8 @@ import sys
 
 # Of library_benchmarks.cpp, and of gpu_benchmarks.cu at each of its two sizes.
 PLANTED = {"sum/1024", "dot/256", "fnv/512", "scan/2048", "poly/1024"}.union(
-    f"{name} [Threads={size}]" for name in ["multiply_add", "square_root", "hash", "shuffle", "neighbours"] for size in [16384, 131072])
+    f"{name} [Threads={size}]" for name in ["multiply_add", "square_root", "hash", "shuffle", "neighbours"]
+    for size in [16384, 131072])
 ROUNDS = 14
 
 

@@ -14,6 +14,7 @@ def rows(x, gate, weight, y, features, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * features
     at = tl.arange(0, BLOCK)
     inside = at < features
-    one = tl.load(x + start + at, mask=inside, other=0.0) * tl.sigmoid(tl.load(gate + start + at, mask=inside, other=0.0))
+    open_by = tl.sigmoid(tl.load(gate + start + at, mask=inside, other=0.0))
+    one = tl.load(x + start + at, mask=inside, other=0.0) * open_by
     scale = tl.rsqrt(tl.sum(one * one, axis=0) / features + 1e-5)
     tl.store(y + start + at, one * scale * tl.load(weight + at, mask=inside, other=0.0), mask=inside)
