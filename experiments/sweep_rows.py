@@ -154,25 +154,35 @@ def backward(settings):
     return [{"THREADS": t, "VECTORS": v, "ROWS": r, "BLOCKS_PER_SM": b} for t, v, rs, bs in settings for r in rs for b in bs]
 
 
+def of(pairs, rows, blocks):
+    return [{"THREADS": t, "VECTORS": v, "ROWS": r, "BLOCKS_PER_SM": b} for t, v in pairs for r in rows if r * v <= 8 for b in blocks if b * t <= 2048]
+
+
 R = "cuda_registers"
-SETTINGS = {
-    ("row_softmax", R, 4096, 1024): [{"THREADS": t, "VECTORS": 256 // t, "ROWS": r, "STREAMED": s} for t, rs in ((32, (1, 2, 4, 8)), (64, (1, 2, 4)), (128, (1, 2)), (256, (1,))) for r in rs for s in (0, 1)],
-    ("row_softmax", R, 16384, 131072): [{"THREADS": t, "VECTORS": v, "ROWS": 1, "CLUSTER": c, "STREAMED": s} for t, v, c in ((512, 8, 8), (1024, 8, 4), (1024, 4, 8), (512, 16, 4), (256, 16, 8)) for s in (0, 1)],
-    ("rms_norm", R, 4096, 2048): of(((256, 1), (128, 2), (64, 4), (32, 8)), (1, 2, 4, 8)),
-    ("rms_norm", R, 16384, 8192): of(((1024, 1), (512, 2), (256, 4), (128, 8)), (1, 2, 4)),
-    ("layer_norm", R, 4096, 2048): of(((256, 1), (128, 2), (64, 4), (32, 8)), (1, 2, 4, 8), (0,)),
-    ("layer_norm", R, 16384, 4096): of(((512, 1), (256, 2), (128, 4), (64, 8)), (1, 2, 4)),
-    ("layer_norm_backward", R, 4096, 2048): backward(((256, 1, (1, 2, 4), (1, 2, 3, 4)), (128, 2, (1, 2), (2, 4, 6)))),
-    ("layer_norm_backward", R, 16384, 4096): backward(((512, 1, (1, 2, 4), (1, 2)), (256, 2, (1, 2), (1, 2, 3)))),
-    ("cross_entropy", "cuda_row_in_shared", 8192, 50304): [{"THREADS": t, "BLOCKS_PER_SM": b, "STAGES": s} for t, b, s in ((512, 2, 1), (1024, 2, 1), (256, 2, 1), (512, 1, 2), (1024, 1, 2), (1024, 1, 1))],
-}
+SETTINGS = [
+    ("row_softmax", 4096, 1024, R, [{"THREADS": t, "VECTORS": 256 // t, "ROWS": r} for t, r in ((32, 4), (64, 1), (64, 2), (64, 4), (128, 1))]),
+    ("row_softmax", 16384, 131072, "cuda_cluster_row", [{"THREADS": t, "VECTORS": v, "CLUSTER": c, "STAGES": s, "BLOCKS_PER_SM": b, "ROWS": r} for t, v, c, s, b in ((512, 8, 8, 1, 2), (512, 8, 8, 2, 1), (512, 8, 8, 3, 1), (1024, 4, 8, 2, 1), (1024, 4, 8, 3, 1), (1024, 8, 4, 1, 1), (512, 16, 4, 1, 1), (1024, 4, 8, 1, 1)) for r in (4, 16)]),
+    ("rms_norm", 4096, 2048, R, of(((128, 2),), (1, 2, 4), (1, 8, 12, 16)) + of(((64, 4),), (1, 2), (1, 16)) + of(((256, 1),), (2, 4), (1, 4, 8))),
+    ("rms_norm", 16384, 8192, R, of(((512, 2), (256, 4), (128, 8)), (1, 2), (1, 2))),
+    ("rms_norm", 16384, 8192, "cuda_policy", [{"THREADS": 512, "VECTORS": 2, "ROWS": 2, "LOAD": l, "STORE": s} for l in (0, 1, 2, 3, 4) for s in (0, 1, 2)]),
+    ("layer_norm", 4096, 2048, R, of(((128, 2),), (1, 2, 4), (1, 8, 10, 12, 16)) + of(((64, 4),), (1, 2), (1, 14, 16, 20)) + of(((256, 1),), (2, 4), (1, 4, 5, 6, 8))),
+    ("layer_norm", 16384, 4096, R, of(((64, 8), (128, 4), (256, 2)), (1, 2), (1,)) + of(((256, 2),), (1, 2, 4), (4, 5, 8))),
+    ("layer_norm_backward", 4096, 2048, R, [{"THREADS": 256, "VECTORS": 1, "ROWS": 2, "BLOCKS_PER_SM": 3}]),
+    ("layer_norm_backward", 4096, 2048, "cuda_bulk_rows", [{"THREADS": t, "VECTORS": v, "GROUPS": g, "STAGES": s} for t, v, g, ss in ((256, 1, 4, (2, 3, 4, 6)), (128, 2, 4, (4, 6)), (256, 1, 2, (4, 6)), (256, 1, 3, (4, 6))) for s in ss]),
+    ("layer_norm_backward", 16384, 4096, R, [{"THREADS": 256, "VECTORS": 2, "ROWS": 2, "BLOCKS_PER_SM": 2}]),
+    ("layer_norm_backward", 16384, 4096, "cuda_bulk_rows", [{"THREADS": t, "VECTORS": v, "GROUPS": g, "STAGES": s} for t, v, g, ss in ((512, 1, 2, (2, 3, 4, 6)), (256, 2, 2, (3, 4, 6)), (256, 2, 1, (4, 8))) for s in ss]),
+    ("cross_entropy", 8192, 50304, "cuda_row_in_shared", [{"THREADS": t, "BLOCKS_PER_SM": b, "STAGES": s} for t, b, s in ((512, 2, 1), (1024, 2, 1), (512, 1, 2), (1024, 1, 2))]),
+]
+DROPPED = ("eager", "torch.compile", "Triton")
 
 
 def stamp(text):
     print(f"[{time.time() - begin:6.1f} s] {text}", flush=True)
 
 
-kernels = {case: [Kernel(case[0], case[1], **s) for s in settings] for case, settings in SETTINGS.items()}
+kernels = {}
+for family, rows, cols, variant, settings in SETTINGS:
+    kernels.setdefault((family, "", rows, cols), []).extend(Kernel(family, variant, **s) for s in settings)
 pool = concurrent.futures.ThreadPoolExecutor(14)
 builds = {k: pool.submit(k.build) for ks in kernels.values() for k in ks}
 import peers  # noqa: E402
@@ -193,6 +203,9 @@ for (family, variant, rows, cols), ks in kernels.items():
 
         moved, ways = getattr(peers, family)(op, rows, cols)
         (ways.pop("apo"))()
+        first = next(iter(ways))
+        kept = {first} | ({"torch.compile"} if family == "rms_norm" else set())
+        ways = {way: function for way, function in ways.items() if way in kept}
         scalars = {"eps": 1e-5} | captured["scalars"]
         outputs = None
         for k in ks:

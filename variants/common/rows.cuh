@@ -1,27 +1,13 @@
-// variants/common/rows.cuh - a row in the registers of a block: loads and stores of 16 bytes, and sums over the block.
+// variants/common/rows.cuh - a row in the registers of a block or of a part of it: sums, and sums of exponentials.
 #pragma once
 #include "words.cuh"
 
 namespace {
 
-// A vector of 16 bytes; `kStreamed`: it is not expected to be read again, and leaves the caches first.
-template <bool kStreamed, class Vector>
-__device__ Vector load_vector(const Vector* from) {
-  return kStreamed ? __ldcs(from) : *from;
-}
-
-template <bool kStreamed, class Vector>
-__device__ void store_vector(Vector* to, const Vector& value) {
-  if constexpr (kStreamed) {
-    __stcs(to, value);
-  } else {
-    *to = value;
-  }
-}
-
-// Adds each of `x` up over the block, in every thread. `room` is shared memory that nothing else uses meanwhile.
-template <int kThreads, int kCount>
-__device__ void sum_over_block(float (&x)[kCount], float (&room)[kCount][kThreads / 32]) {
+// Adds each of `x` up over kThreads threads, which `meet` waits for; in every thread. `room` is shared memory that
+// nothing else uses meanwhile.
+template <int kThreads, int kCount, class Meet>
+__device__ void sum_over(float (&x)[kCount], float (&room)[kCount][kThreads / 32], const Meet& meet) {
   constexpr int kWarps = kThreads / 32;
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -35,12 +21,18 @@ __device__ void sum_over_block(float (&x)[kCount], float (&room)[kCount][kThread
         room[i][threadIdx.x / 32] = x[i];
       }
     }
-    __syncthreads();
+    meet();
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       x[i] = sum_of_lanes<kWarps>(room[i][lane % kWarps]);
     }
   }
+}
+
+// The same over a block.
+template <int kThreads, int kCount>
+__device__ void sum_over_block(float (&x)[kCount], float (&room)[kCount][kThreads / 32]) {
+  sum_over<kThreads>(x, room, [] { __syncthreads(); });
 }
 
 // 2^x; relative error up to 2^-22, 0 below 2^-126.

@@ -7,8 +7,8 @@
 // apo:predict    20x..100x over parent: a thread that walks a row uses 2 of the 32 bytes of every sector it reads, three times.
 // apo:requires   cols % 8 == 0 && BLOCKS_PER_SM*(2*STAGES*cols+2048) <= SHARED_MAX && BLOCKS_PER_SM*THREADS <= 2048
 // apo:tune       THREADS 512,1024,256
-// apo:tune       BLOCKS_PER_SM 2,1
-// apo:tune       STAGES 1,2
+// apo:tune       BLOCKS_PER_SM 1,2
+// apo:tune       STAGES 2,1
 // apo:launch     classify grid=min(rows,SMS*BLOCKS_PER_SM) block=THREADS shared=2*STAGES*cols
 #include "bulk_copies.cuh"
 #include "cross_entropy.args.h"
@@ -61,7 +61,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void classify(co
       for (float& value : gradients.x) {
         value = power_of_two(value * kLog2e - shift) * factor;
       }
-      __stcs(d + at, pack(gradients));
+      d[at] = pack(gradients);
     }
     if (threadIdx.x == target / 8 % THREADS) {  // which has just written the target's gradient
       a.losses[row] = logf(total.sum) + total.largest - at_target;

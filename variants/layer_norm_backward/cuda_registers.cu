@@ -10,7 +10,6 @@
 // apo:tune       VECTORS 1,2,4,8
 // apo:tune       ROWS 2,1,4,8
 // apo:tune       BLOCKS_PER_SM 2,1,3,4,6
-// apo:tune       STREAMED 0,1
 // apo:scratch    sums 8*cols*min(SMS*BLOCKS_PER_SM,ceil_div(rows,ROWS))
 // apo:scratch    blocks 4
 // apo:launch     of_rows grid=min(SMS*BLOCKS_PER_SM,ceil_div(rows,ROWS)) block=THREADS
@@ -40,8 +39,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void of_rows(con
       for (int i = 0; i < VECTORS; ++i) {
         const int at = threadIdx.x + i * THREADS;
         const bool there = at < vectors && first + r < a.rows;
-        dy[r][i] = there ? load_vector<STREAMED != 0>(all_dy + r * vectors + at) : uint4{};
-        x[r][i] = there ? load_vector<STREAMED != 0>(all_x + r * vectors + at) : uint4{};
+        dy[r][i] = there ? all_dy[r * vectors + at] : uint4{};
+        x[r][i] = there ? all_x[r * vectors + at] : uint4{};
       }
       mean[r] = first + r < a.rows ? a.mean[first + r] : 0;
       rstd[r] = first + r < a.rows ? a.rstd[first + r] : 0;
@@ -78,7 +77,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void of_rows(con
             const float normalised = (value.x[k] - mean[r]) * rstd[r];
             g.x[k] = rstd[r] * (g.x[k] * weights[i].x[k] - level - normalised * slope);
           }
-          store_vector<STREAMED != 0>(reinterpret_cast<uint4*>(a.dx) + (first + r) * vectors + at, pack(g));
+          reinterpret_cast<uint4*>(a.dx)[(first + r) * vectors + at] = pack(g);
         }
       }
     }

@@ -1,34 +1,29 @@
 // apo:variant    row_softmax/cuda_registers
-// apo:target     cuda sm_90
+// apo:target     cuda sm_80
 // apo:technique  fused-passes
 // apo:technique  vector-loads
 // apo:parent     row_softmax/cuda_warp_row
-// apo:idea       The registers of a warp, a block or a cluster hold a row, so that memory is read once and written once.
+// apo:idea       The registers of a warp or a block hold a row, so that memory is read once and written once.
 // apo:predict    1.5x..3x over parent: it reads a row three times and writes it twice.
-// apo:requires   cols % 4 == 0 && cols <= 4*THREADS*VECTORS*CLUSTER && THREADS*VECTORS <= 8192 && THREADS*ROWS <= 1024 && (ROWS == 1 || CLUSTER == 1)
+// apo:requires   cols % 4 == 0 && cols <= 4*THREADS*VECTORS && THREADS*VECTORS <= 8192 && THREADS*ROWS <= 1024
 // apo:tune       THREADS 32,64,128,256,512,1024
 // apo:tune       VECTORS 8,1,2,4,16
 // apo:tune       ROWS 4,1,2,8,16
-// apo:tune       CLUSTER 1,2,4,8
-// apo:tune       STREAMED 0,1
-// apo:launch     softmax_rows grid=CLUSTER*ceil_div(rows,ROWS) block=THREADS,ROWS cluster=CLUSTER
-#include "clusters.cuh"
+// apo:launch     softmax_rows grid=ceil_div(rows,ROWS) block=THREADS,ROWS
 #include "row_softmax.args.h"
 #include "rows.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS* ROWS) void softmax_rows(const row_softmax_args a) {
-  __shared__ Exponentials of_warps[ROWS][THREADS / 32], of_block;
-  const Cluster<CLUSTER> cluster;
-  const long long index = ROWS * cluster.index + threadIdx.y;
+  __shared__ Exponentials of_warps[ROWS][THREADS / 32];
+  const long long index = ROWS * blockIdx.x + threadIdx.y;
   const int vectors = index < a.rows ? static_cast<int>(a.cols / 4) : 0;
-  const int first = static_cast<int>(cluster.rank * THREADS * VECTORS + threadIdx.x);
   const float4* x = reinterpret_cast<const float4*>(a.x + index * a.cols);
   float4* y = reinterpret_cast<float4*>(a.y + index * a.cols);
   float4 row[VECTORS];
 #pragma unroll
   for (int i = 0; i < VECTORS; ++i) {
-    const int at = first + i * THREADS;
-    row[i] = at < vectors ? load_vector<STREAMED != 0>(x + at) : float4{-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    const int at = threadIdx.x + i * THREADS;
+    row[i] = at < vectors ? x[at] : float4{-INFINITY, -INFINITY, -INFINITY, -INFINITY};
   }
   Exponentials own;
 #pragma unroll
@@ -41,23 +36,14 @@ extern "C" __global__ __launch_bounds__(THREADS* ROWS) void softmax_rows(const r
     four = {power(four.x), power(four.y), power(four.z), power(four.w)};
     own.sum += (four.x + four.y) + (four.z + four.w);
   }
-  Exponentials total = total_of_block<THREADS>(own, of_warps[threadIdx.y]);
-  if constexpr (CLUSTER > 1) {
-    of_block = total;
-    cluster.meet();
-    const unsigned block = threadIdx.x % CLUSTER;
-    total = total_of_lanes<CLUSTER>({cluster.of(&of_block.largest, block), cluster.of(&of_block.sum, block)});
-  }
+  const Exponentials total = total_of_block<THREADS>(own, of_warps[threadIdx.y]);
   const float factor = power_of_two((own.largest - total.largest) * kLog2e) / total.sum;
 #pragma unroll
   for (int i = 0; i < VECTORS; ++i) {
-    const int at = first + i * THREADS;
+    const int at = threadIdx.x + i * THREADS;
     if (at < vectors) {
       const float4& four = row[i];
-      store_vector<STREAMED != 0>(y + at, float4{four.x * factor, four.y * factor, four.z * factor, four.w * factor});
+      y[at] = float4{four.x * factor, four.y * factor, four.z * factor, four.w * factor};
     }
-  }
-  if constexpr (CLUSTER > 1) {
-    cluster.meet();  // no block ends while another one reads its total
   }
 }
