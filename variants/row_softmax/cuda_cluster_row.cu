@@ -5,7 +5,7 @@
 // apo:parent     row_softmax/cuda_registers
 // apo:idea       The registers of a cluster of blocks hold a long row; the copy engine brings the next rows into shared memory meanwhile.
 // apo:predict    1.0x..1.1x over parent: where rows are longer than a block, the parent does not serve them.
-// apo:requires   cols % (4*CLUSTER) == 0 && cols <= 4*THREADS*VECTORS*CLUSTER && THREADS*VECTORS <= 8192
+// apo:requires   cols > 1024 && cols % (4*CLUSTER) == 0 && cols <= 4*THREADS*VECTORS*CLUSTER && THREADS*VECTORS <= 8192
 // apo:requires   BLOCKS_PER_SM*(4*STAGES*cols/CLUSTER+2048) <= SHARED_MAX && BLOCKS_PER_SM*THREADS <= 2048
 // apo:tune       THREADS 512,1024,256
 // apo:tune       VECTORS 8,4,16
