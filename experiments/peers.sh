@@ -13,7 +13,7 @@ out=$(readlink -f "$2")
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
 apo=$bundle/apo
 cd "$root" || exit 1
-long='row_softmax/cuda_cluster_row[CLUSTER=8]'
+long='row_softmax/cuda_cluster_row[CLUSTER=4]'
 
 # export_op FALLBACK...: an op whose rows these are, the first for the sizes that it serves; the journal has other families.
 cp experiments/nvidia-h200/b16_t512_h83_n32/backward.db "$out/others.db"
@@ -36,8 +36,8 @@ judge() {
 table() {
   {
     export_op row_softmax/cuda_registers "$long"
-    export_op rms_norm/cuda_registers 'rms_norm/cuda_registers[THREADS=512,VECTORS=2,ROWS=2]'
-    export_op layer_norm/cuda_registers 'layer_norm/cuda_registers[THREADS=128,VECTORS=4,ROWS=1]'
+    export_op rms_norm/cuda_registers 'rms_norm/cuda_registers[THREADS=512,VECTORS=2,ROWS=2,BLOCKS_PER_SM=1]'
+    export_op layer_norm/cuda_registers 'layer_norm/cuda_registers[THREADS=64,VECTORS=8,ROWS=1]'
     export_op layer_norm_backward/cuda_bulk_rows 'layer_norm_backward/cuda_bulk_rows[THREADS=512,GROUPS=2]'
     export_op cross_entropy/cuda_row_in_shared
   } >"$out/export.txt" 2>&1

@@ -159,19 +159,22 @@ def of(pairs, rows, blocks):
 
 
 R = "cuda_registers"
+def each(names, *rows):
+    return [dict(zip(names.split(), row)) for row in rows]
+
+
 SETTINGS = [
-    ("row_softmax", 4096, 1024, R, [{"THREADS": t, "VECTORS": 256 // t, "ROWS": r} for t, r in ((32, 4), (64, 1), (64, 2), (64, 4), (128, 1))]),
-    ("row_softmax", 16384, 131072, "cuda_cluster_row", [{"THREADS": t, "VECTORS": v, "CLUSTER": c, "STAGES": s, "BLOCKS_PER_SM": b, "ROWS": r} for t, v, c, s, b in ((512, 8, 8, 1, 2), (512, 8, 8, 2, 1), (512, 8, 8, 3, 1), (1024, 4, 8, 2, 1), (1024, 4, 8, 3, 1), (1024, 8, 4, 1, 1), (512, 16, 4, 1, 1), (1024, 4, 8, 1, 1)) for r in (4, 16)]),
-    ("rms_norm", 4096, 2048, R, of(((128, 2),), (1, 2, 4), (1, 8, 12, 16)) + of(((64, 4),), (1, 2), (1, 16)) + of(((256, 1),), (2, 4), (1, 4, 8))),
-    ("rms_norm", 16384, 8192, R, of(((512, 2), (256, 4), (128, 8)), (1, 2), (1, 2))),
-    ("rms_norm", 16384, 8192, "cuda_policy", [{"THREADS": 512, "VECTORS": 2, "ROWS": 2, "LOAD": l, "STORE": s} for l in (0, 1, 2, 3, 4) for s in (0, 1, 2)]),
-    ("layer_norm", 4096, 2048, R, of(((128, 2),), (1, 2, 4), (1, 8, 10, 12, 16)) + of(((64, 4),), (1, 2), (1, 14, 16, 20)) + of(((256, 1),), (2, 4), (1, 4, 5, 6, 8))),
-    ("layer_norm", 16384, 4096, R, of(((64, 8), (128, 4), (256, 2)), (1, 2), (1,)) + of(((256, 2),), (1, 2, 4), (4, 5, 8))),
-    ("layer_norm_backward", 4096, 2048, R, [{"THREADS": 256, "VECTORS": 1, "ROWS": 2, "BLOCKS_PER_SM": 3}]),
-    ("layer_norm_backward", 4096, 2048, "cuda_bulk_rows", [{"THREADS": t, "VECTORS": v, "GROUPS": g, "STAGES": s} for t, v, g, ss in ((256, 1, 4, (2, 3, 4, 6)), (128, 2, 4, (4, 6)), (256, 1, 2, (4, 6)), (256, 1, 3, (4, 6))) for s in ss]),
-    ("layer_norm_backward", 16384, 4096, R, [{"THREADS": 256, "VECTORS": 2, "ROWS": 2, "BLOCKS_PER_SM": 2}]),
-    ("layer_norm_backward", 16384, 4096, "cuda_bulk_rows", [{"THREADS": t, "VECTORS": v, "GROUPS": g, "STAGES": s} for t, v, g, ss in ((512, 1, 2, (2, 3, 4, 6)), (256, 2, 2, (3, 4, 6)), (256, 2, 1, (4, 8))) for s in ss]),
-    ("cross_entropy", 8192, 50304, "cuda_row_in_shared", [{"THREADS": t, "BLOCKS_PER_SM": b, "STAGES": s} for t, b, s in ((512, 2, 1), (1024, 2, 1), (512, 1, 2), (1024, 1, 2))]),
+    ("row_softmax", 16384, 131072, "cuda_cluster_row", each("THREADS VECTORS CLUSTER PARTS STAGES ROWS", (512, 16, 4, 4, 6, 16), (512, 16, 4, 4, 6, 64), (512, 16, 4, 1, 1, 64), (512, 16, 4, 2, 3, 16), (1024, 8, 4, 2, 3, 16), (1024, 8, 4, 4, 6, 32), (512, 8, 8, 2, 6, 16))),
+    ("rms_norm", 4096, 2048, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (128, 2, 4, 8), (128, 2, 4, 1), (128, 2, 2, 1), (128, 2, 2, 12), (64, 4, 2, 16), (64, 4, 2, 1))),
+    ("rms_norm", 16384, 8192, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (512, 2, 2, 1), (512, 2, 2, 2), (256, 4, 1, 1), (256, 4, 2, 1))),
+    ("rms_norm", 16384, 8192, "cuda_policy", each("THREADS VECTORS ROWS LOAD STORE", (512, 2, 2, 2, 0), (512, 2, 2, 3, 0), (512, 2, 2, 0, 1), (512, 2, 2, 1, 0))),
+    ("layer_norm", 4096, 2048, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (128, 2, 1, 1), (128, 2, 1, 12), (128, 2, 2, 1), (128, 2, 2, 8), (128, 2, 4, 8), (64, 4, 1, 1), (64, 4, 1, 20), (64, 4, 2, 16))),
+    ("layer_norm", 16384, 4096, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (64, 8, 1, 1), (128, 4, 1, 1), (128, 4, 2, 1), (256, 2, 2, 1), (256, 2, 2, 4))),
+    ("layer_norm_backward", 4096, 2048, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (256, 1, 2, 3))),
+    ("layer_norm_backward", 4096, 2048, "cuda_bulk_rows", each("THREADS VECTORS GROUPS STAGES", (256, 1, 4, 2), (256, 1, 4, 4), (256, 1, 4, 6), (256, 1, 2, 6), (256, 1, 3, 4))),
+    ("layer_norm_backward", 16384, 4096, R, each("THREADS VECTORS ROWS BLOCKS_PER_SM", (256, 2, 2, 2))),
+    ("layer_norm_backward", 16384, 4096, "cuda_bulk_rows", each("THREADS VECTORS GROUPS STAGES", (512, 1, 2, 2), (512, 1, 2, 4), (512, 1, 2, 6), (256, 2, 2, 4))),
+    ("cross_entropy", 8192, 50304, "cuda_row_in_shared", each("THREADS BLOCKS_PER_SM STAGES", (512, 2, 1), (1024, 2, 1), (512, 1, 2), (1024, 1, 2))),
 ]
 DROPPED = ("eager", "torch.compile", "Triton")
 

@@ -8,7 +8,7 @@
 // apo:requires   cols % 8 == 0 && cols <= 8*THREADS*VECTORS && THREADS*VECTORS*ROWS <= 8192 && THREADS*BLOCKS_PER_SM <= 2048
 // apo:tune       THREADS 128,32,64,256,512,1024
 // apo:tune       VECTORS 2,1,4,8
-// apo:tune       ROWS 4,1,2,8
+// apo:tune       ROWS 2,1,4
 // apo:tune       BLOCKS_PER_SM 1,4,8,16
 // apo:launch     normalise_rows grid=ceil_div(rows,ROWS) block=THREADS
 #include "layer_norm.args.h"

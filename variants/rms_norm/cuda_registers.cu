@@ -9,7 +9,7 @@
 // apo:tune       THREADS 128,32,64,256,512,1024
 // apo:tune       VECTORS 2,1,4,8
 // apo:tune       ROWS 4,1,2,8
-// apo:tune       BLOCKS_PER_SM 1,4,8,16
+// apo:tune       BLOCKS_PER_SM 8,1,4,16
 // apo:launch     normalise_rows grid=ceil_div(rows,ROWS) block=THREADS
 #include "rms_norm.args.h"
 #include "rows.cuh"
