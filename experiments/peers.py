@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""experiments/peers.py - the gradients of docs/gradients.md by PyTorch, and by exported ops, timed in one run.
+"""experiments/peers.py - operations by PyTorch, Triton, and by exported ops, timed in one run.
 
     python3 experiments/peers.py --op op --json peers.json > peers.md
 
-Every implementation of a case is timed on the same tensors: the median of 30 calls by CUDA events, the L2 emptied before
-each call by reading a buffer; "host us" is the time that a call keeps the CPU. `--op` takes folders that 'apo export
---torch' wrote. A result that is not near that of the first implementation is marked WRONG. A floor is the compulsory bytes
-at this run's copy rate, or three matrix products (half of them where causal) at this run's rate of a large product.
-`--only` names cases by a regular expression.
+Every implementation of a case is timed on the same tensors by CUDA events, in 30 rounds: a round calls each once, in an
+order drawn anew, the L2 emptied before each call by reading a buffer. Cases that fit the L2 follow once more with a call
+that is not timed in between, so that the L2 holds what it can ("warm"). "host us" is the time that a call keeps the CPU.
+The ratio to "apo" is the median of the rounds' ratios, with its interval of 95 % by order statistics. `--op` takes folders
+that 'apo export --torch' wrote. A result that is not near that of the first implementation is marked WRONG. A floor is
+the compulsory bytes at this run's copy rate, or three matrix products (half of them where causal) at this run's rate of
+a large product. `--only` names cases by a regular expression.
 """
 import argparse
 import json
+import random
 import re
 import statistics
 import subprocess
@@ -22,6 +25,7 @@ import torch
 import torch.nn.functional as F
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+import peers_triton  # noqa: E402
 from torch_gradients import FAMILY_OF, binary_backward, load_op, lse_arguments  # noqa: E402
 
 MULTIPLY = 2  # in OPERATIONS of torch_gradients.py
@@ -37,6 +41,8 @@ SHAPES = {  # name: A, B, f32 alone
 }
 SIZES = [(8, 2048, False), (32, 4096, False), (32, 4096, True), (32, 8192, False), (32, 8192, True)]  # H, S, causal
 VOCABULARY = {"N": 4096, "V": 128256, "D": 4096}
+ROWS = ("row_softmax", "rms_norm", "layer_norm", "layer_norm_backward", "cross_entropy")  # families
+NOT_COMPARED = ("SDPA", "three", "copy")  # what computes something else
 
 
 class Timer:
@@ -44,19 +50,27 @@ class Timer:
         self.calls = calls
         self.buffer = torch.zeros(1 << 28, device="cuda")  # 1 GiB, far more than the L2
 
-    def milliseconds(self, function):
-        for _ in range(3):
-            function()
-        events = []
+    def rounds(self, ways, warm=False):
+        """Of each function its milliseconds, round by round."""
+        for function in ways.values():
+            for _ in range(3):
+                function()
+        events = {way: [] for way in ways}
         for _ in range(self.calls):
-            self.buffer.sum()
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            function()
-            end.record()
-            events.append((begin, end))
+            for way in random.sample(list(ways), len(ways)):
+                self.buffer.sum()  # also keeps the GPU busy until the call has been queued
+                if warm:
+                    ways[way]()
+                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                begin.record()
+                ways[way]()
+                end.record()
+                events[way].append((begin, end))
         torch.cuda.synchronize()
-        return sorted(begin.elapsed_time(end) for begin, end in events)
+        return {way: [begin.elapsed_time(end) for begin, end in pairs] for way, pairs in events.items()}
+
+    def milliseconds(self, function):
+        return statistics.median(self.rounds({"": function})[""])
 
     def host_us(self, function, calls=10):
         torch.cuda.synchronize()
@@ -67,11 +81,11 @@ class Timer:
 
     def copy_gb_per_s(self):
         source, target = self.buffer.chunk(2)
-        return 2 * source.nbytes / statistics.median(self.milliseconds(lambda: target.copy_(source))) / 1e6
+        return 2 * source.nbytes / self.milliseconds(lambda: target.copy_(source)) / 1e6
 
     def product_tflops(self, n=8192):
         a, b = (torch.randn(n, n, device="cuda").bfloat16() for _ in range(2))
-        return 2 * n**3 / statistics.median(self.milliseconds(lambda: torch.matmul(a, b))) / 1e9
+        return 2 * n**3 / self.milliseconds(lambda: torch.matmul(a, b)) / 1e9
 
 
 def compiled(function, mix_order=None):
@@ -185,6 +199,112 @@ def vocabulary_case(ops, tflops):
     return f"N{N} V{V} D{D}", 6 * N * V * D / tflops / 1e9, ways
 
 
+# ---------------------------------------------------------------- rows
+
+
+def row_softmax(op, rows, cols):
+    x = torch.randn(rows, cols, device="cuda")
+    eager = lambda x: torch.softmax(x, -1)  # noqa: E731
+    ways = {"eager": eager, "torch.compile": compiled(eager), "Triton": peers_triton.softmax, "apo": op}
+    return 2 * x.nbytes, {way: lambda function=function: [function(x)] for way, function in ways.items() if function}
+
+
+def rms_norm(op, rows, cols, eps=1e-6):
+    x, weight = torch.randn(rows, cols, device="cuda").bfloat16(), (1 + torch.randn(cols, device="cuda") / 4).bfloat16()
+
+    def formula(x, weight):
+        return (x.float() * torch.rsqrt(x.float().square().mean(-1, keepdim=True) + eps) * weight.float()).bfloat16()
+
+    inductor = compiled(formula)
+    ways = {
+        "eager, F.rms_norm": lambda: [F.rms_norm(x, (cols,), weight, eps)],
+        "torch.compile": lambda: [inductor(x, weight)],
+        "Triton": lambda: [peers_triton.rms_norm(x, weight, eps)],
+    }
+    return 2 * x.nbytes, ways | ({"apo": lambda: [op(x, weight, eps=eps)]} if op else {})
+
+
+def layer_tensors(rows, cols):
+    x = torch.randn(rows, cols, device="cuda").bfloat16()
+    return x, (1 + torch.randn(cols, device="cuda") / 4).bfloat16(), (torch.randn(cols, device="cuda") / 4).bfloat16()
+
+
+def layer_norm(op, rows, cols, eps=1e-5):
+    x, weight, bias = layer_tensors(rows, cols)
+    eager = lambda x, weight, bias: torch.native_layer_norm(x, (cols,), weight, bias, eps)  # noqa: E731
+    inductor = compiled(eager)
+    ways = {
+        "eager": lambda: eager(x, weight, bias),
+        "torch.compile": lambda: inductor(x, weight, bias),
+        "Triton": lambda: peers_triton.layer_norm(x, weight, bias, eps),
+    }
+    return 2 * x.nbytes, ways | ({"apo": lambda: op(x, weight, bias, eps=eps)} if op else {})
+
+
+def layer_norm_backward(op, rows, cols, eps=1e-5):
+    x, weight, bias = layer_tensors(rows, cols)
+    dy = torch.randn_like(x)
+    _, mean, rstd = torch.native_layer_norm(x, (cols,), weight, bias, eps)
+    flat = mean.float().flatten(), rstd.float().flatten()
+
+    def eager(dy, x, mean, rstd, weight, bias):
+        return torch.ops.aten.native_layer_norm_backward(dy, x, (cols,), mean, rstd, weight, bias, (True, True, True))
+
+    inductor = compiled(eager)
+    ways = {
+        "eager": lambda: eager(dy, x, mean, rstd, weight, bias),
+        "torch.compile": lambda: inductor(dy, x, mean, rstd, weight, bias),
+        "Triton": lambda: peers_triton.layer_norm_backward(dy, x, weight, *flat),
+    }
+    return 3 * x.nbytes, ways | ({"apo": lambda: op(dy, x, weight, *flat)} if op else {})
+
+
+def cross_entropy(op, rows, cols):
+    logits, dloss = torch.randn(rows, cols, device="cuda").bfloat16(), 1 / rows
+    targets = torch.randint(cols, (rows,), device="cuda")
+    leaf, arriving = logits.clone().requires_grad_(), torch.full((rows,), dloss, device="cuda")
+
+    def formula(logits, targets):
+        x = logits.float()
+        lse = torch.logsumexp(x, -1, keepdim=True)
+        hits = torch.arange(cols, device=x.device) == targets.unsqueeze(-1)
+        losses = (lse - x.gather(1, targets.unsqueeze(-1))).flatten()
+        return losses, (((x - lse).exp() - hits.float()) * dloss).bfloat16()
+
+    def loss(logits, targets):
+        return F.cross_entropy(logits.float(), targets, reduction="none")
+
+    def differentiated(loss):
+        losses = loss(leaf, targets)
+        return losses, *torch.autograd.grad(losses, leaf, arriving)
+
+    by_formula, by_autograd = compiled(formula), compiled(loss)
+    ways = {
+        "eager, autograd": lambda: differentiated(loss),
+        "torch.compile, formula": lambda: by_formula(logits, targets),
+        "torch.compile, autograd": lambda: differentiated(by_autograd),
+        "Triton": lambda: peers_triton.cross_entropy(logits, targets, dloss),
+    }
+    return 2 * logits.nbytes, ways | ({"apo": lambda: op(logits, targets, dloss=dloss)} if op else {})
+
+
+ROW_SIZES = {
+    row_softmax: ((4096, 1024), (16384, 131072)),
+    rms_norm: ((4096, 2048), (16384, 8192)),
+    layer_norm: ((4096, 2048), (16384, 4096)),
+    layer_norm_backward: ((4096, 2048), (16384, 4096)),
+    cross_entropy: ((8192, 50304),),
+}
+
+
+def rows_case(make, size, ops, gb_per_s):
+    moved, ways = make(ops.get(make.__name__), *size)
+    source = torch.randn(moved // 8, device="cuda")
+    target = torch.empty_like(source)
+    ways["copy of as many bytes"] = lambda: [target.copy_(source)]
+    return f"{make.__name__} {size[0]} x {size[1]}", moved / gb_per_s / 1e6, ways
+
+
 # ---------------------------------------------------------------- one run
 
 
@@ -197,48 +317,66 @@ def cases(ops, gb_per_s, tflops):
     for heads, S, causal in SIZES:
         yield f"lse H{heads} S{S}{' causal' if causal else ''}", lambda size=(heads, S, causal): lse_case(*size, ops, tflops)
     yield "lse vocabulary", lambda: vocabulary_case(ops, tflops)
+    for make, sizes in ROW_SIZES.items():
+        for size in sizes:
+            yield f"rows {make.__name__} {size[0]}", lambda make=make, size=size: rows_case(make, size, ops, gb_per_s)
 
 
 def near(outputs, expected):
-    """In a norm: the first two outputs are the two gradients."""
-    return all((x.reshape(y.shape).float() - y.float()).norm() <= 0.02 * y.float().norm() for x, y in zip(outputs[:2], expected))
+    """In a norm; SDPA has one gradient more."""
+    return all((x.reshape(y.shape).float() - y.float()).norm() <= 0.02 * y.float().norm() for x, y in zip(outputs, expected))
 
 
 def time_case(name, floor, ways, timer):
-    rows, expected = [], None
+    rows, expected = {}, None
     for way, function in ways.items():
-        row = {"case": name, "implementation": way, "floor_ms": floor}
+        row = rows[way] = {"case": name, "implementation": way, "floor_ms": floor}
         try:
             outputs = function()
             expected = expected or [output.clone() for output in outputs]
-            row["right"] = way.startswith(("SDPA", "three")) or near(outputs, expected)
-            del outputs
-            row["samples_ms"] = timer.milliseconds(function)
+            row["right"] = way.startswith(NOT_COMPARED) or near(outputs, expected)
             row["host_us"] = timer.host_us(function)
-            row["median_ms"] = statistics.median(row["samples_ms"])
+            del outputs
         except Exception as error:  # out of memory, a size that the table does not serve, Inductor: the others go on
             row["error"] = str(error).strip().splitlines()[0]
-        rows.append(row)
-        print(f"{name} | {way}: {row.get('median_ms', row.get('error'))}", file=sys.stderr, flush=True)
-    return rows
+    del expected
+    working = {way: ways[way] for way, row in rows.items() if "error" not in row}
+    both = [dict(rows), {way: row | {"case": name + ", warm"} for way, row in rows.items()}]
+    fits = floor * timer.gb_per_s * 1e6 <= torch.cuda.get_device_properties(0).L2_cache_size
+    both = both if fits else both[:1]
+    for warm, timed in enumerate(both):
+        for way, samples in timer.rounds(working, bool(warm)).items():
+            timed[way] |= {"samples_ms": samples, "median_ms": statistics.median(samples)}
+            print(f"{timed[way]['case']} | {way}: {timed[way]['median_ms']}", file=sys.stderr, flush=True)
+    return [row for timed in both for row in timed.values()]
+
+
+def median_and_interval(values):
+    """With the interval of 95 % that the order of the values gives."""
+    ordered = sorted(values)
+    rank = max(0, int((len(ordered) - 1.96 * len(ordered) ** 0.5) / 2))
+    return statistics.median(ordered), ordered[rank], ordered[-1 - rank]
 
 
 def table(rows):
-    apo = {row["case"]: row["median_ms"] for row in rows if row["implementation"] == "apo" and "median_ms" in row}
-    lines = ["| case | implementation | ms | of the floor | apo is | host us |", "|---|---|---|---|---|---|"]
+    apo = {row["case"]: row["samples_ms"] for row in rows if row["implementation"] == "apo" and "samples_ms" in row}
+    lines = ["| case | implementation | ms | of the floor | it takes, of apo | host us |", "|---|---|---|---|---|---|"]
     for row in rows:
         if "error" in row:
             lines.append(f"| {row['case']} | {row['implementation']} | {row['error'][:100]} | | | |")
             continue
-        median = row["median_ms"]
-        ratio = f"{median / apo[row['case']]:.2f}x" if row["case"] in apo and row["implementation"] != "apo" else ""
+        ratio = ""
+        if row["case"] in apo and row["implementation"] != "apo":
+            pairs = zip(row["samples_ms"], apo[row["case"]])
+            ratio = "{:.3f}x [{:.3f}x, {:.3f}x]".format(*median_and_interval(it / ours for it, ours in pairs))
         wrong = "" if row["right"] else " WRONG"
-        lines.append(f"| {row['case']} | {row['implementation']}{wrong} | {median:.4f} | {row['floor_ms'] / median:.0%} | {ratio} | {row['host_us']:.0f} |")
+        share = f"{row['floor_ms'] / row['median_ms']:.0%}"
+        lines.append(f"| {row['case']} | {row['implementation']}{wrong} | {row['median_ms']:.4f} | {share} | {ratio} | {row['host_us']:.0f} |")
     return "\n".join(lines)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="time peers of the gradients, and exported ops beside them")
+    parser = argparse.ArgumentParser(description="time peers of operations, and exported ops beside them")
     parser.add_argument("--op", nargs="*", default=[], help="folders that 'apo export --torch' wrote")
     parser.add_argument("--json", help="file for all samples")
     parser.add_argument("--only", default="", help="regular expression: the cases to time")
@@ -248,9 +386,10 @@ def main():
         sys.exit("peers.py: PyTorch sees no CUDA GPU")
     torch.manual_seed(1)
     torch._dynamo.config.recompile_limit = 64  # one function, many shapes
-    ops = {family: op for folder in options.op for family in (*FAMILY_OF.values(), "lse_backward") if (op := load_op(folder, family))}
+    ops = {family: op for folder in options.op for family in (*FAMILY_OF.values(), "lse_backward", *ROWS) if (op := load_op(folder, family))}
     timer = Timer(options.calls)
-    gb_per_s, tflops = timer.copy_gb_per_s(), timer.product_tflops()
+    timer.gb_per_s = gb_per_s = timer.copy_gb_per_s()
+    tflops = timer.product_tflops()
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
     device = f"{torch.cuda.get_device_name()}, driver {driver}, PyTorch {torch.__version__}"
     rates = f"a copy moves {gb_per_s:.0f} GB/s, a product of 8192 x 8192 bf16 matrices runs at {tflops:.0f} TFLOP/s"
