@@ -2,6 +2,8 @@
 //   wgmma NAME CUBIN STAGES DOWN ACROSS
 //   few   NAME CUBIN SPLIT
 #include <cublasLt.h>
+#include <cuda.h>
+#include <cudaTypedefs.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
@@ -15,6 +17,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 using bf16 = __nv_bfloat16;
 #define CHECK(x)                                                                       \
@@ -43,21 +46,39 @@ __global__ void compare(const float* x, const float* y, long long n, double* sum
 struct Args { const bf16* a; const bf16* b; float* c; void* maps; long long M, N, K; };
 struct ArgsFew { const bf16* a; const bf16* b; float* c; long long M, N, K; };
 struct Problem { long long M, N, K; };
-struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, across = 1, split = 1; int regs = 0, local = 0; };
+struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, host = 0, split = 1, rows = 64, warps = 8; size_t shared() const { return kind == "wgmma" ? 1024 * ((49168 * stages + 256 + 1023) / 1024) : 64 * warps * (rows + 4) + 64 * rows; } int cluster() const { return kind == "wgmma" ? down : split; } };
 int sms; void* maps; cudaStream_t stream; cublasLtHandle_t lt; void* workspace; size_t workspace_bytes = 64 << 20;
 long long ceil_div(long long a, long long b) { return (a + b - 1) / b; }
 
+CUtensorMap map_of(const bf16* x, long long rows, long long K, int box) {
+  static PFN_cuTensorMapEncodeTiled_v12000 encode = nullptr;
+  if (!encode) { cudaDriverEntryPointQueryResult q; CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void**)&encode, 12000, cudaEnableDefault, &q)); }
+  CUtensorMap map; cuuint64_t dims[3] = {cuuint64_t(K), cuuint64_t(rows), 1}, strides[2] = {cuuint64_t(2 * K), cuuint64_t(2 * K * rows)};
+  cuuint32_t boxes[3] = {64, cuuint32_t(box), 1}, ones[3] = {1, 1, 1};
+  CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, (void*)x, dims, strides, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
+}
+
 cudaError_t launch(const Entry& e, const Problem& p, const bf16* a, const bf16* b, float* c) {
   cudaLaunchConfig_t config{}; cudaLaunchAttribute at{}; at.id = cudaLaunchAttributeClusterDimension;
-  config.attrs = &at; config.numAttrs = 1; config.stream = stream; at.val.clusterDim.y = at.val.clusterDim.z = 1;
+  config.attrs = &at; config.numAttrs = e.cluster() > 1; config.stream = stream; at.val.clusterDim.y = at.val.clusterDim.z = 1;
+  config.dynamicSmemBytes = e.shared(); at.val.clusterDim.x = e.cluster();
   if (e.kind == "wgmma") {
-    const int cl = e.down * e.across; const long long P = ceil_div(p.M, 128 * e.down) * ceil_div(p.N, 256 * e.across);
+    const int cl = e.down; const long long P = ceil_div(p.M, 128 * cl) * ceil_div(p.N, 256);
     config.gridDim = unsigned(cl * ceil_div(P, ceil_div(P, sms / cl))); config.blockDim = 384;
-    config.dynamicSmemBytes = 1024 * ceil_div(49168 * e.stages + 256, 1024); at.val.clusterDim.x = cl;
-    Args args{a, b, c, maps, p.M, p.N, p.K}; void* ptrs[] = {&args};
+    Args args{a, b, c, maps, p.M, p.N, p.K};
+    if (e.host) {
+      struct Key { const void *a, *b; long long m, n, k; int d; bool operator<(const Key& o) const { return std::tie(a, b, m, n, k, d) < std::tie(o.a, o.b, o.m, o.n, o.k, o.d); } };
+      static std::map<Key, std::pair<CUtensorMap, CUtensorMap>> made; const Key key{a, b, p.M, p.N, p.K, cl};
+      auto it = made.find(key);
+      if (it == made.end()) it = made.emplace(key, std::pair<CUtensorMap, CUtensorMap>{map_of(a, p.M, p.K, 128), map_of(b, p.N, p.K, 256 / cl)}).first;
+      void* ptrs[] = {&args, &it->second.first, &it->second.second};
+      return cudaLaunchKernelExC(&config, e.kernel, ptrs);
+    }
+    void* ptrs[] = {&args};
     return cudaLaunchKernelExC(&config, e.kernel, ptrs);
   }
-  config.gridDim = unsigned(e.split * ceil_div(p.N, 128)); config.blockDim = 512; config.dynamicSmemBytes = 135168; at.val.clusterDim.x = e.split;
+  config.gridDim = unsigned(e.split * ceil_div(p.N, e.rows)); config.blockDim = 32 * e.warps;
   ArgsFew args{a, b, c, p.M, p.N, p.K}; void* ptrs[] = {&args};
   return cudaLaunchKernelExC(&config, e.kernel, ptrs);
 }
@@ -152,10 +173,10 @@ int main(int argc, char** argv) {
   cudaDeviceProp prop; CHECK(cudaGetDeviceProperties(&prop, 0)); sms = prop.multiProcessorCount; CHECK(cudaStreamCreate(&stream));
   CHECK(cublasLtCreate(&lt)); CHECK(cudaMalloc(&workspace, workspace_bytes)); CHECK(cudaMalloc(&maps, 256 * sms + 128));
   while (std::getline(list, line)) {
-    std::istringstream s(line); Entry e; std::string cubin; s >> e.kind >> e.name >> cubin; if (e.kind == "wgmma") s >> e.stages >> e.down >> e.across; else s >> e.split;
+    std::istringstream s(line); Entry e; std::string cubin; s >> e.kind >> e.name >> cubin; if (e.kind == "wgmma") s >> e.stages >> e.down >> e.host; else s >> e.split >> e.rows >> e.warps;
     cudaLibrary_t lib; if (cudaLibraryLoadFromFile(&lib, cubin.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0) != cudaSuccess) { std::printf("cannot load %s\n", cubin.c_str()); cudaGetLastError(); continue; }
     CHECK(cudaLibraryGetKernel(&e.kernel, lib, "multiply"));
-    CHECK(cudaKernelSetAttributeForDevice(e.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, e.kind == "wgmma" ? 1024 * ceil_div(49168 * e.stages + 256, 1024) : 135168, 0));
+    CHECK(cudaKernelSetAttributeForDevice(e.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, e.shared(), 0));
     entries.push_back(e);
   }
   const std::string mode = argc > 3 ? argv[3] : "check";
@@ -178,15 +199,15 @@ int main(int argc, char** argv) {
   }
   // Clusters that fit at once.
   for (const Entry& e : entries) {
-    cudaLaunchConfig_t config{}; cudaLaunchAttribute at{}; at.id = cudaLaunchAttributeClusterDimension; const int cl = e.kind == "wgmma" ? e.down * e.across : e.split;
+    cudaLaunchConfig_t config{}; cudaLaunchAttribute at{}; at.id = cudaLaunchAttributeClusterDimension; const int cl = e.cluster();
     at.val.clusterDim.x = cl; at.val.clusterDim.y = at.val.clusterDim.z = 1; config.attrs = &at; config.numAttrs = 1; config.gridDim = 128;
-    config.blockDim = e.kind == "wgmma" ? 384 : 512; config.dynamicSmemBytes = e.kind == "wgmma" ? 1024 * ceil_div(49168 * e.stages + 256, 1024) : 135168;
+    config.blockDim = e.kind == "wgmma" ? 384 : 32 * e.warps; config.dynamicSmemBytes = e.shared();
     int n = 0; auto err = cudaOccupancyMaxActiveClusters(&n, e.kernel, &config);
     std::printf("%s: clusters of %d at once: %d (%d)\n", e.name.c_str(), cl, n, int(err)); std::fprintf(out, "%s: clusters of %d at once: %d (%d)\n", e.name.c_str(), cl, n, int(err));
   }
   std::map<std::string, std::vector<Problem>> shapes = {
       {"wgmma", {{512, 512, 512}, {2048, 2048, 1024}, {4096, 4096, 4096}, {33, 20, 104}, {1000, 1004, 1000}, {129, 260, 72}, {1, 4, 8}, {64, 32, 48}, {300, 8192, 520}, {5000, 3000, 2056}, {16, 4096, 4096}, {128, 65536, 64}}},
-      {"few", {{16, 4096, 4096}, {1, 4096, 4096}, {7, 1001, 520}, {16, 20, 8}, {9, 130, 4104}, {16, 300, 16384}, {3, 8192, 64}, {16, 65536, 1000}}}};
+      {"few", {{16, 4096, 4096}, {1, 4096, 4096}, {7, 1001, 520}, {16, 20, 8}, {9, 130, 4104}, {16, 300, 16384}, {16, 100, 4232}, {3, 8192, 64}, {16, 65536, 1000}}}};
   bool ok = true;
   for (const auto& [kind, list_of] : shapes) for (const Problem& p : list_of) {
     bf16 *a, *b; float *x, *y; double* sums; unsigned long long* bad;

@@ -10,22 +10,22 @@ export out variants
 compile() {
   local kind=$1 name=$2 define source sed=
   case $name in
-    *nostore) sed='s|if (row + 8 \* r < a.M \&\&|if (a.K == 12345 \&\&|' ;;
-    *plainstore) sed='s|__stcs(reinterpret_cast<float4\*>(\(.*\)),$|*reinterpret_cast<float4*>(\1) = (|' ;;
-    *stream) sed='s|load_words(matrix + \(.*\), row < rows \&\& \(.*\))|(row < rows \&\& \2 ? __ldcs(reinterpret_cast<const uint4*>(matrix + \1)) : uint4{})|' ;;
-    *noalloc) sed='s|of\[half\] = load_words(matrix + \(.*\), row < rows \&\& \(.*\));|of[half] = uint4{}; if (row < rows \&\& \2) asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(of[half].x), "=r"(of[half].y), "=r"(of[half].z), "=r"(of[half].w) : "l"(matrix + \1));|' ;;
+    *nostore) sed='s|if (8 \* n < columns)|if (8 * n < columns \&\& a.K == 12345)|' ;;
+    *plainstore) sed='s|__stcs(reinterpret_cast<float4\*>(\(.*\)), four);|*reinterpret_cast<float4*>(\1) = four;|' ;;
+    *noalloc) sed='s|of\[piece\] = load_words(from + 32 \* piece, 32 \* piece < terms);|of[piece] = uint4{}; if (32 * piece < terms) asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(of[piece].x), "=r"(of[piece].y), "=r"(of[piece].z), "=r"(of[piece].w) : "l"(from + 32 * piece));|' ;;
   esac
   mkdir -p "$out/cubin/$name"
+  for file in "$variants"/matmul_bf16/*.cu* host_maps.cu; do sed "$sed" "$file" >"$out/cubin/$name/$(basename "$file")"; done
   if [ "$kind" = wgmma ]; then
-    define="-gencode=arch=compute_90a,code=sm_90a -DHAS_MAPS -DSTAGES_=$3 -DDOWN_=$4 -DACROSS_=$5 -DAHEAD_=$6 -DGROUP_=$7" source=cuda_wgmma.cu
+    define="-gencode=arch=compute_90a,code=sm_90a -DSTAGES_=$3 -DDOWN_=$4 -DAHEAD_=$5 -DGROUP_=$6 -DHAS_MAPS" source=cuda_wgmma.cu
+    [ "$7" = 0 ] || source=host_maps.cu
+    echo "wgmma $name $out/cubin/$name.cubin $3 $4 $7" >"$out/cubin/$name.list"
   else
-    define="-gencode=arch=compute_90,code=sm_90 -DSPLIT_=$3 -DIN_FLIGHT_=$4" source=cuda_few_rows.cu
+    define="-gencode=arch=compute_90,code=sm_90 -DSPLIT_=$3 -DROWS_=$4 -DWARPS_=$5 -DTERMS_=$6" source=cuda_few_rows.cu
+    echo "few $name $out/cubin/$name.cubin $3 $4 $5" >"$out/cubin/$name.list"
   fi
-  sed "$sed" "$variants/matmul_bf16/$source" >"$out/cubin/$name/$source"
   # shellcheck disable=SC2086
   nvcc $define -std=c++20 -lineinfo --ptxas-options=-v -cubin -Iinc -I"$variants/common" -o "$out/cubin/$name.cubin" "$out/cubin/$name/$source" >"$out/cubin/$name.log" 2>&1
-  shift 2
-  if [ "$kind" = wgmma ]; then echo "wgmma $name $out/cubin/$name.cubin $1 $2 $3"; else echo "few $name $out/cubin/$name.cubin $1"; fi >"$out/cubin/$name.list"
 }
 export -f compile
 date +%T
@@ -39,20 +39,17 @@ check() {
   echo "$? $name: $(tail -1 "$out/cubin/$name.said")"
 }
 export -f check
-awk '{print $2}' configs.txt | grep -v nostore | xargs -P 6 -I{} bash -c 'check {}' | tee "$out/checks.txt"
+awk '{print $2}' configs.txt | grep -v nostore | xargs -P 8 -I{} bash -c 'check {}' | tee "$out/checks.txt"
+grep -h "clusters of" "$out"/cubin/*.check | sort -u
 date +%T
 : >"$out/list.txt"
-for name in $(awk '$1 == 0 {print $2}' "$out/checks.txt" | tr -d :) w4_21_a1_nostore; do cat "$out/cubin/$name.list" >>"$out/list.txt"; done
-nvidia-smi --query-gpu=clocks.sm,power.draw,clocks_event_reasons.active --format=csv -lms 100 >"$out/clocks.csv" 2>&1 &
-smi=$!
-timeout 60 "$out/bench" "$out/list.txt" "$out/times.txt" time
-kill "$smi"
+for name in $(awk '$1 == 0 {print $2}' "$out/checks.txt" | tr -d : | sort) w4_2_a2_nostore; do cat "$out/cubin/$name.list" >>"$out/list.txt"; done
+timeout 40 "$out/bench" "$out/list.txt" "$out/times.txt" time
 date +%T
-for name in w4_21_a1 s4_f4; do
+for name in w4_2_a2 s2_r64_w16_t64; do
   grep -E "error|C75|spill|Used" "$out/cubin/$name.log"
   cuobjdump -sass "$out/cubin/$name.cubin" >"$out/$name.sass" 2>&1
-  echo "$name: HGMMA $(grep -c HGMMA "$out/$name.sass"), HMMA $(grep -c HMMA "$out/$name.sass"), LDL/STL $(grep -cE 'LDL|STL' "$out/$name.sass"), LDG.E.128 $(grep -cE 'LDG.E.*128' "$out/$name.sass")"
-  timeout 40 ncu --clock-control none --launch-count 1 --launch-skip 2 -k multiply --set full "$out/bench" "$out/cubin/$name.list" /dev/null once >"$out/$name.ncu" 2>&1
+  echo "$name: HGMMA $(grep -c HGMMA "$out/$name.sass"), HMMA $(grep -c HMMA "$out/$name.sass"), LDL/STL $(grep -cE 'LDL|STL' "$out/$name.sass"), MEMBAR $(grep -c MEMBAR "$out/$name.sass"), LDG.E.128 $(grep -cE 'LDG.E.*128' "$out/$name.sass")"
 done
 date +%T
 rm -f "$out/bench" "$out"/cubin/*/*.cu
@@ -64,4 +61,9 @@ if [ -n "${B:-}" ]; then
   wait
   tail -3 "$out"/verify_*.txt
   date +%T
+fi
+if [ -n "${B:-}" ]; then
+  compare() { timeout 70 "$B/apo" compare "$1" "$2" --workload "$3" >"$out/compare_$3.txt" 2>&1; tail -12 "$out/compare_$3.txt"; date +%T; }
+  compare matmul_bf16/cuda_cublaslt matmul_bf16/cuda_wgmma m4096_n4096_k4096
+  compare matmul_bf16/cuda_cublaslt matmul_bf16/cuda_few_rows m16_n4096_k4096
 fi

@@ -24,11 +24,12 @@ inline __device__ void arrive_expecting(Barrier& barrier, unsigned bytes) {
                : "memory");
 }
 
-// At the barrier that lies in that block of the cluster where `barrier` lies in this one.
+// At the barrier that lies in that block of the cluster where `barrier` lies in this one. Publishes no ordinary stores to
+// that block: a release for the cluster would wait for all of memory.
 inline __device__ void arrive_at(Barrier& barrier, unsigned block) {
   asm volatile(
       "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&barrier)),
+      "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&barrier)),
       "r"(block)
       : "memory");
 }

@@ -10,8 +10,8 @@ struct matmul_bf16_args {
   long long M, N, K;
 };
 #ifdef STAGES_
-inline constexpr long long STAGES = STAGES_, DOWN = DOWN_, ACROSS = ACROSS_, AHEAD = AHEAD_, GROUP = GROUP_;
+inline constexpr long long STAGES = STAGES_, DOWN = DOWN_, AHEAD = AHEAD_, GROUP = GROUP_;
 #endif
 #ifdef SPLIT_
-inline constexpr long long SPLIT = SPLIT_, IN_FLIGHT = IN_FLIGHT_;
+inline constexpr long long SPLIT = SPLIT_, ROWS = ROWS_, WARPS = WARPS_, TERMS = TERMS_;
 #endif
