@@ -55,18 +55,19 @@ struct Product {
 
 }  // namespace
 
-int matmul_bf16(const matmul_bf16_args& a, cudaStream_t stream) {
+int matmul_bf16(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c, void* workspace, int64_t M, int64_t N,
+                int64_t K, cudaStream_t stream) {
   constexpr size_t kWorkspaceBytes = 33554432;
   static Product* made = nullptr;
-  if (made == nullptr || made->m != a.M || made->n != a.N || made->k != a.K) {
+  if (made == nullptr || made->m != M || made->n != N || made->k != K) {
     delete made;
-    made = new Product(a.M, a.N, a.K, kWorkspaceBytes);
+    made = new Product(M, N, K, kWorkspaceBytes);
   }
   if (made->found <= ALGORITHM) {
     return 1;  // the library's list is shorter
   }
   const float one = 1, zero = 0;
-  return static_cast<int>(cublasLtMatmul(made->handle, made->product, &one, a.b, made->b, a.a, made->a, &zero, a.c,
-                                         made->c, a.c, made->c, &made->choices[ALGORITHM].algo, a.workspace,
-                                         kWorkspaceBytes, stream));
+  return static_cast<int>(cublasLtMatmul(made->handle, made->product, &one, b, made->b, a, made->a, &zero, c, made->c,
+                                         c, made->c, &made->choices[ALGORITHM].algo, workspace, kWorkspaceBytes,
+                                         stream));
 }
