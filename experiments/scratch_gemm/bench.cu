@@ -46,16 +46,16 @@ __global__ void compare(const float* x, const float* y, long long n, double* sum
 struct Args { const bf16* a; const bf16* b; float* c; void* maps; long long M, N, K; };
 struct ArgsFew { const bf16* a; const bf16* b; float* c; long long M, N, K; };
 struct Problem { long long M, N, K; };
-struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, host = 0, split = 1, rows = 64, warps = 8; size_t shared() const { return kind == "wgmma" ? 1024 * ((49168 * stages + 256 + 1023) / 1024) : 64 * warps * (rows + 4) + 64 * rows; } int cluster() const { return kind == "wgmma" ? down : split; } };
+struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, host = 0, split = 1, rows = 64, warps = 8; size_t shared() const { return kind == "wgmma" ? 1024 * ((49168 * stages + 256 + (host == 2 ? 32768 : 0) + 1023) / 1024) : 64 * warps * (rows + 4) + 64 * rows; } int cluster() const { return kind == "wgmma" ? down : split; } };
 int sms; void* maps; cudaStream_t stream; cublasLtHandle_t lt; void* workspace; size_t workspace_bytes = 64 << 20;
 long long ceil_div(long long a, long long b) { return (a + b - 1) / b; }
 
-CUtensorMap map_of(const bf16* x, long long rows, long long K, int box) {
+CUtensorMap map_of(const void* x, long long rows, long long K, int box, bool is_c = false) {
   static PFN_cuTensorMapEncodeTiled_v12000 encode = nullptr;
   if (!encode) { cudaDriverEntryPointQueryResult q; CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void**)&encode, 12000, cudaEnableDefault, &q)); }
-  CUtensorMap map; cuuint64_t dims[3] = {cuuint64_t(K), cuuint64_t(rows), 1}, strides[2] = {cuuint64_t(2 * K), cuuint64_t(2 * K * rows)};
-  cuuint32_t boxes[3] = {64, cuuint32_t(box), 1}, ones[3] = {1, 1, 1};
-  CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, (void*)x, dims, strides, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  CUtensorMap map; cuuint64_t dims[3] = {cuuint64_t(K), cuuint64_t(rows), 1}, strides[2] = {cuuint64_t((is_c ? 4 : 2) * K), cuuint64_t((is_c ? 4 : 2) * K * rows)};
+  cuuint32_t boxes[3] = {cuuint32_t(is_c ? 32 : 64), cuuint32_t(box), 1}, ones[3] = {1, 1, 1};
+  CHECK(encode(&map, is_c ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, (void*)x, dims, strides, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }
 
@@ -68,11 +68,11 @@ cudaError_t launch(const Entry& e, const Problem& p, const bf16* a, const bf16* 
     config.gridDim = unsigned(cl * ceil_div(P, ceil_div(P, sms / cl))); config.blockDim = 384;
     Args args{a, b, c, maps, p.M, p.N, p.K};
     if (e.host) {
-      struct Key { const void *a, *b; long long m, n, k; int d; bool operator<(const Key& o) const { return std::tie(a, b, m, n, k, d) < std::tie(o.a, o.b, o.m, o.n, o.k, o.d); } };
-      static std::map<Key, std::pair<CUtensorMap, CUtensorMap>> made; const Key key{a, b, p.M, p.N, p.K, cl};
+      struct Key { const void *a, *b, *c; long long m, n, k; int d; bool operator<(const Key& o) const { return std::tie(a, b, c, m, n, k, d) < std::tie(o.a, o.b, o.c, o.m, o.n, o.k, o.d); } };
+      struct Three { CUtensorMap first, second, third; }; static std::map<Key, Three> made; const Key key{a, b, c, p.M, p.N, p.K, cl};
       auto it = made.find(key);
-      if (it == made.end()) it = made.emplace(key, std::pair<CUtensorMap, CUtensorMap>{map_of(a, p.M, p.K, 128), map_of(b, p.N, p.K, 256 / cl)}).first;
-      void* ptrs[] = {&args, &it->second.first, &it->second.second};
+      if (it == made.end()) it = made.emplace(key, Three{map_of(a, p.M, p.K, 128), map_of(b, p.N, p.K, 256 / cl), map_of(c, p.M, p.N, 64, true)}).first;
+      void* ptrs[] = {&args, &it->second.first, &it->second.second, &it->second.third};
       return cudaLaunchKernelExC(&config, e.kernel, ptrs);
     }
     void* ptrs[] = {&args};
