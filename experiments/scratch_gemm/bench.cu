@@ -46,7 +46,7 @@ __global__ void compare(const float* x, const float* y, long long n, double* sum
 struct Args { const bf16* a; const bf16* b; float* c; void* maps; long long M, N, K; };
 struct ArgsFew { const bf16* a; const bf16* b; float* c; long long M, N, K; };
 struct Problem { long long M, N, K; };
-struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, host = 0, split = 1, rows = 64, warps = 8; size_t shared() const { return kind == "wgmma" ? 1024 * ((49168 * stages + 256 + (host == 2 ? 32768 : 0) + 1023) / 1024) : 64 * warps * (rows + 4) + 64 * rows; } int cluster() const { return kind == "wgmma" ? down : split; } };
+struct Entry { std::string kind, name; cudaKernel_t kernel; int stages = 0, down = 1, host = 0, split = 1, rows = 64, warps = 8; size_t shared() const { return kind == "wgmma" ? 1024 * ((49168 * stages + 256 + (host == 2 ? 32768 : 0) + 1023) / 1024) : 0; } int cluster() const { return kind == "wgmma" ? down : split; } };
 int sms; void* maps; cudaStream_t stream; cublasLtHandle_t lt; void* workspace; size_t workspace_bytes = 64 << 20;
 long long ceil_div(long long a, long long b) { return (a + b - 1) / b; }
 
@@ -67,7 +67,7 @@ cudaError_t launch(const Entry& e, const Problem& p, const bf16* a, const bf16* 
     const int cl = e.down; const long long P = ceil_div(p.M, 128 * cl) * ceil_div(p.N, 256);
     config.gridDim = unsigned(cl * ceil_div(P, ceil_div(P, sms / cl))); config.blockDim = 384;
     Args args{a, b, c, maps, p.M, p.N, p.K};
-    if (e.host) {
+    if (e.host == 1 || e.host == 2) {
       struct Key { const void *a, *b, *c; long long m, n, k; int d; bool operator<(const Key& o) const { return std::tie(a, b, c, m, n, k, d) < std::tie(o.a, o.b, o.c, o.m, o.n, o.k, o.d); } };
       struct Three { CUtensorMap first, second, third; }; static std::map<Key, Three> made; const Key key{a, b, c, p.M, p.N, p.K, cl};
       auto it = made.find(key);

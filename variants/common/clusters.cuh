@@ -15,20 +15,6 @@ struct Cluster {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
 
-  // Says that this block has begun. After wait() all have, and one may write to another's shared memory: once between
-  // two meetings.
-  __device__ void begin() const { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
-  __device__ void wait() const { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-
-  // To where `to` is in that block; it is there when both have met.
-  __device__ void put(float value, const float* to, unsigned block) const {
-    asm volatile(
-        "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.f32 [there], %2; }" ::"r"(
-            static_cast<unsigned>(__cvta_generic_to_shared(to))),
-        "r"(block), "f"(value)
-        : "memory");
-  }
-
   // The sum over the cluster of what stands where `own` stands in this block.
   __device__ float sum(const float* own) const {
     const auto address = static_cast<unsigned>(__cvta_generic_to_shared(own));

@@ -1,26 +1,23 @@
 // apo:variant    matmul_bf16/cuda_few_rows
-// apo:target     cuda sm_90
+// apo:target     cuda sm_80
 // apo:technique  tensor-core
 // apo:technique  loads-ahead
-// apo:technique  cluster-sums
 // apo:parent     matmul_bf16/cuda_tensor_core
-// apo:idea       Up to 16 rows of a wait in registers while b streams by, split along k among the warps of two blocks.
-// apo:predict    5x..40x over parent: b is read once, 128 kB of it in flight on every multiprocessor.
-// apo:tune       SPLIT 2,1
-// apo:tune       ROWS 64,32,128
-// apo:tune       WARPS 16,8
-// apo:tune       TERMS 64,128,256
+// apo:idea       Up to 16 rows of a: b streams by once, its terms split among the warps of a block, through registers alone.
+// apo:predict    5x..40x over parent: b is read once, 64 to 128 kB of it in flight on every multiprocessor.
+// apo:tune       ROWS 32,16
+// apo:tune       WARPS 8,16
+// apo:tune       TERMS 128,64
+// apo:tune       ROUNDS 2,1
 // apo:requires   M <= 16 && K % 8 == 0
-// apo:requires   WARPS * TERMS <= (WARPS == 8 ? 2048 : 1024)
-// apo:launch     multiply grid=SPLIT*ceil_div(N,ROWS) cluster=SPLIT block=32*WARPS shared=64*WARPS*(ROWS+4)+64*ROWS
+// apo:requires   WARPS * TERMS <= 1024
+// apo:launch     multiply grid=ceil_div(N,ROWS) block=32*WARPS
 //
-// A cluster of SPLIT blocks owns ROWS rows of b, and each of its warps TERMS terms of every TERMS * WARPS * SPLIT. Both
-// operands go to the tensor cores as they lie: a lane loads 8 neighbouring terms of a row, and since a sum may be taken
-// in any order, its words are the fragments of two products (mma.m16n8k16 has the terms 2t, 2t + 1, 2t + 8 and 2t + 9
-// in lane t of four; here these are the terms 8t to 8t + 3 and 8t + 4 to 8t + 7). b is the left operand, whose 16 rows
-// are columns of the result. The warps' sums meet in shared memory, the blocks' in the block that stores them: always
-// in the same order.
-#include "clusters.cuh"
+// A block owns ROWS rows of b, and each of its warps TERMS terms of every TERMS * WARPS, a round; ROUNDS of them are
+// under way. Both operands go to the tensor cores as they lie: a lane loads 8 neighbouring terms of a row, and since a
+// sum may be taken in any order, its words are the fragments of two products (mma.m16n8k16 has the terms 2t, 2t + 1,
+// 2t + 8 and 2t + 9 in lane t of four; here these are the terms 8t to 8t + 3 and 8t + 4 to 8t + 7). b is the left
+// operand, whose 16 rows are columns of the result. The warps' sums meet in shared memory, always in the same order.
 #include "matmul_bf16.args.h"
 #include "mma_bf16.cuh"
 
@@ -28,13 +25,8 @@ namespace {
 
 constexpr int kRows = ROWS, kSteps = kRows / 16;  // a step takes 16 rows of b
 constexpr int kWarps = WARPS, kTerms = TERMS;
-constexpr int kMost = 16;                       // rows of a
-constexpr int kPitch = kRows + 4;               // of shared memory: the lanes of a store are in different banks
-constexpr int kPieces = kTerms / 32;            // of a row, each 8 terms of four lanes
-constexpr int kAtOnce = kWarps == 8 ? 32 : 16;  // loads of a lane in flight
-constexpr int kFit = kAtOnce / (2 * kPieces);   // steps that have so many
-constexpr int kInFlight = kFit < kSteps ? kFit : kSteps;
-static_assert(kInFlight > 0 && kSteps % kInFlight == 0);
+constexpr int kMost = 16;             // rows of a
+constexpr int kPieces = kTerms / 32;  // of a row, each 8 terms of four lanes
 
 // This lane's part of a row: of `terms` terms from `from` on, 8 of each 32.
 struct Strip {
@@ -65,67 +57,56 @@ __device__ void add_products(float (&sums)[2][4], const Strip (&b)[2], const Str
 }  // namespace
 
 extern "C" __global__ __launch_bounds__(32 * WARPS, 1) void multiply(const matmul_bf16_args a) {
-  extern __shared__ float memory[];
-  const auto parts = reinterpret_cast<float(*)[kMost][kPitch]>(memory);  // of each warp
-  float* const of_blocks = memory + kWarps * kMost * kPitch;             // of each block, the sums that this one stores
-  const Cluster<SPLIT> cluster;
-  cluster.begin();
+  __shared__ float parts[kWarps][kMost][kRows + 4];  // 4 more, so that the lanes of a store are in different banks
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  const long long first = 1LL * kRows * cluster.index;
-  constexpr long long kRound = 1LL * kTerms * kWarps * SPLIT;
-  const long long own = (cluster.rank * kWarps + warp) * kTerms + 8 * t;
-  Strip b[kInFlight][2], rows[2];
-  const auto load = [&](int step, long long k) {
+  const long long first = 1LL * kRows * blockIdx.x;
+  Strip b[ROUNDS][kSteps][2], rows[ROUNDS][2];
+  // 16 rows of a matrix of `count` rows; the results of rows beyond them are not stored.
+  const auto load = [&](Strip(&to)[2], const bf16* matrix, long long row, long long count, long long k) {
     long long pitch = a.K;
-    asm volatile("" : "+l"(pitch));  // so that no address is computed before its step: registers are short
+    asm volatile("" : "+l"(pitch));  // so that no address is computed before it is used: registers are short
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const long long row = min(first + 16 * step + 8 * half + g, a.N - 1);  // sums of rows beyond are not stored
-      b[step % kInFlight][half].load(a.b + row * pitch + k, a.K - k);
+      to[half].load(matrix + min(row + 8 * half + g, count - 1) * pitch + k, pitch - k);
     }
   };
+  constexpr long long kRound = kTerms * kWarps;
+  const long long own = warp * kTerms + 8 * t;
 #pragma unroll
-  for (int step = 0; step < kInFlight; ++step) {
-    load(step, own);
-  }
-  for (long long round = 0; round < a.K; round += kRound) {
-    const long long k = round + own;
-    rows[0].load(a.a + min(1LL * g, a.M - 1) * a.K + k, a.K - k);
-    rows[1].load(a.a + min(g + 8LL, a.M - 1) * a.K + k, a.K - k);
+  for (int round = 0; round < ROUNDS; ++round) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      float sums[2][4] = {};
-      add_products(sums, b[step % kInFlight], rows);
-      const int next = step + kInFlight;
-      load(next % kSteps, next < kSteps ? k : k + kRound);  // of this round, or of the next one
+      load(b[round][step], a.b, first + 16 * step, a.N, own + round * kRound);
+    }
+    load(rows[round], a.a, 0, a.M, own + round * kRound);
+  }
+  float sums[kSteps][2][4] = {};
+  for (long long begin = own; begin < a.K + own; begin += ROUNDS * kRound) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        float& part = parts[warp][i / 4 * 8 + 2 * t + i % 2][16 * step + g + i % 4 / 2 * 8];
-        part = sums[i / 4][i % 4] + (round == 0 ? 0 : part);
+    for (int round = 0; round < ROUNDS; ++round) {
+      const long long next = begin + (round + ROUNDS) * kRound;
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        add_products(sums[step], b[round][step], rows[round]);
+        load(b[round][step], a.b, first + 16 * step, a.N, next);
       }
+      load(rows[round], a.a, 0, a.M, next);
     }
   }
+#pragma unroll
+  for (int i = 0; i < 8 * kSteps; ++i) {
+    parts[warp][i % 8 / 4 * 8 + 2 * t + i % 2][i / 8 * 16 + g + i % 4 / 2 * 8] = sums[i / 8][i % 8 / 4][i % 4];
+  }
   __syncthreads();
-  cluster.wait();                               // until all blocks have begun
-  constexpr int kSums = kMost * kRows / SPLIT;  // that a block stores
   for (int i = threadIdx.x; i < kMost * kRows; i += 32 * kWarps) {
+    const int m = i / kRows, n = i % kRows;
     float sum = 0;
 #pragma unroll
     for (int from = 0; from < kWarps; ++from) {
-      sum += parts[from][i / kRows][i % kRows];
+      sum += parts[from][m][n];
     }
-    cluster.put(sum, of_blocks + cluster.rank * kSums + i % kSums, i / kSums);
-  }
-  cluster.meet();
-  for (int i = threadIdx.x; i < kSums; i += 32 * kWarps) {
-    float sum = 0;
-#pragma unroll
-    for (int block = 0; block < SPLIT; ++block) {
-      sum += of_blocks[block * kSums + i];
-    }
-    const int at = cluster.rank * kSums + i;
-    if (at / kRows < a.M && first + at % kRows < a.N) {
-      a.c[at / kRows * a.N + first + at % kRows] = sum;
+    if (m < a.M && first + n < a.N) {
+      a.c[m * a.N + first + n] = sum;
     }
   }
 }

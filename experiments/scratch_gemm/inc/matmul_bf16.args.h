@@ -12,6 +12,6 @@ struct matmul_bf16_args {
 #ifdef STAGES_
 inline constexpr long long STAGES = STAGES_, DOWN = DOWN_, AHEAD = AHEAD_, GROUP = GROUP_;
 #endif
-#ifdef SPLIT_
-inline constexpr long long SPLIT = SPLIT_, ROWS = ROWS_, WARPS = WARPS_, TERMS = TERMS_;
+#ifdef ROWS_
+inline constexpr long long ROWS = ROWS_, WARPS = WARPS_, TERMS = TERMS_, ROUNDS = ROUNDS_;
 #endif
