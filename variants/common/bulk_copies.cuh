@@ -24,6 +24,16 @@ inline __device__ void arrive_expecting(Barrier& barrier, unsigned bytes) {
                : "memory");
 }
 
+// At the barrier that lies in that block of the cluster where `barrier` lies in this one. Publishes no ordinary stores to
+// that block: a release for the cluster would wait for all of memory.
+inline __device__ void arrive_at(Barrier& barrier, unsigned block) {
+  asm volatile(
+      "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
+      "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&barrier)),
+      "r"(block)
+      : "memory");
+}
+
 // Until the phase of this parity is complete.
 inline __device__ void wait(Barrier& barrier, unsigned parity) {
   asm volatile(
@@ -122,6 +132,15 @@ inline __device__ void copy_tile(void* to, const void* map, int column, int row,
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
       "[%5];" ::"r"(shared_address(to)),
       "l"(map), "r"(column), "r"(row), "r"(head), "r"(shared_address(&done))
+      : "memory");
+}
+
+// The same into each block of the cluster whose bit is set in `blocks`, to the place and with the barrier there.
+inline __device__ void copy_tile_to(unsigned blocks, void* to, const void* map, int column, int row, Barrier& done) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+      "[%1, {%2, %3, %4}], [%5], %6;" ::"r"(shared_address(to)),
+      "l"(map), "r"(column), "r"(row), "r"(0), "r"(shared_address(&done)), "h"(static_cast<unsigned short>(blocks))
       : "memory");
 }
 

@@ -23,7 +23,9 @@ inline __device__ unsigned long long descriptor(const void* tile, unsigned leadi
 #define APO_ACCUMULATORS_8(d, i) APO_ACCUMULATORS_4(d, i), APO_ACCUMULATORS_4(d, i + 4)
 #define APO_ACCUMULATORS_16(d, i) APO_ACCUMULATORS_8(d, i), APO_ACCUMULATORS_8(d, i + 8)
 #define APO_ACCUMULATORS_32(d) APO_ACCUMULATORS_16(d, 0), APO_ACCUMULATORS_16(d, 16)
-#define APO_ACCUMULATORS_64(d) APO_ACCUMULATORS_32(d), APO_ACCUMULATORS_16(d, 32), APO_ACCUMULATORS_16(d, 48)
+#define APO_ACCUMULATORS_32_AT(d, i) APO_ACCUMULATORS_16(d, i), APO_ACCUMULATORS_16(d, i + 16)
+#define APO_ACCUMULATORS_64(d) APO_ACCUMULATORS_32_AT(d, 0), APO_ACCUMULATORS_32_AT(d, 32)
+#define APO_ACCUMULATORS_128(d) APO_ACCUMULATORS_64(d), APO_ACCUMULATORS_32_AT(d, 64), APO_ACCUMULATORS_32_AT(d, 96)
 
 // d (+)= a b, both operands in shared memory. `kLeftIsColumns`: a's rows there are what is summed over, and its 64
 // columns are the rows of d. `kRightIsRows`: b's rows there are the columns of d, and its columns are summed over.
@@ -49,6 +51,24 @@ __device__ void wgmma(float (&d)[64], unsigned long long a, unsigned long long b
       "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
       "}, %64, %65, p, 1, 1, %67, %68; }"
       : APO_ACCUMULATORS_64(d)
+      : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(kLeftIsColumns)),
+        "n"(static_cast<int>(!kRightIsRows)));
+}
+
+template <bool kLeftIsColumns, bool kRightIsRows>
+__device__ void wgmma(float (&d)[128], unsigned long long a, unsigned long long b, bool adds) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %130, 0; wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+      "}, %128, %129, p, 1, 1, %131, %132; }"
+      : APO_ACCUMULATORS_128(d)
       : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(kLeftIsColumns)),
         "n"(static_cast<int>(!kRightIsRows)));
 }

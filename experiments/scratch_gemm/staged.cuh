@@ -1,0 +1,194 @@
+// variants/matmul_bf16/wgmma_product.cuh - c = a b^T by wgmma on tiles of 128 x 256 of c.
+//
+// A block has a warpgroup that copies and two that multiply, each of which owns 64 rows of the tile: 128 sums a thread.
+// DOWN blocks, a cluster, make tiles one above the other. They need the same rows of b: each copies its part of these
+// into all of them. All clusters have equally many tiles, as far as that is possible; GROUP rows of clusters are worked
+// off together, so that what all blocks read at one time is a few rows of both operands, and stays in the L2.
+#pragma once
+#include "bulk_copies.cuh"
+#include "matmul_bf16.args.h"
+
+namespace {
+
+constexpr int kRows = 128, kColumns = 256;  // of a tile
+constexpr int kDepth = 64;                  // terms of the sums in a stage
+constexpr int kDown = DOWN, kAhead = AHEAD;
+constexpr int kRowsOfB = kColumns / kDown;  // that a block copies
+constexpr int kConsumers = 2;
+
+struct alignas(1024) Shared {
+  bf16 a[STAGES][kRows][kDepth];
+  bf16 b[STAGES][kColumns][kDepth];
+  float out[kConsumers][2][64][32];
+  Barrier full[STAGES], empty[STAGES];
+};
+
+// The tiles of a block.
+struct Work {
+  int down = blockIdx.x % kDown;  // in the cluster
+  int next = blockIdx.x / kDown;  // tile of clusters
+  int tiles_down, tiles_across;   // of clusters
+  int row = 0, column = 0;        // where the block's tile begins
+
+  __device__ explicit Work(const matmul_bf16_args& a)
+      : tiles_down(static_cast<int>((a.M + kRows * kDown - 1) / (kRows * kDown))),
+        tiles_across(static_cast<int>((a.N + kColumns - 1) / kColumns)) {}
+
+  // Goes to the next tile; false behind the last one.
+  __device__ bool advance() {
+    if (next >= tiles_down * tiles_across) {
+      return false;
+    }
+    constexpr int kGroup = GROUP;
+    const int first = next / (kGroup * tiles_across) * kGroup, rows = min(kGroup, tiles_down - first);
+    const int at = next - first * tiles_across;
+    row = ((first + at % rows) * kDown + down) * kRows;
+    column = at / rows * kColumns;
+    next += gridDim.x / kDown;
+    return true;
+  }
+};
+
+// By one thread: all copies of the block, by maps of tiles of kRows and kRowsOfB rows.
+__device__ void copy_tiles(Work work, int terms, const void* map_a, const void* map_b, Shared& shared) {
+  Ring<STAGES> ring;
+  while (work.advance()) {
+    for (int k = 0; k < terms; k += kDepth, ring.advance()) {
+      Barrier& full = shared.full[ring.stage];
+      wait(shared.empty[ring.stage], ring.parity ^ 1);
+      arrive_expecting(full, sizeof(shared.a[0]) + sizeof(shared.b[0]));
+      copy_tile(shared.a[ring.stage], map_a, k, work.row, 0, full);
+      const int part = work.down * kRowsOfB;
+      if (kDown > 1) {
+        copy_tile_to((1 << kDown) - 1, shared.b[ring.stage][part], map_b, k, work.column + part, full);
+      } else {
+        copy_tile(shared.b[ring.stage], map_b, k, work.column, 0, full);
+      }
+    }
+  }
+}
+
+__device__ void store_sums(const float (&sums)[128], const void* map_c, float (&out)[2][64][32], int row, int column, int consumer) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, own = threadIdx.x / 32 % 4 * 16 + g;
+  const bool odd = t % 2, swap = g % 2;
+  const bool leader = threadIdx.x % 128 == 0;
+#pragma unroll
+  for (int s = 0; s < 8; ++s) {
+    if (leader) {
+      asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+    }
+    meet(2 + consumer, 128);
+    float (&to)[64][32] = out[s % 2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+      for (int p = 0; p < 2; ++p) {
+        float x[2][2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            x[i][e] = swap ? sums[4 * (4 * s + 2 * (1 - p) + i) + 2 * r + e] : sums[4 * (4 * s + 2 * p + i) + 2 * r + e];
+          }
+        }
+        const float first = __shfl_xor_sync(kAll, odd ? x[0][0] : x[1][0], 1);
+        const float second = __shfl_xor_sync(kAll, odd ? x[0][1] : x[1][1], 1);
+        const float4 four = {odd ? first : x[0][0], odd ? second : x[0][1], odd ? x[1][0] : first, odd ? x[1][1] : second};
+        const int chunk = 4 * (swap ? 1 - p : p) + 2 * odd + t / 2;
+        *reinterpret_cast<float4*>(&to[own + 8 * r][4 * (chunk ^ g)]) = four;
+      }
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    meet(2 + consumer, 128);
+    if (leader) {
+      asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map_c), "r"(column + 32 * s), "r"(row), "r"(0), "r"(shared_address(&to)) : "memory");
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+  }
+}
+
+// By a warpgroup: its 64 rows of all tiles.
+__device__ void multiply_tiles(const matmul_bf16_args& a, Work work, const void* map_c, Shared& shared, int consumer) {
+  const int lane = threadIdx.x % 32, terms = static_cast<int>(a.K);
+  const auto release = [&](int stage) {
+    if (kDown == 1 && lane == 0) {
+      arrive(shared.empty[stage]);
+    } else if (kDown > 1 && lane < kDown) {
+      arrive_at(shared.empty[stage], lane);
+    }
+  };
+  // The first consumer begins kAhead stages before the second, so that one multiplies while the other stores.
+  int until_start = min(kAhead, (terms - 1) / kDepth);
+  if (kAhead > 0 && consumer == 1) {
+    meet(1, 128 * kConsumers);
+    until_start = -1;
+  }
+  Ring<STAGES> ring;
+  while (work.advance()) {
+    float sums[128] = {};
+    int last = 0;
+    for (int k = 0; k < terms; k += kDepth, ring.advance()) {
+      wait(shared.full[ring.stage], ring.parity);
+      begin_products();
+#pragma unroll
+      for (int i = 0; i < kDepth; i += 16) {
+        wgmma<false, true>(sums, descriptor(&shared.a[ring.stage][64 * consumer][i], 0),
+                           descriptor(&shared.b[ring.stage][0][i], 0), true);
+      }
+      commit_products();
+      if (kAhead > 0 && until_start >= 0 && until_start-- == 0) {
+        pass(1, 128 * kConsumers);
+      }
+      if (k > 0) {
+        wait_for_products<1>();
+        release(last);
+      }
+      last = ring.stage;
+    }
+    wait_for_products<0>();
+    release(last);
+    hold(sums);
+store_sums(sums, map_c, shared.out[consumer], work.row + 64 * consumer, work.column, consumer);
+  }
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// All blocks of the cluster have come; what they stored is not published.
+__device__ void meet_cluster() {
+  if (kDown > 1) {
+    __syncwarp();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+}
+
+__device__ void init_barriers(Shared& shared) {
+  for (int stage = 0; stage < STAGES; ++stage) {
+    init_barrier(shared.full[stage], 1);
+    init_barrier(shared.empty[stage], kDown * 4 * kConsumers);  // a warp of a consumer arrives once
+  }
+  publish_barriers();
+}
+
+// By all threads, once a barrier of the block has followed init_barriers() and the maps.
+template <bool kMapsAreMadeHere>
+__device__ void multiply_all(const matmul_bf16_args& a, const void* map_a, const void* map_b, const void* map_c, Shared& shared) {
+  meet_cluster();
+  const Work work(a);
+  const int warp = __shfl_sync(kAll, threadIdx.x / 32, 0);
+  if (warp < 4) {
+    keep_registers<40>();
+    if (threadIdx.x == 0) {
+      if (kMapsAreMadeHere) {
+        acquire_tensor_map(map_a);
+        acquire_tensor_map(map_b);
+      }
+      copy_tiles(work, static_cast<int>(a.K), map_a, map_b, shared);
+    }
+  } else {
+    take_registers<232>();
+    multiply_tiles(a, work, map_c, shared, warp / 4 - 1);
+  }
+  meet_cluster();  // until then others copy to this block, and arrive at its barriers
+}
+
+}  // namespace
