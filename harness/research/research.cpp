@@ -90,6 +90,14 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
+  // What was proposed is judged all the same: its author gets a verdict.
+  const bool proposed = option.origin == Origin::proposer;
+  const ScannedEffect* scan = known.predictor.scans().find(subject);
+  if (scan != nullptr && scan->row.times.outcome != Outcome::valid && !proposed) {
+    leave_out(LeftOutKind::refuted,
+              fmt::format("a scan: {}: {}", to_string(scan->row.times.outcome), scan->row.times.evidence));
+    return;
+  }
   const double floor = floor_bound(known.inputs, option);
   const double least = known.inputs.minimum_detectable;
   const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
@@ -99,7 +107,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::below_resolution, fmt::format("the floor leaves {} at most, and this machine resolves {}",
                                                          format_ratio(floor), format_percent(least)));
   } else if (forecast.band.source != PredictionSource::nothing && forecast.chance_above(least) < kLeastChance &&
-             !edited) {
+             !edited && !(proposed && scan != nullptr)) {
     leave_out(
         LeftOutKind::below_resolution,
         fmt::format("predicted {} ({}): less than one chance in ten of the {} that this machine resolves",
@@ -152,7 +160,27 @@ void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
   }
 }
 
-// The settings of this text that judgements here tell of.
+bool is_listed(const ResearchBrief& brief, const Configuration& configuration) {
+  return std::ranges::find(brief.ranked, configuration, &Candidate::configuration) != brief.ranked.end() ||
+         std::ranges::find(brief.left_out, configuration, &LeftOut::configuration) != brief.left_out.end();
+}
+
+// The fastest unlisted ones.
+void consider_scanned(const Knowledge& known, ResearchBrief& brief) {
+  std::size_t considered = 0;
+  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
+    const RegisteredVariant* found = known.inputs.registered(scan.row.configuration.variant);
+    if (considered < kOptionsOfASpace && scan.row.times.outcome == Outcome::valid && found != nullptr &&
+        found->variant.source_hash == scan.row.source_hash && found->kind != LeftOutKind::other_target &&
+        !is_listed(brief, scan.row.configuration)) {
+      ++considered;
+      consider(known, {.variant = &found->variant, .configuration = scan.row.configuration, .origin = Origin::tuning},
+               brief);
+    }
+  }
+}
+
+// The settings of this text that judgements and scans here tell of.
 std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant& variant) {
   std::vector<KnownSettings> measured;
   std::set<Settings> seen;  // a journal may have judged the same a thousand times
@@ -163,6 +191,13 @@ std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant&
       if (forecast.band.source == PredictionSource::measurements) {
         measured.push_back({.settings = past.candidate.settings, .effect = forecast.effect});
       }
+    }
+  }
+  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
+    const Configuration& scanned = scan.row.configuration;
+    if (scanned.variant == variant.id() && scan.row.source_hash == variant.source_hash && !std::isnan(scan.effect) &&
+        seen.insert(scanned.settings).second) {
+      measured.push_back({.settings = scanned.settings, .effect = scan.effect});
     }
   }
   return measured;
@@ -302,6 +337,7 @@ ResearchBrief research(const ResearchInputs& inputs) {
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
   consider_proposed(known, brief);
+  consider_scanned(known, brief);
   sort_by_score(brief.ranked, inputs);
   for (const Variant* variant : tuned_variants(known, brief.ranked)) {
     consider_tuning(known, *variant, brief);

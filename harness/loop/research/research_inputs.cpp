@@ -18,6 +18,7 @@
 #include "journal/facts/machines.h"
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/research/proposals.h"
+#include "journal/facts/scans.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -136,6 +137,10 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
   inputs.variants = registered_variants(subject);
   inputs.proposed = subject.proposed;
   inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
+  inputs.scanned = scanned_at(subject.journal, {.machine = machine.id,
+                                                .family = subject.family.name,
+                                                .workload = subject.workload.name,
+                                                .cache = subject.policy.cache_policy});
   inputs.lessons = lessons_of(subject.journal, {.family = subject.family.name,
                                                 .workload_class = inputs.workload_class,
                                                 .model = inputs.model,

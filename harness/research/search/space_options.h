@@ -30,6 +30,10 @@ struct KnownSettings {
 std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
                                     const std::vector<KnownSettings>& known, std::uint64_t seed);
 
+// Returns the legal neighbours of the best known settings and the points that the model suggests after `known`.
+std::vector<Settings> suggested_settings(const Variant& variant, const std::vector<Settings>& legal,
+                                         const std::vector<KnownSettings>& known, std::uint64_t seed);
+
 // One level of each tunable, from 0: its values in order of their size.
 using Levels = std::vector<std::size_t>;
 
