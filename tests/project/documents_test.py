@@ -16,7 +16,7 @@ FOLDERS = ["docs", "examples/agent", "examples/e88_lm", "examples/pytorch_e88"]
 # Pages whose commands need neither the journal nor the measured roofs of the pages before them.
 PAGES_OF_THEIR_OWN = ["commands.md", "executor.md", "families.md"]
 # Commands that measure, or build for seconds.
-JUDGING = {"bench", "compare", "evaluate", "family", "register", "replay", "run", "selftest", "space",
+JUDGING = {"bench", "compare", "evaluate", "family", "register", "replay", "run", "scan", "selftest",
            "try", "verify"}
 
 

@@ -61,6 +61,9 @@ class Scan {
   }
 
   ScanSummary run() {
+    if (all_.size() < 2) {
+      return {};  // nothing to rank
+    }
     const auto start = std::chrono::steady_clock::now();
     for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
       measure(batch, 0);
