@@ -203,11 +203,8 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
 std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                                         RankedCandidates& candidates) {
   std::vector<Experiment> experiments;
-  WorkAhead ahead = work_ahead(frame, state);
   while (const auto candidate = candidates.take()) {
-    const auto next = candidates.best();
-    ahead.expect(next ? std::optional(next->configuration) : std::nullopt);
-    experiments.push_back(run_experiment(frame, state, iteration, *candidate, "", &ahead));
+    experiments.push_back(run_experiment(frame, state, iteration, *candidate));
     experiments.back().rounds.clear();
     if (experiments.back().judgement->verdict == Verdict::accepted) {
       break;

@@ -81,6 +81,38 @@ TEST(Research, AHigherPredictionRanksHigher) {
   EXPECT_GT(brief.ranked[0].score, brief.ranked[1].score);
 }
 
+TEST(Research, WhatWasScannedRanksByItsScanAndWhatFailedThereIsLeftOutUnlessItWasProposed) {
+  ResearchInputs in = inputs({variant("promises", "vectorised-tanh", 9, 10), variant("fast", "fast-tanh", 1.1, 1.2),
+                              variant("wrong", "padded-cache", 2, 3), waiting(variant("mine", "padded-cache", 2, 3)),
+                              waiting(variant("slow", "padded-cache", 2, 3))});
+  in.scanned = {fixtures::scan("promises", "simple", 1.5), fixtures::scan("fast", "simple", 2),
+                fixtures::scan("wrong", "simple", 9), fixtures::scan("mine", "simple", 9),
+                fixtures::scan("slow", "simple", 0.5)};
+  for (const std::size_t failed : {2U, 3U}) {
+    in.scanned[failed].times = {.outcome = Outcome::incorrect, .evidence = "'y' is wrong"};
+  }
+  const ResearchBrief brief = research(in);
+  const std::vector<std::string> order = labels(brief);
+  EXPECT_LT(std::ranges::find(order, "toy/fast"), std::ranges::find(order, "toy/promises"));
+  EXPECT_EQ(left_out(brief, "toy/wrong").kind, LeftOutKind::refuted);
+  EXPECT_EQ(left_out(brief, "toy/wrong").why, "a scan: incorrect: 'y' is wrong");
+  EXPECT_NE(ranked(brief, "toy/mine"), nullptr) << "its author gets a verdict";
+  EXPECT_EQ(order.back(), "toy/slow");
+}
+
+TEST(Research, TheFastestScannedSettingsOfAnyVariantAreCandidates) {
+  ResearchInputs in = inputs({});
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    in.variants.push_back(variant(name, "padded-cache", 2, 3));
+    in.variants.back().variant.tunables = {{.name = "K", .values = {1, 2}}};
+    for (const std::int64_t value : {1, 2}) {
+      in.scanned.push_back(fixtures::scan(name, "simple", name == "e" && value == 2 ? 4 : 1.2));
+      in.scanned.back().configuration.settings = {{"K", value}};
+    }
+  }
+  EXPECT_EQ(labels(research(in)).front(), "toy/e[K=2]");
+}
+
 // 9 of 10 ms are libm's; one of the two units' cores idles: 0.9 x (1 - 1/50) + 0.5 is all that there is, so the floor
 // bounds.
 TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
