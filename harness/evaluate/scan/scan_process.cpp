@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "harness/core/error.h"
@@ -17,8 +18,6 @@
 namespace apo {
 namespace {
 
-constexpr int kCandidate = 0;  // slots
-constexpr int kIncumbent = 1;
 constexpr double kShortCallNs = 50e3;  // on a GPU: below it a sample holds several calls, as in the judge
 // Of the effect of so few pairs that they show no spread.
 constexpr int kFewPairs = 3;
@@ -44,65 +43,67 @@ ScanProcess::ScanProcess(const Runtime& runtime, const Workload& workload, Cache
       seed_(seed),
       inputs_(runtime.inputs->get(*runtime.family, workload, derive_seed(seed, "inputs"),
                                   runtime.family->regimes.front(), runtime.threads)) {
-  const Result<double> call = checked_call(incumbent_);
+  const Result<double> call = checked_call(Arm::candidate, incumbent_);
   if (!call) {
     throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not run on " + workload.name,
                            call.failure().evidence);
   }
   incumbent_ns_ = *call;
-  if (has_host_code(incumbent_)) {
-    worker_.reset();
-  }
+  candidate_ = {};
 }
 
 ScanTimes ScanProcess::measure(const TimedArm& candidate, const ScanEffort& effort) {
   const Result<ScanTimes> result = measured(candidate, effort);
   if (!result || has_host_code(candidate) || has_host_code(incumbent_)) {
-    worker_.reset();
+    candidate_ = {};
   }
-  if (!result) {
-    tensors_.reset();  // it may have written to them
-    return {.outcome = result.failure().outcome, .evidence = result.failure().evidence};
-  }
-  return *result;
+  return result ? *result : ScanTimes{.outcome = result.failure().outcome, .evidence = result.failure().evidence};
 }
 
 Result<ScanTimes> ScanProcess::measured(const TimedArm& candidate, const ScanEffort& effort) {
-  const Result<double> call = checked_call(candidate);
-  return call ? timed_calls(*call, effort) : call.failure();
+  const Result<double> call = checked_call(Arm::candidate, candidate);
+  if (!call) {
+    return call.failure();
+  }
+  if (!share_a_process() && (own_.worker == nullptr || !own_.worker->alive())) {
+    if (const auto ready = prepare(Arm::incumbent, incumbent_); !ready) {
+      throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not run any more",
+                             ready.failure().evidence);
+    }
+  }
+  return timed_calls(*call, effort);
 }
 
-Result<Done> ScanProcess::prepare(const TimedArm& candidate) {
-  const Family& family = *runtime_.family;
-  const std::vector<std::int64_t> scratch = runtime_.scratch(candidate.configuration, workload_.axes);
+Result<Done> ScanProcess::prepare(Arm arm, const TimedArm& code) {
+  const auto scratch_of = [&](const TimedArm& one) { return runtime_.scratch(one.configuration, workload_.axes); };
+  const std::vector<std::int64_t> scratch = scratch_of(code);
   if (const auto failure = check_scratch(scratch)) {
     return *failure;
   }
-  bool attached = worker_ != nullptr && tensors_ != nullptr;
-  if (worker_ == nullptr) {
+  Process& process = process_of(arm);
+  if (process.worker == nullptr || !process.worker->alive()) {
     WorkerOptions options = runtime_.worker;
     options.layout_seed = derive_seed(seed_, "process", processes_++);
-    worker_ = std::make_unique<Worker>(options);
-    if (const auto loaded = load_build(*worker_, kIncumbent, incumbent_.build); !loaded) {
-      return loaded.failure();
+    process.worker = std::make_unique<Worker>(options);
+    if (share_a_process()) {
+      if (const auto loaded = load_build(*process.worker, slot_of(Arm::incumbent), incumbent_.build); !loaded) {
+        return loaded.failure();
+      }
     }
   }
-  if (const auto loaded = load_build(*worker_, kCandidate, candidate.build); !loaded) {
+  if (const auto loaded = load_build(*process.worker, slot_of(arm), code.build); !loaded) {
     return loaded.failure();
   }
-  if (tensors_ == nullptr || scratch_ != scratch) {
-    tensors_ = std::make_unique<SharedTensors>(shared_tensors_spec(
-        family, workload_.axes, 1, scratch, runtime_.scratch(incumbent_.configuration, workload_.axes),
-        derive_seed(seed_, "layout"), runtime_.worker.target));
-    share_inputs(*tensors_, 0, family, inputs_->inputs, runtime_.threads);
-    scratch_ = scratch;
-    attached = false;
-  }
-  return attached ? Result<Done>(Done{}) : worker_->attach(*tensors_);
+  process.tensors = std::make_unique<SharedTensors>(
+      shared_tensors_spec(*runtime_.family, workload_.axes, 1, scratch,
+                          share_a_process() ? scratch_of(incumbent_) : std::vector<std::int64_t>(),
+                          derive_seed(seed_, "layout", processes_), runtime_.worker.target));
+  share_inputs(*process.tensors, 0, *runtime_.family, inputs_->inputs, runtime_.threads);
+  return process.worker->attach(*process.tensors);
 }
 
-Result<double> ScanProcess::checked_call(const TimedArm& candidate) {
-  if (const auto ready = prepare(candidate); !ready) {
+Result<double> ScanProcess::checked_call(Arm arm, const TimedArm& code) {
+  if (const auto ready = prepare(arm, code); !ready) {
     return ready.failure();
   }
   // A call of a right kernel that is so slow is no candidate. Nothing is known of the incumbent's first call.
@@ -112,23 +113,52 @@ Result<double> ScanProcess::checked_call(const TimedArm& candidate) {
   if (incumbent_ns_ > 0) {
     deadline = std::clamp(milliseconds(kSlowest * incumbent_ns_), kLeast, std::max(kLeast, runtime_.worker.deadline));
   }
-  tensors_->poison_outputs();
-  const auto sample = worker_->call(kCandidate, 0, deadline);
+  Worker& worker = *process_of(arm).worker;
+  SharedTensors& tensors = *process_of(arm).tensors;
+  tensors.poison_outputs();
+  const auto sample = worker.call(slot_of(arm), 0, deadline);
   if (!sample) {
     return sample.failure();
   }
-  worker_->freeze();
+  worker.freeze();
   CallFindings findings;
   const auto failure =
-      inspect_call(*tensors_, *runtime_.family, *inputs_,
-                   candidate.configuration.label() + " " + candidate.build.code_hash, 0, runtime_.threads, &findings);
+      inspect_call(tensors, *runtime_.family, *inputs_, code.configuration.label() + " " + code.build.code_hash, 0,
+                   runtime_.threads, &findings);
   if (failure && findings.wrong_call_of.empty()) {
     return *failure;
   }
-  if (const auto changed = worker_->check_code()) {
+  if (const auto changed = worker.check_code()) {
     return *changed;
   }
   return std::max(1.0, elapsed_ns(*sample, runtime_.worker.target));
+}
+
+// On a host nothing of the other process runs meanwhile.
+Result<std::vector<RawSample>> ScanProcess::samples(const std::vector<Arm>& order, int calls, double ns_of_all) {
+  constexpr double kPatience = 20;
+  const auto deadline = runtime_.worker.deadline + milliseconds(kPatience * ns_of_all);
+  RunRequest request{.order = {}, .repetitions = calls, .cache = cache_};
+  if (share_a_process()) {
+    std::ranges::transform(order, std::back_inserter(request.order), [&](Arm arm) { return slot_of(arm); });
+    return candidate_.worker->run(request, {}, deadline);
+  }
+  std::vector<RawSample> all;
+  request.order = {0};
+  for (const Arm arm : order) {
+    Worker& worker = *process_of(arm).worker;
+    const auto one = worker.run(request, {}, deadline);
+    if (!one && arm == Arm::incumbent) {
+      throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not run any more",
+                             one.failure().evidence);
+    }
+    if (!one) {
+      return one.failure();
+    }
+    worker.freeze();
+    all.push_back(one->front());
+  }
+  return all;
 }
 
 Result<ScanTimes> ScanProcess::timed_calls(double call_ns, const ScanEffort& effort) {
@@ -139,29 +169,25 @@ Result<ScanTimes> ScanProcess::timed_calls(double call_ns, const ScanEffort& eff
                                                       most_repetitions(*runtime_.family));
   const double pair_ns = calls * (call_ns + incumbent_ns_);
   const int pairs = std::clamp(static_cast<int>(1e9 * effort.seconds / pair_ns), 1, effort.most_pairs);
-  RunRequest request{.repetitions = calls, .cache = cache_};
-  request.order = {kIncumbent, kCandidate};  // warms up
+  std::vector<Arm> order = {Arm::incumbent, Arm::candidate};  // warms up
   Random random(derive_seed(seed_, "order", processes_));
   for (int i = 0; i < pairs; ++i) {
     const bool first = random.coin();
-    request.order.push_back(first ? kCandidate : kIncumbent);
-    request.order.push_back(first ? kIncumbent : kCandidate);
+    order.push_back(first ? Arm::candidate : Arm::incumbent);
+    order.push_back(first ? Arm::incumbent : Arm::candidate);
   }
-  constexpr double kPatience = 20;
-  const auto samples =
-      worker_->run(request, {}, runtime_.worker.deadline + milliseconds(kPatience * (pairs + 1) * pair_ns));
-  if (!samples) {
-    return samples.failure();
+  const auto taken = samples(order, calls, (pairs + 1) * pair_ns);
+  if (!taken) {
+    return taken.failure();
   }
   std::vector<double> own;
   std::vector<double> incumbents;
-  for (std::size_t i = 2; i < samples->size(); ++i) {
-    const RawSample& sample = (*samples)[i];
-    (sample.slot == kCandidate ? own : incumbents).push_back(std::max(1.0, elapsed_ns(sample, target) / calls));
+  for (std::size_t i = 2; i < order.size(); ++i) {
+    (order[i] == Arm::candidate ? own : incumbents).push_back(std::max(1.0, elapsed_ns((*taken)[i], target) / calls));
   }
   std::vector<double> effects;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    effects.push_back(std::log(incumbents.at(i) / own[i]));
+    effects.push_back(std::log(incumbents[i] / own[i]));
   }
   return ScanTimes{
       .pairs = pairs,

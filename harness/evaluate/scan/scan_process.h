@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,9 @@ struct ScanEffort {
   int most_pairs = 0;  // of calls: one of either arm
 };
 
-// Code of a device variant shares one process and its context, as long as nothing goes wrong there. Host code has a
-// process for each candidate: starting one takes milliseconds, and nothing is left of the one before.
+// On a GPU both arms are in one process, which device code shares with the candidates before it, as long as nothing
+// goes wrong there. On a host each arm has a process of its own, as in the judge: a candidate's ends behind it, and
+// starting one takes milliseconds.
 class ScanProcess {
  public:
   // `runtime` and `workload` have to outlive it. Throws EnvironmentError where the incumbent does not run.
@@ -32,9 +32,18 @@ class ScanProcess {
   ScanTimes measure(const TimedArm& candidate, const ScanEffort& effort);
 
  private:
-  Result<Done> prepare(const TimedArm& candidate);
-  Result<double> checked_call(const TimedArm& candidate);  // nanoseconds
+  enum class Arm : std::uint8_t { candidate, incumbent };
+  struct Process {
+    std::unique_ptr<Worker> worker;
+    std::unique_ptr<SharedTensors> tensors;
+  };
+  bool share_a_process() const { return runtime_.worker.target == Target::cuda; }
+  Process& process_of(Arm arm) { return share_a_process() || arm == Arm::candidate ? candidate_ : own_; }
+  int slot_of(Arm arm) const { return share_a_process() && arm == Arm::incumbent ? 1 : 0; }
+  Result<Done> prepare(Arm arm, const TimedArm& code);
+  Result<double> checked_call(Arm arm, const TimedArm& code);  // nanoseconds
   Result<ScanTimes> timed_calls(double call_ns, const ScanEffort& effort);
+  Result<std::vector<RawSample>> samples(const std::vector<Arm>& order, int calls, double ns_of_all);
   Result<ScanTimes> measured(const TimedArm& candidate, const ScanEffort& effort);
 
   const Runtime& runtime_;
@@ -44,10 +53,9 @@ class ScanProcess {
   std::uint64_t seed_;
   std::uint64_t processes_ = 0;
   CheckedPointer inputs_;
-  double incumbent_ns_ = 0;                           // of its checked call; 0 before
-  std::optional<std::vector<std::int64_t>> scratch_;  // of the candidate that the tensors are laid out for
-  std::unique_ptr<SharedTensors> tensors_;
-  std::unique_ptr<Worker> worker_;
+  double incumbent_ns_ = 0;  // of its checked call; 0 before
+  Process candidate_;
+  Process own_;  // of the incumbent, where it has one
 };
 
 }  // namespace apo
