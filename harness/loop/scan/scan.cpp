@@ -72,7 +72,9 @@ class Scan {
       }
     }
     for (int level = 1; level < std::ssize(kLevels); ++level) {
-      measure(leaders(level), level);
+      const std::vector<Configuration> leading = leaders(level);
+      measure(leading, level);
+      level = leading.empty() ? level : 0;  // who leads may have changed
     }
     const Scans scans = known();
     for (const ScannedEffect& one : scans.ranked()) {
@@ -128,6 +130,25 @@ class Scan {
     };
     const auto newest = std::ranges::find_if(rows_.rbegin(), rows_.rend(), is_stale);
     rows_.erase(rows_.begin(), newest.base());
+  }
+
+  // Beside what is much slower or faster a ratio has the noise of the slower calls: candidates are measured beside the
+  // fastest one that is known.
+  void choose_reference() {
+    constexpr double kMuch = 0.2;
+    const Scans scans = known();
+    for (const ScannedEffect& one : scans.ranked()) {
+      const Configuration& fastest = one.row.configuration;
+      if (!all_.contains(fastest.label()) || subject(fastest).source_hash != one.row.source_hash) {
+        continue;
+      }
+      const ScannedEffect* now = scans.find(reference_);
+      if (now != nullptr && one.effect > now->effect + kMuch && !(reference_ == subject(fastest))) {
+        reference_ = subject(fastest);
+        process_.reset();
+      }
+      return;
+    }
   }
 
   // Those that were not measured: the incumbent itself, what each variant is by default, what was proposed; then of the
@@ -236,12 +257,13 @@ class Scan {
     if (batch.empty()) {
       return;
     }
+    choose_reference();
     Random random(derive_seed(request_.seed, "order of a scan", rows_.size()));
     shuffle(batch, random);
     for (const Configuration& one : batch) {  // with what its author promised, before anything is known
       add_variant(request_.journal, request_.workspace.catalogue().get(one.variant));
     }
-    add_variant(request_.journal, request_.workspace.catalogue().get(incumbent_.configuration.variant));
+    add_variant(request_.journal, request_.workspace.catalogue().get(reference_.configuration.variant));
     request_.observer.progress({.what = fmt::format("scan: build {}", batch.size())});
     auto start = std::chrono::steady_clock::now();
     const std::vector<Build> builds = built(batch);
@@ -264,8 +286,8 @@ class Scan {
     Scanned row{.place = place_,
                 .configuration = arm.configuration,
                 .source_hash = subject(arm.configuration).source_hash,
-                .incumbent = incumbent_.configuration,
-                .incumbent_source_hash = incumbent_.source_hash,
+                .incumbent = reference_.configuration,
+                .incumbent_source_hash = reference_.source_hash,
                 .build_key = build.key,
                 .resources = build.resources,
                 .level = level};
@@ -284,7 +306,7 @@ class Scan {
   ScanProcess& process() {
     if (!process_) {
       process_.emplace(request_.runtime, request_.workload, request_.cache,
-                       TimedArm{incumbent_.configuration, build(incumbent_.configuration)},
+                       TimedArm{reference_.configuration, build(reference_.configuration)},
                        derive_seed(request_.seed, "scan"));
     }
     return *process_;
@@ -293,6 +315,7 @@ class Scan {
   const ScanRequest& request_;
   ScanPlace place_;
   Subject incumbent_;
+  Subject reference_ = incumbent_;  // what candidates are measured beside
   std::vector<Space> spaces_;
   std::set<std::string> all_;  // labels
   std::vector<Scanned> rows_;  // of the journal

@@ -1,18 +1,20 @@
-// harness/research/prediction/scans.cpp - finds the newest row of each configuration and relates it to the incumbent.
+// harness/research/prediction/scans.cpp - finds the newest row of each configuration, and its effect over the incumbent
+// through the rows between them.
 #include "harness/research/prediction/scans.h"
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace apo {
 namespace {
 
 using Key = std::pair<std::string, std::string>;
 
-struct Link {  // from a row's incumbent to today's
-  double effect = 0;
-  double sd = 0;
+// The log speed of a configuration, beside others that rows connect it with.
+struct Placed {
+  int component = 0;
+  double speed = 0;
+  double variance = 0;
 };
 
 Key key_of(const Configuration& configuration, const std::string& source_hash) {
@@ -22,24 +24,39 @@ Key key_of(const Configuration& configuration, const std::string& source_hash) {
 }  // namespace
 
 Scans::Scans(const std::vector<Scanned>& rows, const Subject& incumbent) {
-  const Key own = key_of(incumbent.configuration, incumbent.source_hash);
-  std::map<Key, Link> links = {{own, {}}};
+  std::map<Key, Placed> placed;
+  std::map<Key, const Scanned*> newest;
+  int components = 0;
   for (const Scanned& row : rows) {
+    const Key key = key_of(row.configuration, row.source_hash);
     const Key beside = key_of(row.incumbent, row.incumbent_source_hash);
-    if (key_of(row.configuration, row.source_hash) == own && beside != own && row.times.outcome == Outcome::valid) {
-      links[beside] = {.effect = row.times.effect, .sd = row.times.sd};
-    }
-  }
-  for (const Scanned& row : rows) {
-    const auto link = links.find(key_of(row.incumbent, row.incumbent_source_hash));
-    const bool valid = row.times.outcome == Outcome::valid;
-    if (valid && link == links.end()) {
+    newest[key] = &row;
+    if (row.times.outcome != Outcome::valid) {
       continue;
     }
-    newest_[key_of(row.configuration, row.source_hash)] = {
-        .row = row,
-        .effect = valid ? row.times.effect - link->second.effect : row.times.effect,
-        .sd = valid ? std::hypot(row.times.sd, link->second.sd) : row.times.sd};
+    const auto [reference, is_new] = placed.try_emplace(beside);
+    if (is_new) {
+      reference->second.component = components++;
+    }
+    if (key != beside) {
+      const Placed& from = reference->second;
+      placed[key] = {.component = from.component,
+                     .speed = from.speed + row.times.effect,
+                     .variance = from.variance + row.times.sd * row.times.sd};
+    }
+  }
+  const auto own = placed.find(key_of(incumbent.configuration, incumbent.source_hash));
+  for (const auto& [key, row] : newest) {
+    if (row->times.outcome != Outcome::valid) {
+      newest_[key] = {.row = *row, .effect = row->times.effect, .sd = row->times.sd};
+      continue;
+    }
+    const Placed& one = placed.at(key);
+    if (own != placed.end() && own->second.component == one.component) {
+      newest_[key] = {.row = *row,
+                      .effect = one.speed - own->second.speed,
+                      .sd = std::max(row->times.sd, std::sqrt(one.variance + own->second.variance))};
+    }
   }
 }
 

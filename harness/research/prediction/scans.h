@@ -17,7 +17,7 @@ struct ScannedEffect {
   double sd = 0;      // of what was measured
 };
 
-// A row beside an earlier incumbent counts where the incumbent itself was measured beside that one.
+// What was measured beside another configuration counts where rows connect that one with the incumbent.
 class Scans {
  public:
   // `rows` of one place, the oldest first, with their settings normalised as those of `incumbent`.
