@@ -280,6 +280,27 @@ void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBri
   }
 }
 
+// A scan is no verdict: where it leaves nothing to judge, the first of it is judged, unless its text was already.
+void spare_the_first(const Knowledge& known, ResearchBrief& brief) {
+  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
+    const Configuration& configuration = scan.row.configuration;
+    const auto left_out = std::ranges::find(brief.left_out, configuration, &LeftOut::configuration);
+    const RegisteredVariant* found = known.inputs.registered(configuration.variant);
+    if (left_out == brief.left_out.end() || left_out->kind != LeftOutKind::below_resolution || found == nullptr ||
+        known.evidence.tries(configuration.variant, scan.row.source_hash) > 0) {
+      continue;
+    }
+    const Option option{.variant = &found->variant, .configuration = configuration, .origin = Origin::registered};
+    const double floor = floor_bound(known.inputs, option);
+    if (std::log(floor) > known.inputs.minimum_detectable) {
+      brief.left_out.erase(left_out);
+      brief.ranked.push_back(
+          candidate_of(known, option, known.predictor.predict(found->variant, configuration, floor)));
+      return;
+    }
+  }
+}
+
 // The order of turns: unjudged proposals of this campaign, then those of earlier campaigns, then the rest.
 enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
 
@@ -341,6 +362,9 @@ ResearchBrief research(const ResearchInputs& inputs) {
   sort_by_score(brief.ranked, inputs);
   for (const Variant* variant : tuned_variants(known, brief.ranked)) {
     consider_tuning(known, *variant, brief);
+  }
+  if (brief.ranked.empty()) {
+    spare_the_first(known, brief);
   }
   sort_by_score(brief.ranked, inputs);
   brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);

@@ -100,6 +100,15 @@ TEST(Research, WhatWasScannedRanksByItsScanAndWhatFailedThereIsLeftOutUnlessItWa
   EXPECT_EQ(order.back(), "toy/slow");
 }
 
+TEST(Research, WhereAScanLeavesNothingItsFirstIsJudgedOnce) {
+  ResearchInputs in = inputs({variant("slow", "fast-tanh", 2, 3), variant("slower", "padded-cache", 2, 3)});
+  in.scanned = {fixtures::scan("slow", "simple", 0.5), fixtures::scan("slower", "simple", 0.1)};
+  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/slow"});
+  EXPECT_EQ(left_out(research(in), "toy/slower").kind, LeftOutKind::below_resolution);
+  in.past = {result(1, "slow", "simple", 0.5, Verdict::reverted)};
+  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/slower"});
+}
+
 TEST(Research, TheFastestScannedSettingsOfAnyVariantAreCandidates) {
   ResearchInputs in = inputs({});
   for (const std::string name : {"a", "b", "c", "d", "e"}) {

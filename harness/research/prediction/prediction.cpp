@@ -92,8 +92,9 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
       scan->row.times.outcome != Outcome::valid) {
     return stated;
   }
-  return forecast_of(scan->effect, std::hypot(scan->sd, kScanDeviation), bound, because(scan->row.times),
-                     PredictionSource::measurements);
+  return forecast_of(scan->effect,
+                     std::hypot(scan->sd, kScanDeviation + kScanDeviationOfEffect * std::abs(scan->effect)), bound,
+                     because(scan->row.times), PredictionSource::measurements);
 }
 
 Forecast Predictor::by_statements(const Variant& variant, const Configuration& configuration, double bound) const {

@@ -97,9 +97,11 @@ inline constexpr double kUnknownFloorBound = 4.0;
 // effects under experiments/ lie inside, where each journal weighs the same, since the effects of one depend on each
 // other, and one more journal is taken to have none inside (experiments/foresight).
 inline constexpr double kPredictedReach = 1.55;
-// The standard deviation of a scan's effect beside that of a judgement, in logs, beyond the spread of its own calls
+// The standard deviation of a scan's effect beside that of a judgement, in logs, beyond the spread of its own calls:
+// this, and a part of the effect, since the slower one of two that are far apart has few calls
 // (experiments/host-epyc/scan.md).
 inline constexpr double kScanDeviation = 0.05;
+inline constexpr double kScanDeviationOfEffect = 0.1;
 
 // The prediction for one configuration.
 struct Forecast {
