@@ -47,8 +47,8 @@ std::vector<std::string> scan_lines(const ScanSummary& summary, const Configurat
     }
   }
   lines.insert(lines.begin(),
-               fmt::format("scan: {} of {} configurations, {} measured now (build {}, calls {}); times rank, and prove "
-                           "nothing",
+               fmt::format("scan: {} of {} configurations, {} measured now (build {}, calls {}): an order, no "
+                           "verdict",
                            summary.scanned.size(), summary.scanned.size() + summary.left, summary.measured,
                            format_seconds(summary.build_s), format_seconds(summary.timing_s)));
   for (const auto& [outcome, labels] : out) {
