@@ -304,8 +304,15 @@ void spare_the_first(const Knowledge& known, ResearchBrief& brief) {
 // The order of turns: unjudged proposals of this campaign, then those of earlier campaigns, then the rest.
 enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
 
-Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
-  if (candidate.prediction.source == PredictionSource::measurements) {
+bool is_judged(const Knowledge& known, const Candidate& candidate) {
+  const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
+  return candidate.prediction.source == PredictionSource::measurements &&
+         (found == nullptr || !known.predictor.goes_by_scan(found->variant, candidate.configuration));
+}
+
+Turn turn_of(const Knowledge& known, const Candidate& candidate) {
+  const ResearchInputs& inputs = known.inputs;
+  if (is_judged(known, candidate)) {
     return Turn::rest;
   }
   const RegisteredVariant& of_variant = *inputs.registered(candidate.configuration.variant);
@@ -317,10 +324,10 @@ Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
 
 // The least that a known candidate has to promise to come before the proposals that wait, as a log speed-up: a gain,
 // and more than the best of them is expected to give. NaN when none waits.
-double least_before_proposals(const ResearchInputs& inputs, const std::vector<Candidate>& ranked) {
+double least_before_proposals(const Knowledge& known, const std::vector<Candidate>& ranked) {
   double least = std::numeric_limits<double>::quiet_NaN();
   for (const Candidate& candidate : ranked) {
-    if (turn_of(inputs, candidate) != Turn::rest) {
+    if (turn_of(known, candidate) != Turn::rest) {
       least = std::max({0.0, std::isnan(least) ? 0 : least, std::isnan(candidate.score) ? 0 : candidate.score});
     }
   }
@@ -329,17 +336,18 @@ double least_before_proposals(const ResearchInputs& inputs, const std::vector<Ca
 
 // The largest effect first; what nobody knows anything of comes last. Proposals are heard before known candidates, but
 // for those that judgements here put above the best proposal with the whole of their band.
-void sort_by_score(std::vector<Candidate>& ranked, const ResearchInputs& inputs) {
-  const double least = least_before_proposals(inputs, ranked);
+void sort_by_score(std::vector<Candidate>& ranked, const Knowledge& known) {
+  const double least = least_before_proposals(known, ranked);
   const auto turn = [&](const Candidate& candidate) {
     const Prediction& band = candidate.prediction;
-    const bool is_clear = band.source == PredictionSource::measurements && std::log(band.low) > least;
-    return is_clear ? Turn::clear_gain : turn_of(inputs, candidate);
+    const bool is_clear = std::log(band.low) > least && is_judged(known, candidate);
+    return is_clear ? Turn::clear_gain : turn_of(known, candidate);
   };
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();
     const bool unknown = std::isnan(candidate.score);
-    return std::tuple(turn(candidate), unknown, unknown ? 0 : -candidate.score, derive_seed(inputs.seed, label), label);
+    return std::tuple(turn(candidate), unknown, unknown ? 0 : -candidate.score, derive_seed(known.inputs.seed, label),
+                      label);
   };
   std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
@@ -359,14 +367,14 @@ ResearchBrief research(const ResearchInputs& inputs) {
   consider_registered(known, brief);
   consider_proposed(known, brief);
   consider_scanned(known, brief);
-  sort_by_score(brief.ranked, inputs);
+  sort_by_score(brief.ranked, known);
   for (const Variant* variant : tuned_variants(known, brief.ranked)) {
     consider_tuning(known, *variant, brief);
   }
   if (brief.ranked.empty()) {
     spare_the_first(known, brief);
   }
-  sort_by_score(brief.ranked, inputs);
+  sort_by_score(brief.ranked, known);
   brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
   return brief;
 }

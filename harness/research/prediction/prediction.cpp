@@ -97,6 +97,12 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
                      because(scan->row.times), PredictionSource::measurements);
 }
 
+bool Predictor::goes_by_scan(const Variant& variant, const Configuration& configuration) const {
+  const ScannedEffect* scan = scans_.find({normalised(configuration, variant), variant.source_hash});
+  return scan != nullptr && scan->row.times.outcome == Outcome::valid &&
+         by_statements(variant, configuration, kUnknownFloorBound).band.source != PredictionSource::measurements;
+}
+
 Forecast Predictor::by_statements(const Variant& variant, const Configuration& configuration, double bound) const {
   const auto nearest = known_.nearest(variant, normalised(configuration, variant).settings);
   if (!nearest) {

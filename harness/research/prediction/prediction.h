@@ -124,6 +124,8 @@ class Predictor {
   // Judgements of this very configuration here outweigh a scan, and a scan all else.
   Forecast predict(const Variant& variant, const Configuration& configuration, double bound) const;
   const Scans& scans() const { return scans_; }
+  // Whether its prediction is a scan, and no judgement.
+  bool goes_by_scan(const Variant& variant, const Configuration& configuration) const;
 
  private:
   Forecast by_statements(const Variant& variant, const Configuration& configuration, double bound) const;
