@@ -343,11 +343,15 @@ void sort_by_score(std::vector<Candidate>& ranked, const Knowledge& known) {
     const bool is_clear = std::log(band.low) > least && is_judged(known, candidate);
     return is_clear ? Turn::clear_gain : turn_of(known, candidate);
   };
+  // Beside a scan: what was measured comes before what was guessed.
+  const bool scanned = !known.predictor.scans().ranked().empty();
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();
     const bool unknown = std::isnan(candidate.score);
-    return std::tuple(turn(candidate), unknown, unknown ? 0 : -candidate.score, derive_seed(known.inputs.seed, label),
-                      label);
+    const bool guessed = scanned && candidate.prediction.source != PredictionSource::measurements;
+    const Turn its = turn(candidate);
+    return std::tuple(its, its == Turn::rest && guessed, unknown, unknown ? 0 : -candidate.score,
+                      derive_seed(known.inputs.seed, label), label);
   };
   std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }

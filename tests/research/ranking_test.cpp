@@ -85,6 +85,7 @@ TEST(Research, WhatWasScannedRanksByItsScanAndWhatFailedThereIsLeftOutUnlessItWa
   ResearchInputs in = inputs({variant("promises", "vectorised-tanh", 9, 10), variant("fast", "fast-tanh", 1.1, 1.2),
                               variant("wrong", "padded-cache", 2, 3), waiting(variant("mine", "padded-cache", 2, 3)),
                               waiting(variant("slow", "padded-cache", 2, 3))});
+  in.variants.push_back(variant("unmeasured", "padded-cache", 20, 30));
   in.scanned = {fixtures::scan("promises", "simple", 1.5), fixtures::scan("fast", "simple", 2),
                 fixtures::scan("wrong", "simple", 9), fixtures::scan("mine", "simple", 9),
                 fixtures::scan("slow", "simple", 0.5)};
@@ -95,7 +96,7 @@ TEST(Research, WhatWasScannedRanksByItsScanAndWhatFailedThereIsLeftOutUnlessItWa
   const std::vector<std::string> order = labels(brief);
   EXPECT_EQ(left_out(brief, "toy/wrong").kind, LeftOutKind::refuted);
   EXPECT_EQ(left_out(brief, "toy/wrong").why, "a scan: incorrect: 'y' is wrong");
-  EXPECT_EQ(order, (std::vector<std::string>{"toy/mine", "toy/slow", "toy/fast", "toy/promises"}))
+  EXPECT_EQ(order, (std::vector<std::string>{"toy/mine", "toy/slow", "toy/fast", "toy/promises", "toy/unmeasured"}))
       << "authors of proposals get a verdict";
 }
 
