@@ -29,6 +29,8 @@ install(DIRECTORY harness/exchange harness/mcp DESTINATION ${home}/harness FILES
 install(FILES harness/core/techniques/techniques.json DESTINATION ${home}/harness/core/techniques)
 install(DIRECTORY examples/agent DESTINATION ${home}/examples)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
+install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/autopoiesis)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/autopoiesis PATTERN "__pycache__" EXCLUDE)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)
 configure_package_config_file(cmake/AutopoiesisConfig.cmake.in ${PROJECT_BINARY_DIR}/AutopoiesisConfig.cmake
@@ -38,3 +40,23 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/AutopoiesisConfigVersion.
 install(FILES ${PROJECT_BINARY_DIR}/AutopoiesisConfig.cmake ${PROJECT_BINARY_DIR}/AutopoiesisConfigVersion.cmake
         DESTINATION ${package})
 install(EXPORT AutopoiesisTargets NAMESPACE Autopoiesis:: DESTINATION ${package})
+
+# `cmake --workflow --preset package` writes a .deb and a relocatable .tar.gz to build/packages. The .deb depends on what
+# ./apo installs, but for what only builds the program, and on the libraries as dpkg-shlibdeps finds them.
+file(STRINGS cmake/setup.sh packages REGEX "^APO_PACKAGES=")
+string(REGEX REPLACE "APO_PACKAGES=|\"|cmake |ninja-build |libcli11-dev " "" packages "${packages}")
+string(REPLACE " " ", " CPACK_DEBIAN_PACKAGE_DEPENDS "${packages}")
+find_program(dpkg_shlibdeps dpkg-shlibdeps)
+if(dpkg_shlibdeps)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_NAME autopoiesis)
+set(CPACK_PACKAGE_CONTACT "The Autopoiesis authors")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)
+set(CPACK_THREADS 0)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cuda-toolkit-13 | cuda-toolkit-12 | nvidia-cuda-toolkit, python3-torch")
+include(CPack)

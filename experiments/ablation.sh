@@ -14,7 +14,6 @@ guard_of() {
   *"inputs made right before them save"* | *"call on inputs made right before"*) echo fresh-inputs ;;
   *"bound symbols"* | *"made code of its own"* | *"after it was loaded"* | *"wrote to the code"* | *"in the place of"*) echo code ;;
   *"a library that it does not name"* | *"than was built"* | *"is not what was built"*) echo code ;;
-  *"CUPTI Activity"*) echo second-clock ;;
   *"below the physical floor"*) echo floor ;;
   *"the same call again"*) echo repeat ;;
   *"wrote outside its buffers"*) echo guard-zones ;;

@@ -72,7 +72,7 @@ campaign() {
   for entry in "$root"/*; do
     [[ " variants reports " == *" $(basename "$entry") "* ]] || ln -s "$entry" "$home/"  # its report stays in OUT
   done
-  cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$root"/tests/zoo/attacks/slow_* "$home/variants/copy/"
+  cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$root"/tests/zoo/attacks/*.{h,cuh} "$home/variants/copy/"
   APO_HOME=$home APO_JOURNAL=$home/journal.db "$bundle/apo" run copy --baseline "$against" --workload "$workload" --cache "$cache" \
     --judge standard --iterations 1 --candidates 1 --solo-run 2s "$@"
 }
@@ -90,7 +90,7 @@ judge() {
     # Not registered, so that a block that is wrong on purpose is met by `verify`. One at a time: names repeat.
     rm -rf "$out/variants/copy"
     mkdir -p "$out/variants/copy"
-    cp "$file" "$root"/tests/zoo/attacks/slow_* "$out/variants/copy/"
+    cp "$file" "$root"/tests/zoo/attacks/*.{h,cuh} "$out/variants/copy/"
     how=verify
     "$bundle/apo" verify "$variant" --on cpu "$@" >"$out/stdout" 2>"$out/stderr"
     ;;

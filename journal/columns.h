@@ -23,16 +23,6 @@
 
 namespace apo {
 
-// APO_MEMBERS(a, b.c) is record.a, record.b.c for up to 64 members.
-#define APO_PARENTHESES ()
-#define APO_SCAN(...) APO_SCAN_16(APO_SCAN_16(APO_SCAN_16(APO_SCAN_16(__VA_ARGS__))))
-#define APO_SCAN_16(...) APO_SCAN_4(APO_SCAN_4(APO_SCAN_4(APO_SCAN_4(__VA_ARGS__))))
-#define APO_SCAN_4(...) APO_SCAN_1(APO_SCAN_1(APO_SCAN_1(APO_SCAN_1(__VA_ARGS__))))
-#define APO_SCAN_1(...) __VA_ARGS__
-#define APO_NEXT_MEMBER(member, ...) record.member __VA_OPT__(, APO_NEXT_AGAIN APO_PARENTHESES(__VA_ARGS__))
-#define APO_NEXT_AGAIN() APO_NEXT_MEMBER
-#define APO_MEMBERS(...) APO_SCAN(APO_NEXT_MEMBER(__VA_ARGS__))
-
 #define APO_COLUMNS_AS(Record, names, ...)                        \
   template <apo::RecordOf<Record> Whole, class Visitor>           \
   void visit_columns(Whole& record, const Visitor& visitor) {     \

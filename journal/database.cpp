@@ -44,6 +44,16 @@ sqlite3* open_handle(const std::string& name, int flags) {
   return nullptr;
 }
 
+// Even a file in a folder where nobody can write.
+sqlite3* open_read_only(const std::filesystem::path& path) {
+  sqlite3* handle = open_handle(path.string(), SQLITE_OPEN_READONLY);
+  if (handle == nullptr || can_read_schema(handle) || std::filesystem::exists(path.string() + "-wal")) {
+    return handle;
+  }
+  sqlite3_close(handle);
+  return open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
 // Readers open for writing where they may and then forbid it to themselves: only so does the last one to leave tidy up
 // the files beside the journal, and only so can it replay the log of a killed writer.
 sqlite3* open_for_reading(const std::filesystem::path& path) {
@@ -108,22 +118,10 @@ void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point&
 // .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
 // ends with ROLLBACK when it met one, and leaves out the two numbers that make the file a journal.
 std::string recovery_command(const std::filesystem::path& path) {
-  std::string quoted;
-  for (const char letter : path.string()) {
-    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  }
-  return "J='" + quoted + "'; { sqlite3 \"$J\" .dump | sed 's/^ROLLBACK.*/COMMIT;/'; echo \"PRAGMA application_id = " +
+  return "J=" + shell_word(path.string()) +
+         "; { sqlite3 \"$J\" .dump | sed 's/^ROLLBACK.*/COMMIT;/'; echo \"PRAGMA application_id = " +
          std::to_string(kApplicationId) +
          "; PRAGMA user_version = $(sqlite3 \"$J\" 'PRAGMA user_version');\"; } | sqlite3 recovered.db";
-}
-
-sqlite3* open_read_only(const std::filesystem::path& path) {
-  sqlite3* handle = open_handle(path.string(), SQLITE_OPEN_READONLY);
-  if (handle == nullptr || can_read_schema(handle) || std::filesystem::exists(path.string() + "-wal")) {
-    return handle;
-  }
-  sqlite3_close(handle);
-  return open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
 Database::Database(const std::filesystem::path& path, Access access) : path_(path) {

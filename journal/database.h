@@ -120,11 +120,8 @@ class Database {
 // A shell command that saves what can be read of a damaged journal in recovered.db.
 std::string recovery_command(const std::filesystem::path& path);
 
-// A connection that cannot write, even to a file in a folder where nobody can. nullptr when there is none.
-sqlite3* open_read_only(const std::filesystem::path& path);
-
-// For statements from outside, or a file from outside: nothing but reading, no value beyond 64 MiB, and an end at the
-// deadline, which has to outlive the statements.
+// For statements from outside: nothing but reading, no value beyond 64 MiB, and an end at the deadline, which has to
+// outlive the statements.
 void restrict_to_reading(sqlite3* handle, std::chrono::steady_clock::time_point& deadline);
 
 // All or nothing: rolls back unless committed. Inside another one it is a savepoint.

@@ -195,6 +195,16 @@ Json written(const ScratchBuffer& buffer) {
   }
   return entry;
 }
+Json written(const CommandRun& run) {
+  if (run.values.empty()) {
+    return number_to_json(run.value);
+  }
+  Json list = Json::array();
+  for (const NamedValue& one : run.values) {
+    list.push_back(Json::array({one.name, one.value}));
+  }
+  return list;
+}
 Json written(const Launch& launch) {
   return Json::array({launch.kernel, Json(launch.attributes)});
 }
@@ -229,6 +239,19 @@ void read(const Json& json, std::vector<ScratchBuffer>& scratch) {
                        entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
   }
 }
+void read(const Json& json, std::vector<CommandRun>& runs) {
+  for (const Json& entry : json) {
+    CommandRun& run = runs.emplace_back();
+    if (!entry.is_array()) {
+      run.value = number_from_json(entry);
+      continue;
+    }
+    for (const Json& one : entry) {
+      run.values.push_back({one.at(0).get<std::string>(), one.at(1).get<double>()});
+    }
+    run.value = geometric_mean(run.values);
+  }
+}
 void read(const Json& json, std::vector<Launch>& launches) {
   for (const Json& entry : json) {
     launches.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::map<std::string, std::string>>()});
@@ -255,6 +278,8 @@ template std::string encode(const Settings& value);
 template void decode(const std::string& json, Settings& value);
 template std::string encode(const std::vector<double>& value);
 template void decode(const std::string& json, std::vector<double>& value);
+template std::string encode(const std::vector<CommandRun>& value);
+template void decode(const std::string& json, std::vector<CommandRun>& value);
 template std::string encode(const std::map<std::string, std::string>& value);
 template void decode(const std::string& json, std::map<std::string, std::string>& value);
 template std::string encode(const std::map<std::string, double>& value);

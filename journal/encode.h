@@ -11,7 +11,8 @@
 namespace apo {
 
 // JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw EnvironmentError on text that no encoder wrote.
-// For lists of texts and of numbers, maps of texts to texts and numbers, Settings, tunables, buffers and launches.
+// For lists of texts and of numbers, maps of texts to texts and numbers, Settings, tunables, buffers and launches; and
+// for runs of commands, without their sides.
 template <class T>
 std::string encode(const T& value);
 template <class T>

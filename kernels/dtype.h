@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -140,6 +141,17 @@ void with_dtype(DType dtype, Work work, std::index_sequence<I...> /*all*/) {
 template <class Work>
 void with_dtype(DType dtype, Work work) {
   with_dtype(dtype, work, std::make_index_sequence<std::size(kDTypes)>());
+}
+
+// The values of so many elements that are stored one behind the other.
+template <DType kDType>
+void read_stored(const std::byte* from, std::int64_t count, double* to) {
+  constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint64_t bits = 0;  // little-endian: its lowest bytes come first
+    std::memcpy(&bits, from + static_cast<std::size_t>(i) * kWidth, kWidth);
+    to[i] = from_bits(kDType, bits);
+  }
 }
 
 }  // namespace apo

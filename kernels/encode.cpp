@@ -29,13 +29,9 @@ std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, in
 std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads) {
   std::vector<double> values(bytes.size() / static_cast<std::size_t>(dtype_bytes(dtype)));
   with_dtype(dtype, [&]<DType kDType>() {
-    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
     for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, bytes.data() + i * size, size);
-        values[i] = from_bits(kDType, bits);
-      }
+      read_stored<kDType>(bytes.data() + begin * static_cast<std::size_t>(dtype_bytes(kDType)),
+                          static_cast<std::int64_t>(end - begin), values.data() + begin);
     });
   });
   return values;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "harness/core/interval.h"
@@ -40,13 +38,7 @@ std::string quantity_text(double value, const std::string& unit) {
 }  // namespace
 
 std::string fixed(double value, int decimals) {
-  std::array<char, 400> buffer{};
-  if (!std::isfinite(value)) {
-    return kNotMeasuredText;
-  }
-  const auto result =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
-  return {buffer.data(), result.ptr};
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : kNotMeasuredText;
 }
 
 std::string ratio_text(double log_effect) {
@@ -60,7 +52,7 @@ std::string effect_text(double effect, double lower, double upper) {
   if (!std::isfinite(std::exp(lower)) || !std::isfinite(std::exp(upper))) {
     return ratio_text(effect) + " [interval not measured]";
   }
-  return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
+  return format_effect(effect, lower, upper);
 }
 
 std::string measured_text(const Experiment& experiment) {

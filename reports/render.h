@@ -49,4 +49,7 @@ std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format
 // Renders a page of its own about comparisons of two commands, with their rounds, in order.
 std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format);
 
+// Renders a judged suite of benchmarks as markdown for a pull request.
+std::string render_suite_summary(const ProgramComparison& comparison);
+
 }  // namespace apo::report

@@ -75,6 +75,17 @@ void write_overview(const std::vector<IndexEntry>& entries, Writer& writer) {
 
 constexpr const char* kCommandsTitle = "Commands";
 
+std::vector<NamedPlot> plots_of(const std::vector<ProgramComparison>& comparisons) {
+  std::vector<NamedPlot> plots;
+  for (const ProgramComparison& one : comparisons) {
+    if (is_suite(one)) {
+      plots.push_back({fmt::format("c{}", one.id), "Effect on each benchmark", suite_plot(one.figures)});
+    }
+  }
+  std::erase_if(plots, [](const NamedPlot& plot) { return plot.svg.empty(); });
+  return plots;
+}
+
 void write_commands(const std::vector<ProgramComparison>& comparisons, Writer& writer) {
   writer.heading(1, kCommandsTitle);
   if (comparisons.empty()) {
@@ -142,13 +153,17 @@ std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format
   return path;
 }
 
+std::string render_suite_summary(const ProgramComparison& comparison) {
+  return markdown_page({}, {}, [&](Writer& writer) { write_suite_summary(comparison, writer); });
+}
+
 std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format) {
   const auto write = [&](Writer& writer) { write_commands(comparisons, writer); };
   switch (format) {
     case Format::markdown:
       return markdown_page({}, {}, write);
     case Format::html:
-      return html_page(kCommandsTitle, {}, write);
+      return html_page(kCommandsTitle, plots_of(comparisons), write);
     case Format::json:
       break;
   }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "harness/applications/expectation.h"
@@ -15,6 +17,7 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/judge_commands.h"
+#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/loop/campaign_progress.h"
@@ -120,6 +123,7 @@ ProgramComparison asked_by(const ProgramComparison& original) {
                           .b = original.b,
                           .folder = original.folder,
                           .margin = original.margin,
+                          .alpha = original.alpha,
                           .commands = original.commands,
                           .application = original.application};
   for (std::string* dispatch : {&asked.a, &asked.b}) {
@@ -133,6 +137,16 @@ ProgramComparison asked_by(const ProgramComparison& original) {
     }
   }
   return asked;
+}
+
+// What the newest run of A against itself on this machine says, by the same metric.
+std::map<std::string, double> known_noise(Journal& journal, const ProgramComparison& asked) {
+  const std::vector<ProgramComparison> all = all_comparisons(journal);
+  const auto newest = std::find_if(all.rbegin(), all.rend(), [&](const ProgramComparison& one) {
+    return is_suite(one) && is_same(one) && one.judgement && one.judgement->rounds > 0 &&
+           one.machine == asked.machine && one.commands.metric == asked.commands.metric;
+  });
+  return newest == all.rend() ? std::map<std::string, double>() : noise_of(load_comparison(journal, newest->id));
 }
 
 // Of what has no interval to hold against another one: its bounds are one-sided, or its pairs were cut short.
@@ -151,6 +165,7 @@ ProgramComparison compare_commands(Workspace& workspace, Journal* journal, Progr
   ProgramComparison comparison = asked_here(std::move(asked), workspace.machine());
   CommandHooks hooks;
   if (journal != nullptr) {
+    hooks.noise = is_suite(comparison) ? known_noise(*journal, comparison) : hooks.noise;
     hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison, observer); };
     hooks.on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); };
   }

@@ -24,15 +24,22 @@ struct Difference {
   Json configuration_a;
 };
 
-// What serves that machine, by family: its own rows, else those of the first device of its model, as the header
-// chooses.
+// What serves that machine, by family: its own rows, else those of the first device of its model, else of its
+// instruction set, and the fallbacks, as the header chooses.
 void add_rows(const Json& family, const Machine& machine, std::map<std::string, Json>& rows) {
-  for (const char* key : {"id", "model"}) {
+  Json found;
+  for (const auto& [key, own] : {std::pair("id", machine.id), {"model", machine.model}, {"isa", machine.isa}}) {
     for (const Json& device : family.at("devices")) {
-      if (device.at("device").at(key) == (key == std::string_view("id") ? machine.id : machine.model)) {
-        rows.emplace(family.at("family").get<std::string>(), device.at("rows"));
+      if (found.is_null() && !own.empty() && device.at("device").value(key, "") == own) {
+        found = device.at("rows");
       }
     }
+  }
+  for (const Json& row : family.value("fallbacks", Json::array())) {
+    found.push_back(row);
+  }
+  if (!found.is_null()) {
+    rows.emplace(family.at("family").get<std::string>(), found);
   }
 }
 

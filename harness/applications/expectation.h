@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/comparisons/comparison.h"
-#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/machine.h"
 
 namespace apo {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "harness/core/applications/process_times_file.h"
 #include "harness/core/error.h"
-#include "harness/core/recording/recording_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/foreground.h"
 #include "harness/core/text.h"
@@ -26,11 +26,11 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-std::string process_name(const ProcessRecording& process) {
+std::string process_name(const ProcessTimes& process) {
   return fmt::format("process {} ({:.60})", process.pid, process.program);
 }
 
-void note_losses(const ProcessRecording& process, std::vector<std::string>& notes) {
+void note_losses(const ProcessTimes& process, std::vector<std::string>& notes) {
   if (!process.missing.empty()) {
     notes.push_back(process_name(process) + " could not be recorded: " + process.missing);
   } else if (!process.complete) {
@@ -47,10 +47,10 @@ void note_losses(const ProcessRecording& process, std::vector<std::string>& note
 }
 
 // A process that was killed while it wrote leaves a ".partial" beside its last whole file.
-std::vector<fs::path> recordings_in(const fs::path& folder) {
+std::vector<fs::path> recordings_in(const fs::path& folder, const char* extension) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".recording") {
+    if (entry.path().extension() == extension) {
       files.push_back(entry.path());
     }
   }
@@ -59,12 +59,12 @@ std::vector<fs::path> recordings_in(const fs::path& folder) {
 }
 
 // The folder's owner is the application: it may have put anything there.
-ProcessRecording read_recording(const fs::path& path) {
+ProcessTimes read_recording(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > kLargestFile || error) {
     throw UserError("it is no file of at most 64 MiB");
   }
-  return decode_recording(read_file(path));
+  return decode_times(read_file(path));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ fs::path injection_library() {
 }
 
 void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
-  const std::vector<fs::path> files = recordings_in(folder);
+  const std::vector<fs::path> files = recordings_in(folder, ".times");
   for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {
     try {
       profile.processes.push_back(read_recording(files[i]));
@@ -104,11 +104,29 @@ std::vector<std::string> recorder_environment(const fs::path& folder) {
   }
   const std::string library = injection_library().string();
   std::vector<std::string> environment = {"CUDA_INJECTION64_PATH=" + library,
-                                          "APO_RECORDINGS=" + fs::absolute(folder).string()};
+                                          "APO_TIMES=" + fs::absolute(folder).string()};
   if (!is_set(kRangeTool)) {
     environment.push_back(std::string(kRangeTool) + "=" + library);
   }
   return environment;
+}
+
+ProgramCall record_call(const std::vector<std::string>& command, const std::string& wanted, bool output_to_stderr) {
+  constexpr const char* kLook = "'apo record -- COMMAND' lists the kernels that it launches";
+  const TemporaryFolder folder("apo-record");
+  std::vector<std::string> environment = recorder_environment(folder.path());
+  environment.push_back("APO_RECORD=" + wanted);
+  environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // a kernel's code is there before its launch
+  run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
+  std::string refusal = "no process started CUDA, so nothing was launched";
+  for (const fs::path& file : recordings_in(folder.path(), ".call")) {
+    const auto call = decode_program_call(read_file(file));
+    if (call && call->refusal.empty()) {
+      return *call;
+    }
+    refusal = call ? one_line(call->refusal) : "what a process wrote down is no record";
+  }
+  throw UserError(std::string(kNotRecorded) + refusal, kLook);
 }
 
 ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {

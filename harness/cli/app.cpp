@@ -54,8 +54,11 @@ constexpr std::array kCommands = {
             define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
     Command{"register", kBring, "Check, build, verify and add a variant or a family, or retire one", define_register},
-    Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
+    Command{"import", kBring,
+            "Import a problem of FlashInfer-Trace, SOL-ExecBench or KernelBench, or a profile of Nsight tools",
             define_import},
+    Command{"record", kBring, "Make a family of a kernel that a program launches: record --kernel NAME -- COMMAND",
+            define_record},
     Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
             define_export},
 
@@ -92,7 +95,7 @@ struct RetiredCommand {
 };
 constexpr std::array kRetiredCommands = {
     RetiredCommand{"application", "apo compare A B --application FILE"},
-    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT"},
+    RetiredCommand{"confirm", "apo replay --confirm EXPERIMENT, apo export --dispatch --on-this-device"},
     RetiredCommand{"diff", "apo show VARIANT --diff, apo show VARIANT --diff OTHER"},
     RetiredCommand{"init", "apo new --agents"},
     RetiredCommand{"lessons", "apo query --lessons"},
@@ -134,7 +137,9 @@ bool asks_for_json(const Globals& globals) {
 }
 
 // On stderr, and with --json as a document on stdout too, where the command has not printed its own.
-int fail(const std::string& message, const std::string& hint, ExitCode code, const Globals& globals) {
+int fail(const std::string& what, const std::string& what_to_do, ExitCode code, const Globals& globals) {
+  const std::string message = from_here(what);
+  const std::string hint = from_here(what_to_do);
   std::fprintf(stderr, "apo: %s\n", message.c_str());
   for (const std::string& line : split(hint, '\n')) {
     if (!line.empty()) {
@@ -288,9 +293,10 @@ std::vector<char*> without_separator(int argc, char** argv) {
   return words;
 }
 
-// `apo profile -- COMMAND ARGS...`: the command's words are not ours to parse.
+// `apo profile -- COMMAND ARGS...` and `apo record`: the command's words are not ours to parse.
 int without_command(int argc, char** argv, Globals& globals) {
-  if (argc > 1 && std::string_view(argv[1]) == "profile") {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "profile" || name == "record") {
     char** const end = argv + argc;
     char** const found = std::find(argv, end, std::string_view("--"));
     if (found != end) {

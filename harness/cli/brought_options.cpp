@@ -1,9 +1,18 @@
-// harness/cli/brought_options.cpp - defines the options of `apo try` and `apo register` for a file as it is.
+// harness/cli/brought_options.cpp - defines the options for a file as it is.
 #include "harness/cli/brought_options.h"
 
 #include <CLI/CLI.hpp>
 
+#include "harness/core/error.h"
+
 namespace apo {
+
+std::string BroughtOptions::function() const {
+  if (functions.size() > 1) {
+    throw UserError("several functions were named, and this command takes one", "'apo try' takes several");
+  }
+  return functions.empty() ? "" : functions.front();
+}
 
 void add_brought(CLI::App& app, BroughtOptions& options) {
   app.add_option("--function", options.functions,

@@ -14,6 +14,8 @@ struct BroughtOptions {
   std::vector<std::string> functions;
   std::vector<std::string> lines;
 
+  // Of a command that takes one; "" where none was named. Throws UserError for several.
+  std::string function() const;
   // One for each variant of a file; an empty one where none was named.
   std::vector<std::string> functions_or_none() const {
     return functions.empty() ? std::vector<std::string>{""} : functions;

@@ -31,7 +31,7 @@ struct Globals {
   std::vector<std::string> families;  // shared objects with more families
   std::vector<std::string> ablate;    // guards to switch off, for experiments about the judge
   std::vector<std::string> words;     // the command line as typed, beginning with "apo"
-  // The words after `--` of `apo profile -- COMMAND ARGS...`; absent without a `--`.
+  // The words after `--` of `apo profile -- COMMAND ARGS...` and of `apo record`; absent without a `--`.
   std::optional<std::vector<std::string>> command;
 };
 
@@ -69,6 +69,7 @@ Action define_mcp(CLI::App& app, Globals& globals);
 Action define_new(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);
 Action define_query(CLI::App& app, Globals& globals);
+Action define_record(CLI::App& app, Globals& globals);
 Action define_register(CLI::App& app, Globals& globals);
 Action define_replay(CLI::App& app, Globals& globals);
 Action define_report(CLI::App& app, Globals& globals);

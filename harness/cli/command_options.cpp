@@ -48,8 +48,9 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       a,
       b,
       app.add_option("--metric", options.asked.commands.metric,
-                     "number to judge by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
-                     "or nvbench[:NAME]"),
+                     "number to judge by: seconds (wall time), json:PATH, regex:'...' (on stdout), or of a benchmark "
+                     "program gbench, nvbench, hyperfine, pytest-benchmark or lines (NAME VALUE UNIT), each with "
+                     ":NAME for one benchmark"),
       app.add_option(
           "--correct", options.asked.commands.correct,
           "command that checks the first run of each and half of the timed ones, drawn by lot: it reads what "
@@ -61,7 +62,7 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json or regex"),
+      app.add_flag("--higher-is-better", options.asked.commands.higher_is_better, "of the metric json, regex or lines"),
       app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
   for (CLI::Option* const other : others) {
     if (!other->get_positional()) {

@@ -5,6 +5,7 @@
 
 #include "harness/cli/console.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/commands/suite.h"
 
 namespace apo {
 namespace {
@@ -30,6 +31,15 @@ std::string comparison_text(const ProgramComparison& comparison) {
          (note.empty() ? "" : note + "\n") +
          fmt::format("{}: {}{}\n", whose, painted_verdict(comparison),
                      comparison.id == 0 ? "" : fmt::format("; 'apo show c{}' has every run", comparison.id));
+}
+
+std::string suite_text(const ProgramComparison& comparison) {
+  ProgramComparison shown = comparison;
+  std::erase_if(shown.figures, [](const Figure& figure) {
+    return figure.finding == QualityFinding::equivalent || is_left_out(figure);
+  });
+  const std::string noise = is_same(comparison) ? noise_text(comparison) : "";
+  return comparison_text(shown) + (noise.empty() ? "" : noise + "\n");
 }
 
 std::string comparison_in_full(const ProgramComparison& comparison) {

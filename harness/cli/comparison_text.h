@@ -11,6 +11,9 @@ namespace apo {
 
 // Prints the sentence, a table of the figures, what is known beside them, and the verdict.
 std::string comparison_text(const ProgramComparison& comparison);
+// Prints of a suite what changed and what cannot be resolved, then the sentence and the verdict; of a command against
+// itself also the noise.
+std::string suite_text(const ProgramComparison& comparison);
 // Prints the same, the request and every round or run.
 std::string comparison_in_full(const ProgramComparison& comparison);
 

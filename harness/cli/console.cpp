@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -114,7 +116,7 @@ void ConsoleObserver::say(const std::string& line) {
   if (!quiet_) {
     clear();
     const std::string whole = lines_ ? std::string(kProgressMark) + one_line(line) : line;
-    std::fprintf(stderr, "%s\n", whole.c_str());
+    std::fprintf(stderr, "%s\n", from_here(whole).c_str());
   }
 }
 
@@ -208,11 +210,31 @@ void print_json(const nlohmann::ordered_json& document) {
   print(json_text(marked(document)));
 }
 
+std::string from_here(std::string text) {
+  std::error_code error;  // of a working folder that was removed: nothing is below it
+  const std::string folder = std::filesystem::current_path(error).string() + "/";
+  if (error || folder == "//") {
+    return text;
+  }
+  const auto is_inside_a_word = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("/._-").find(letter) != std::string_view::npos;
+  };
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+    if (at > 0 && is_inside_a_word(text[at - 1])) {
+      ++at;
+    } else {
+      text.erase(at, folder.size());
+    }
+  }
+  return text;
+}
+
 void print_answer(const Globals& globals, const nlohmann::ordered_json& document, const std::string& text) {
   if (globals.json) {
     print_json(document);
   } else {
-    print(text);
+    print(from_here(text));
   }
 }
 

@@ -44,7 +44,9 @@ bool has_printed();                   // anything so far
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
 // Puts "format" in front, and names the guards that were switched off.
 void print_json(const nlohmann::ordered_json& document);
-// With --json the document, else the text.
+// Returns the text with paths in the working folder as the user would type them: ".apo/journal.db".
+std::string from_here(std::string text);
+// With --json the document, else the text, from_here.
 void print_answer(const Globals& globals, const nlohmann::ordered_json& document, const std::string& text);
 // The document on one line.
 void print_json_line(const nlohmann::ordered_json& document);

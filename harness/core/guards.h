@@ -32,8 +32,6 @@ enum class Guard : std::uint8_t {
   room,
   reply,
   code,
-  second_clock,
-  idle,
   floor,
   timed_check,
   fresh_inputs,

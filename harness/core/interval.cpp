@@ -22,6 +22,10 @@ IntervalText format_interval(double ratio, double lower, double upper) {
   return {text(ratio), text(lower), text(upper)};
 }
 
+std::string format_effect(double effect, double lower, double upper) {
+  return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
+}
+
 IntervalText format_change(double effect, double lower, double upper) {
   const std::array<double, 3> effects = {effect, lower, upper};
   const bool twofold =

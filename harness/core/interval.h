@@ -12,6 +12,8 @@ struct IntervalText {
   std::string all() const { return ratio + " [" + lower + ", " + upper + "]"; }
 };
 IntervalText format_interval(double ratio, double lower, double upper);
+// Of log effects, as ratios: "1.4907x [1.4801x, 1.5014x]".
+std::string format_effect(double effect, double lower, double upper);
 // Prints a log effect and its interval in one form: "+1.25 % [-0.10 %, +2.60 %]", or ratios when any of the three is
 // more than twofold. An infinite bound is "-inf" or "+inf".
 IntervalText format_change(double effect, double lower, double upper);

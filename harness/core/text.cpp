@@ -1,15 +1,19 @@
 // harness/core/text.cpp - splits, parses, finds nearest names, formats numbers with units.
 #include "harness/core/text.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace apo {
@@ -17,13 +21,6 @@ namespace {
 
 bool is_space(char letter) {
   return std::isspace(static_cast<unsigned char>(letter)) != 0;
-}
-
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  std::array<char, 128> buffer{};
-  const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
-  return {buffer.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(buffer.size()) - 1))};
 }
 
 // Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours (Damerau 1964).
@@ -65,19 +62,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char letter : text) {
-    if (!is_space(letter)) {
-      word += letter;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
-  }
-  if (!word.empty()) {
-    words.push_back(word);
-  }
-  return words;
+  std::istringstream words{std::string(text)};
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 std::string trim(std::string_view text) {
@@ -201,6 +187,13 @@ std::string clean_lines(std::string_view text) {
   return clean;
 }
 
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return is_letter_of_word(c) || (c & '\x80') != 0 || std::string_view("-./:=,+@%").find(c) != std::string_view::npos;
+  });
+  return plain ? std::string(word) : "'" + replace_all(std::string(word), "'", "'\\''") + "'";
+}
+
 std::string as_quotation(std::string_view text) {
   std::string quotation;
   for (const std::string& line : text.empty() ? std::vector<std::string>() : split(trim(text), '\n')) {
@@ -312,26 +305,26 @@ std::string format_ns(double nanoseconds) {
     return "not measured";
   }
   if (nanoseconds < 1e3) {
-    return print("%.3g ns", nanoseconds);
+    return fmt::format("{:.3g} ns", nanoseconds);
   }
   if (nanoseconds < 1e6) {
-    return print("%.4g us", nanoseconds / 1e3);
+    return fmt::format("{:.4g} us", nanoseconds / 1e3);
   }
   if (nanoseconds < 1e9) {
-    return print("%.4g ms", nanoseconds / 1e6);
+    return fmt::format("{:.4g} ms", nanoseconds / 1e6);
   }
-  return print("%.4g s", nanoseconds / 1e9);
+  return fmt::format("{:.4g} s", nanoseconds / 1e9);
 }
 
 std::string format_seconds(double seconds) {
   if (seconds < 0.95) {
-    return print("%.0f ms", seconds * 1e3);
+    return fmt::format("{:.0f} ms", seconds * 1e3);
   }
   if (seconds < 59.95) {
-    return print("%.1f s", seconds);
+    return fmt::format("{:.1f} s", seconds);
   }
   const auto whole = static_cast<long>(std::lround(seconds));
-  return print("%ld min %02ld s", whole / 60, whole % 60);
+  return fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
 std::string format_si(double value, std::string_view unit) {
@@ -341,7 +334,7 @@ std::string format_si(double value, std::string_view unit) {
     value /= 1000;
     ++prefix;
   }
-  return print("%.3g %s", value, kPrefixes.at(prefix)) + std::string(unit);
+  return fmt::format("{:.3g} {}{}", value, kPrefixes.at(prefix), unit);
 }
 
 std::string format_bytes(double bytes) {
@@ -351,7 +344,7 @@ std::string format_bytes(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return print(unit == 0 ? "%.0f %s" : "%.2f %s", bytes, kUnits.at(unit));
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, kUnits.at(unit));
 }
 
 std::string format_ratio(double ratio) {
@@ -359,33 +352,28 @@ std::string format_ratio(double ratio) {
     return "not measured";
   }
   const double size = std::fabs(ratio);
-  return print(size < 10 ? "%.2fx" : size < 100 ? "%.1fx" : "%.0fx", ratio);
+  return fmt::format("{:.{}f}x", ratio, size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 
 // Beyond twofold a percentage hides the factor: "+3457 %" is 35.6x.
 std::string format_percent(double log_effect, int decimals) {
   return std::fabs(log_effect) > std::log(2.0) && std::isfinite(log_effect)
              ? format_ratio(std::exp(log_effect))
-             : print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
+             : fmt::format("{:+.{}f} %", 100 * std::expm1(log_effect), decimals);
 }
 
 // Two digits, but never an exponent.
 std::string format_share(double share) {
   const double percent = 100 * share;
-  return (std::fabs(percent) < 99.5 ? print("%.2g", percent) : print("%.0f", percent)) + " %";
+  return std::fabs(percent) < 99.5 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
 std::string format_g(double value, int significant) {
-  return print("%.*g", significant, value);
+  return fmt::format("{:.{}g}", value, significant);
 }
 
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 32> buffer{};
-  std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return buffer.data();
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace apo

@@ -29,6 +29,7 @@ std::size_t control_length(std::string_view text);
 std::string one_line(std::string_view text);  // with a space in place of each of them
 // The same of each line of a text; tabs stay, and bytes that are not UTF-8 become '?'.
 std::string clean_lines(std::string_view text);
+std::string shell_word(std::string_view word);  // quoted only where sh needs it
 // Indents each line of a text by two blanks, so that a candidate's words are not taken for ours.
 std::string as_quotation(std::string_view text);
 // The text, or where it does not fit as much of its two ends as does with `dots` between them.

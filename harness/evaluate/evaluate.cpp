@@ -40,10 +40,7 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
     if (pairs[i].has_host_code() && !plan.trusted) {
       pairs[i].other_regime = make_other_regime(runtime, workload, shared_seed(evaluation));
     }
-    // They serve the whole campaign; where rounds share them and host code could leave notes, one experiment.
-    const bool alone = runtime.worker.target == Target::cuda && pairs[i].has_host_code();
-    const auto experiment = alone ? static_cast<std::uint64_t>(evaluation.experiment.id) : 0;
-    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", experiment));
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", 0));  // of the whole campaign
   }
 }
 
@@ -133,14 +130,16 @@ std::string comparison_name(const Experiment& experiment, const std::string& tag
                      tag.empty() ? "" : " ", tag);
 }
 
-void add_timing_gates(const Evaluation& evaluation, const std::string& second_clock, PairOutcome& outcome) {
+void add_timing_gates(const Evaluation& evaluation, PairOutcome& outcome) {
   const std::vector<Round>& rounds = evaluation.experiment.rounds;
   const Judgement& judgement = outcome.judgement;
   const auto count = [&](RoundStage stage) { return std::ranges::count(rounds, stage, &Round::stage); };
   if (outcome.outcome != Outcome::valid) {
-    add_gate(
-        evaluation,
-        {.gate = "timing", .outcome = outcome.outcome, .evidence = judgement.sentence, .seconds = outcome.seconds});
+    add_gate(evaluation, {.gate = "timing",
+                          .outcome = outcome.outcome,
+                          .evidence = judgement.sentence,
+                          .seconds = outcome.seconds,
+                          .wrong = outcome.wrong});
     return;
   }
   if (outcome.gate) {
@@ -151,10 +150,9 @@ void add_timing_gates(const Evaluation& evaluation, const std::string& second_cl
   }
   if (const auto searched = count(RoundStage::search); searched > 0) {
     add_gate(evaluation, {.gate = "timing",
-                          .evidence = fmt::format("{} rounds in {} processes, search estimate {}{}{}", searched,
+                          .evidence = fmt::format("{} rounds in {} processes, search estimate {}", searched,
                                                   processes_of(rounds) < std::ssize(rounds) ? "shared" : "fresh",
-                                                  format_percent(judgement.search_effect),
-                                                  second_clock.empty() ? "" : "; ", second_clock),
+                                                  format_percent(judgement.search_effect)),
                           .seconds = outcome.seconds_of[RoundStage::search]});
   }
   if (const auto confirmed = count(RoundStage::confirm); confirmed > 0) {
@@ -195,7 +193,7 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
     outcome.judgement.sentence += " Right within the family's own tolerance: " + own + ".";
   }
   experiment.judgement = outcome.judgement;
-  add_timing_gates(evaluation, runner.second_clock(), outcome);
+  add_timing_gates(evaluation, outcome);
   return outcome;
 }
 

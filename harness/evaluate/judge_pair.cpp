@@ -8,9 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <thread>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/round.h"
@@ -22,15 +24,16 @@ std::string percent_of(double margin) {
   return format_g(100 * std::expm1(margin), 3) + " %";
 }
 
-// The rule of a regression, in the form of a Judge.
+// The rule of a regression or of a suite, in the form of a Judge.
 class RegressionJudge {
  public:
   explicit RegressionJudge(const JudgedPair& pair)
-      : rule_(*pair.regression),
+      : rule_(pair.regression.value_or(GateRule())),
+        suite_(pair.suite),
         preset_(pair.plan.preset),
         worse_(pair.plan.wording.worse),
         effects_(pair.workloads),
-        state_(gate_state(rule_, effects_)) {}
+        state_(state_now()) {}
 
   NextStep next() const {
     return {.finished = state_.finished || !given_up_.empty(),
@@ -44,15 +47,16 @@ class RegressionJudge {
   void conclude(PairOutcome& outcome) const;
 
  private:
-  std::size_t counted() const { return effects_.front().size(); }
+  GateState state_now() const;
+  std::size_t counted() const { return static_cast<std::size_t>(std::ranges::count(rounds_, "", &Round::void_why)); }
   bool too_many_void() const;
-  std::string sentence() const;
 
-  const GateRule& rule_;
+  GateRule rule_;
+  const std::optional<SuiteRule>& suite_;
   const JudgePreset& preset_;
   const std::string& worse_;
   std::vector<Round> rounds_;
-  std::vector<std::vector<double>> effects_;  // by workload, of the rounds that count
+  std::vector<std::vector<double>> effects_;  // by workload or benchmark, of the rounds that count
   GateState state_;
   std::string given_up_;  // why no answer is given
 };
@@ -60,52 +64,47 @@ class RegressionJudge {
 const Round& RegressionJudge::add(Round round) {
   round.void_why = void_reason(round, busy_seconds(rounds_), preset_);
   summarise_round(round);
-  if (round.void_why.empty()) {
+  rounds_.push_back(std::move(round));
+  const Round& added = rounds_.back();
+  if (suite_) {
+    effects_ = suite_effects(rounds_);
+  } else if (added.void_why.empty()) {
     for (std::size_t w = 0; w < effects_.size(); ++w) {
-      effects_[w].push_back(round.commands ? round.effect : round.workloads[w].effect);
+      effects_[w].push_back(added.workloads[w].effect);
     }
   }
-  rounds_.push_back(std::move(round));
   if (too_many_void()) {
     give_up(fmt::format("{} of {} rounds were void: this machine is too noisy to judge on", rounds_.size() - counted(),
                         rounds_.size()));
   }
-  state_ = gate_state(rule_, effects_);
-  return rounds_.back();
+  state_ = state_now();
+  return added;
+}
+
+GateState RegressionJudge::state_now() const {
+  if (!suite_) {
+    return gate_state(rule_, effects_);
+  }
+  const SuiteState state = suite_state(*suite_, effects_);
+  return {.answer = gate_answer(*suite_, state), .finished = state.finished, .rounds_wanted = state.rounds_wanted};
 }
 
 bool RegressionJudge::too_many_void() const {
-  const auto planned = std::ssize(effects_.front()) + state_.rounds_wanted;
+  const auto planned = static_cast<std::ptrdiff_t>(counted()) + state_.rounds_wanted;
   return static_cast<double>(rounds_.size() - counted()) > preset_.void_fraction * static_cast<double>(planned);
 }
 
-std::string RegressionJudge::sentence() const {
-  const std::string margin = percent_of(rule_.margin);
-  switch (state_.answer) {
-    case GateAnswer::passed:
-      return fmt::format("not {} by more than {}", worse_, margin);
-    case GateAnswer::regressed:
-      return fmt::format("{} by more than {}", worse_, margin);
-    case GateAnswer::undecided:
-      break;
-  }
-  // The widest distance from an estimate to its lower bound: a candidate as fast as its baseline would pass with it.
-  double resolved = 0;
-  for (const WorkloadAnswer& workload : state_.workloads) {
-    resolved = std::max(resolved, workload.effect - workload.lower);
-  }
-  return fmt::format("this machine cannot tell with a margin of {}: after {} rounds it resolves {}", margin, counted(),
-                     percent_of(resolved));
-}
-
 void RegressionJudge::conclude(PairOutcome& outcome) const {
-  const GateAnswer answer = given_up_.empty() ? state_.answer : GateAnswer::undecided;
-  outcome.gate = answer == GateAnswer::passed      ? GateVerdict::passed
-                 : answer == GateAnswer::regressed ? GateVerdict::regressed
-                                                   : GateVerdict::undecided;
+  if (suite_) {
+    outcome.gate = GateVerdict::undecided;
+    outcome.judgement.sentence = given_up_;
+    return;
+  }
+  outcome.gate = given_up_.empty() ? verdict_of(state_.answer) : GateVerdict::undecided;
   outcome.state = state_;
   outcome.judgement = regression_judgement(state_, rule_, preset_, rounds_);
-  outcome.judgement.sentence = given_up_.empty() ? sentence() : given_up_;
+  outcome.judgement.sentence =
+      given_up_.empty() ? regression_sentence(state_, rule_.margin, worse_, counted()) : given_up_;
 }
 
 // Takes rounds until the rule has finished, at most so many that count; returns the failure of a round.
@@ -144,6 +143,7 @@ void blame(const JudgedPair& pair, const Failure& failure, PairOutcome& outcome)
   const bool candidate = failure.slot == 1;
   const bool nobody = failure.slot == -1;
   outcome.outcome = failure.outcome;
+  outcome.wrong = candidate ? failure.wrong : std::nullopt;
   outcome.judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
   outcome.judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
   outcome.judgement.sentence = fmt::format(
@@ -155,6 +155,34 @@ void blame(const JudgedPair& pair, const Failure& failure, PairOutcome& outcome)
 }
 
 }  // namespace
+
+std::vector<std::vector<double>> suite_effects(const std::vector<Round>& rounds) {
+  std::map<std::string, std::size_t> places;  // of the benchmarks, which the first round that counts has in full
+  std::vector<std::vector<double>> effects(1);
+  for (const Round& round : rounds) {
+    if (!round.void_why.empty()) {
+      continue;
+    }
+    const double effect_of_all = effect_of(round.commands.value());
+    const std::vector<NamedValue>& values = round.commands->runs.front().values;
+    for (const CommandRun& run : round.commands->runs) {
+      if (!std::ranges::equal(run.values, values, {}, &NamedValue::name, &NamedValue::name)) {
+        throw UserError(fmt::format("the runs of round {} are not of the same benchmarks", round.index),
+                        "the timing data are damaged: measure this comparison again");
+      }
+    }
+    if (values.empty()) {
+      effects.front().push_back(effect_of_all);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t place = places.emplace(values[i].name, places.size()).first->second;
+      effects.resize(std::max(effects.size(), places.size()));
+      const double effect = std::log(round.commands->best(false, i)) - std::log(round.commands->best(true, i));
+      effects[place].push_back(round.commands->higher_is_better ? -effect : effect);
+    }
+  }
+  return effects;
+}
 
 Judgement untimed(const std::string& sentence) {
   return {.verdict = Verdict::reverted,
@@ -182,6 +210,24 @@ Judgement regression_judgement(const GateState& state, const GateRule& rule, con
   return judgement;
 }
 
+std::string regression_sentence(const GateState& state, double margin, const std::string& worse, std::size_t rounds) {
+  switch (state.answer) {
+    case GateAnswer::passed:
+      return fmt::format("not {} by more than {}", worse, percent_of(margin));
+    case GateAnswer::regressed:
+      return fmt::format("{} by more than {}", worse, percent_of(margin));
+    case GateAnswer::undecided:
+      break;
+  }
+  // The widest distance from an estimate to its lower bound: a candidate as fast as its baseline would pass with it.
+  double resolved = 0;
+  for (const WorkloadAnswer& workload : state.workloads) {
+    resolved = std::max(resolved, workload.effect - workload.lower);
+  }
+  return fmt::format("this machine cannot tell with a margin of {}: after {} rounds it resolves {}", percent_of(margin),
+                     rounds, percent_of(resolved));
+}
+
 JudgePreset recorded_preset(const Judgement& judgement) {
   JudgePreset preset = judgement.preset.empty() ? standard_preset() : any_preset_named(judgement.preset);
   preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
@@ -192,9 +238,10 @@ JudgePreset recorded_preset(const Judgement& judgement) {
 PairOutcome judge_pair(const JudgedPair& pair) {
   PairOutcome outcome;
   std::optional<Failure> failure;
-  if (pair.regression) {
+  if (pair.regression || pair.suite) {
     RegressionJudge judge(pair);
-    failure = take_rounds(judge, pair.regression->looks.back().rounds, pair, outcome);
+    const std::vector<Look>& looks = pair.suite ? pair.suite->looks : pair.regression->looks;
+    failure = take_rounds(judge, looks.back().rounds, pair, outcome);
     judge.conclude(outcome);
   } else {
     Judge judge(pair.plan);

@@ -13,7 +13,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/correctness/check_case.h"
-#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/runtime/runtime.h"

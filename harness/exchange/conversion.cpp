@@ -13,8 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using Document = nlohmann::ordered_json;
 
-constexpr double kTimeoutS = 600;
-
 }  // namespace
 
 std::string require_python() {
@@ -27,15 +25,19 @@ std::string require_python() {
   return *found;
 }
 
-Converted convert(const fs::path& home, const std::string& script, const Document& document) {
+Converted convert(const fs::path& home, const std::string& script, const Document& document, const std::string& python,
+                  double timeout_s) {
   const TemporaryFolder folder("apo-convert");
   const fs::path path = home / "harness" / "exchange" / script;
   const ProcessResult ran =
-      run_process({require_python(), "-B", path.string(), folder.path().string()},
-                  {.timeout_s = kTimeoutS, .input = document.dump(-1, ' ', false, Document::error_handler_t::replace)});
+      run_process({python.empty() ? require_python() : python, "-B", path.string(), folder.path().string()},
+                  {.timeout_s = timeout_s, .input = document.dump(-1, ' ', false, Document::error_handler_t::replace)});
   if (ran.exit_code == 1 && !ran.error.starts_with("Traceback")) {
     const std::size_t end = ran.error.find('\n');
     throw UserError(ran.error.substr(0, end), trim(ran.error.substr(std::min(end, ran.error.size()))));
+  }
+  if (const std::string sudden = sudden_end(ran, timeout_s); !sudden.empty()) {
+    throw UserError(script + " " + sudden, "what it runs of the given file may have no end, or crash");
   }
   if (!ran.ok()) {
     throw EnvironmentError(path.string() + " failed: " + trim(ran.error));

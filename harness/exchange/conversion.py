@@ -38,11 +38,19 @@ def main(convert):
         sys.exit(f"{mistake}\n{mistake.hint}")
 
 
+def read_bytes(path, most=-1):
+    try:
+        with open(path, "rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise Mistake(f"cannot read '{path}': {error.strerror}") from error
+
+
 def read(path):
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Mistake(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Mistake(f"cannot read '{path}': {error}") from error
 
 
 def number(value):

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/system/files.h"
 #include "harness/families/oracle_program.h"
 #include "harness/loop/export/dispatch.h"
@@ -30,13 +31,23 @@ struct Converted {
 // Returns the interpreter. Throws EnvironmentError where there is none.
 std::string require_python();
 
-// Runs `python3 HOME/harness/exchange/SCRIPT` with the document on its standard input. Throws UserError with the
-// script's message and hint, and EnvironmentError where there is no python3.
-Converted convert(const std::filesystem::path& home, const std::string& script, const nlohmann::ordered_json& document);
+// Runs `PYTHON HOME/harness/exchange/SCRIPT`, "" for the python3 of PATH, with the document on its standard input.
+// Throws UserError with the script's message and hint, or where it does not end, and EnvironmentError where there is no
+// python3.
+Converted convert(const std::filesystem::path& home, const std::string& script, const nlohmann::ordered_json& document,
+                  const std::string& python = "", double timeout_s = 600);
 
-// ---------------------------------------------------------------- `apo import definition`
+// ---------------------------------------------------------------- `apo import FILE`
+
+// An SQLite export of Nsight Systems: kernels, copies and fills, and the gaps between them. Or what `ncu --csv` prints:
+// kernels with their durations and the mean of every numeric metric, without gaps, since ncu serialises kernels. Throws
+// UserError for anything else.
+ApplicationProfile import_profile(const std::string& file, const std::filesystem::path& home);
+
+// ---------------------------------------------------------------- `apo import definition` and `apo import kernelbench`
 
 struct ImportRequest {
+  std::string kernelbench;         // a file with class Model, of which the definition is made; empty: none
   std::string definition;          // definition.json, or its folder
   std::string workloads;           // empty: beside it
   std::string name;                // of the family; empty: the definition's
@@ -52,7 +63,7 @@ struct ImportResult {
 
 // Writes nothing outside of `scratch`, where the files are too, so that the family can be checked. The reference runs
 // once on the smallest workload, in the widest precision that it can compute in. Throws UserError.
-ImportResult import_definition(const ImportRequest& request, const OracleOptions& options,
+ImportResult import_definition(ImportRequest request, const OracleOptions& options,
                                const std::filesystem::path& scratch);
 
 // ---------------------------------------------------------------- `apo export --torch`: a dispatch table as an op of

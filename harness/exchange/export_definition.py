@@ -201,7 +201,9 @@ def export_definition(document):
     if custom is None:
         drawing = drawing_function(contract)
         reference, custom = reference + drawing, DRAW if drawing else ""
-    terms = [] if family["requires"] == "1" else terms_of(family["requires"])
+    bounded = [axis for axis in family["axes"] if contract.axes[axis["name"]]["type"] == "var" and axis["min"] > 1]
+    terms = [f"{axis['name']} >= {axis['min']}" for axis in bounded]
+    terms += [] if family["requires"] == "1" else terms_of(family["requires"])
     definition = {
         "name": family["origin"] or name,
         "op_type": family["origin"] or name,

@@ -1,7 +1,7 @@
 // harness/exchange/family_document.cpp - writes axes, tensors, scalars and workloads one after the other.
 #include <algorithm>
 
-#include "harness/core/json/values.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/words.h"
 #include "harness/exchange/exchange.h"
 #include "harness/families/known_families.h"
@@ -14,18 +14,15 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
-Document axis_document(const AxisSpec& axis, const FamilyFile* file) {
-  const bool has_default = file != nullptr && file->axis_defaults.contains(axis.name);
-  return {{"name", axis.name},
-          {"meaning", axis.meaning},
-          {"min", axis.min},
-          {"max", axis.max},
-          {"specialised", axis.specialised},
-          {"default", has_default ? Document(file->axis_defaults.at(axis.name)) : Document()}};
+Document axis_document(const AxisSpec& record, const FamilyFile* file) {
+  Document document = APO_DOCUMENT(name, meaning, min, max, specialised);
+  const bool has_default = file != nullptr && file->axis_defaults.contains(record.name);
+  document["default"] = has_default ? Document(file->axis_defaults.at(record.name)) : Document();
+  return document;
 }
 
-Document draw_document(const Distribution& how) {
-  return {{"kind", to_string(how.kind)}, {"first", how.first}, {"second", how.second}, {"largest", how.largest}};
+Document draw_document(const Distribution& record) {
+  return APO_DOCUMENT(kind, first, second, largest);
 }
 
 Document tensor_document(const TensorSpec& tensor, const FamilyFile* file) {
@@ -41,9 +38,8 @@ Document tensor_document(const TensorSpec& tensor, const FamilyFile* file) {
   return document;
 }
 
-Document scalar_document(const ScalarSpec& scalar) {
-  return {
-      {"name", scalar.name}, {"dtype", to_string(scalar.dtype)}, {"value", scalar.value}, {"meaning", scalar.meaning}};
+Document scalar_document(const ScalarSpec& record) {
+  return APO_DOCUMENT(name, dtype, value, meaning);
 }
 
 // In the file: a family has its default workload first.

@@ -43,6 +43,21 @@ ImportResult written(const ImportRequest& request, const Precision& precision, c
           .workloads = converted.report.at("workloads")};
 }
 
+// Returns what is not as in the file.
+std::vector<std::string> write_definition(ImportRequest& request, const OracleOptions& options,
+                                          const fs::path& scratch) {
+  const Converted converted =
+      convert(options.home, "import_kernelbench.py", {{"file", request.kernelbench}, {"name", request.name}},
+              request.python, options.timeout_s);
+  const fs::path folder = scratch / "definition";
+  fs::create_directory(folder);
+  for (const NamedText& file : converted.files) {
+    write_file_atomically(folder / file.path, file.contents);
+  }
+  request.definition = folder.string();
+  return converted.report.at("remarks");
+}
+
 // The reference and its honest version on the smallest workload: an error of the definition comes from here.
 void try_once(const FamilyFile& file, const OracleOptions& options) {
   const Family family = family_of(file, options);
@@ -55,7 +70,11 @@ void try_once(const FamilyFile& file, const OracleOptions& options) {
 
 }  // namespace
 
-ImportResult import_definition(const ImportRequest& request, const OracleOptions& options, const fs::path& scratch) {
+ImportResult import_definition(ImportRequest request, const OracleOptions& options, const fs::path& scratch) {
+  std::vector<std::string> remarks;
+  if (!request.kernelbench.empty()) {
+    remarks = write_definition(request, options, scratch);
+  }
   std::string failure;
   int same_failures = 0;
   for (const Precision& precision : kFromTheBest) {
@@ -64,6 +83,7 @@ ImportResult import_definition(const ImportRequest& request, const OracleOptions
     const auto start = std::chrono::steady_clock::now();
     try {
       try_once(file, options);
+      result.remarks.insert(result.remarks.begin(), remarks.begin(), remarks.end());
       if (!failure.empty()) {
         result.remarks.push_back(
             fmt::format("apo:precision is {} {}: {}", precision.widest, precision.honest, failure));

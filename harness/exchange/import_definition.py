@@ -48,8 +48,12 @@ class Problem:
 
     def read_conditions(self):
         translation = Translation(self.definition["axes"])
-        conditions = []
+        conditions, self.least = [], {}
         for constraint in self.definition["constraints"]:
+            bound = re.fullmatch(r"(\w+) >= (\d+)", constraint.strip())
+            if bound and bound[1] in self.axes:  # the range of the axis, so that no extent is below 0 there
+                self.least[bound[1]] = max(int(bound[2]), self.least.get(bound[1], 1))
+                continue
             try:
                 conditions.append(f"({translation.translate(constraint)})")
             except NotUnderstood as error:
@@ -70,8 +74,10 @@ class Problem:
     def extents(self, tensor, axes):
         return [evaluate(extent, axes) for extent in self.shapes[tensor]]
 
-    def elements_of_outputs(self, workload):
-        return sum(math.prod(self.extents(name, workload["axes"])) for name in self.definition["outputs"])
+    def size_of(self, workload):
+        """Elements of the outputs, which a loss has one of, and of all tensors."""
+        return [sum(math.prod(self.extents(name, workload["axes"])) for name in names)
+                for names in (self.definition["outputs"], self.shapes)]  # fmt: skip
 
     def axes_text(self, axes, separator):
         return separator.join(f"{name}={axes[name]}" for name in self.axes)
@@ -96,8 +102,8 @@ class Problem:
     def check(self, workload):
         """Throws a Mistake that says why it can't be one of the family's."""
         for name, value in workload["axes"].items():
-            if value < 1:
-                raise Mistake(f"{name}={value}, and extents are at least 1")
+            if value < self.least.get(name, 1):
+                raise Mistake(f"{name}={value}, and extents are at least {self.least.get(name, 1)}")
         if self.requires and not evaluate(self.requires, workload["axes"]):
             raise Mistake(f"it does not satisfy {self.requires}")
         for other in self.workloads:
@@ -167,7 +173,10 @@ def draw_by_name(problem, name):
 
 def draw_of(problem, name):
     """The distribution of the block, and for `fill` the rule of the program."""
-    source = problem.workloads[0]["inputs"][name]["type"]
+    own = problem.workloads[0]["inputs"][name]
+    source = own["type"]
+    if "draw" in own:  # of import_kernelbench.py: 'custom' for others, and a distribution for us where there is one
+        return own["draw"], "custom"
     if source in ("custom", "safetensors"):
         return "fill", "custom" if source == "custom" else "recorded"
     dtype = OWN[problem.tensors[name]["dtype"]]
@@ -184,7 +193,7 @@ def draw_of(problem, name):
 def kind_of(problem, workload):
     """The two smallest workloads are those that every candidate is checked on, with shapes that are drawn near them;
     recorded values rule such shapes out."""
-    order = sorted(problem.workloads, key=lambda one: (problem.elements_of_outputs(one), one["name"]))
+    order = sorted(problem.workloads, key=lambda one: (problem.size_of(one), one["name"]))
     place = order.index(workload)
     if place >= 2 or place + 1 >= len(order) or problem.recorded:
         return "production"
@@ -203,7 +212,8 @@ def family_file(problem, request):
     for name, axis in problem.axes.items():
         fixed = axis["type"] == "const"
         most = max(workload["axes"][name] for workload in problem.workloads)
-        words = [f"{axis['value'] if fixed else 1}..{most}", "specialised" if fixed else "", *axis["description"].split()]
+        least = axis["value"] if fixed else problem.least.get(name, 1)
+        words = [f"{least}..{most}", "specialised" if fixed else "", *axis["description"].split()]
         lines.append(f"apo:axis       {name} " + " ".join(word for word in words if word))
     for name, tensor in definition["inputs"].items():
         if name in problem.scalars:

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/core/json/values.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/npy.h"
 #include "harness/core/sources.h"
 #include "harness/exchange/exchange.h"
@@ -69,6 +69,10 @@ void add_inputs(const Family& family, const InputSet& inputs, const TensorMap& b
   }
 }
 
+Document tolerance_document(const Tolerance& record) {
+  return APO_DOCUMENT(output_rounding, output_spacing, element_sigmas, rms_factor, rms_spread);
+}
+
 // Adds what is expected in fp64, with the scale of its error at each element. Returns the tolerances.
 Document add_expected(const Family& family, const InputSet& inputs, int threads, const fs::path& folder,
                       std::vector<NamedText>& files) {
@@ -83,12 +87,7 @@ Document add_expected(const Family& family, const InputSet& inputs, int threads,
       files.push_back(tensor_file(folder, name + ".expected", npy_text(shape, expected.at(name))));
       files.push_back(
           tensor_file(folder, name + ".scale", npy_text(shape, scales_of(family, axes, name, noise.at(name)))));
-      const Tolerance tolerance = family.tolerance(name, axes);
-      tolerances[name] = {{"output_rounding", tolerance.output_rounding},
-                          {"output_spacing", tolerance.output_spacing},
-                          {"element_sigmas", tolerance.element_sigmas},
-                          {"rms_factor", tolerance.rms_factor},
-                          {"rms_spread", tolerance.rms_spread}};
+      tolerances[name] = tolerance_document(family.tolerance(name, axes));
     }
   }
   return tolerances;
@@ -165,20 +164,18 @@ std::vector<NamedText> torch_files(const DispatchTable& table, const fs::path& h
   Document sources = Document::object();
   std::set<std::string> devices;
   std::vector<NamedText> calls;
-  for (const DispatchDevice& device : table.devices) {
-    devices.insert(device.machine.target == Target::host ? "cpu" : "cuda");
-    for (const DispatchRow& row : device.rows) {
-      const std::string folder = source_folder(row);
-      if (!sources.contains(folder) && !is_device_variant(row.variant)) {
-        const SourceFile plain = plain_call(*table.family, row.variant).source;
-        calls.push_back({fs::path(folder) / plain.name, plain.text});
-      }
-      sources[folder] = source_document(table, row);
+  for (const DispatchRow* row : all_rows(table)) {
+    devices.insert(row->variant.target == Target::host ? "cpu" : "cuda");
+    const std::string folder = source_folder(*row);
+    if (!sources.contains(folder) && !is_device_variant(row->variant)) {
+      const SourceFile plain = plain_call(*table.family, row->variant).source;
+      calls.push_back({fs::path(folder) / plain.name, plain.text});
     }
+    sources[folder] = source_document(table, *row);
   }
   Converted converted = convert(home, "torch_op.py",
                                 {{"family", table.family->name},
-                                 {"families", list_of(families(), [](const Family& one) { return to_document(one); })},
+                                 {"families", to_documents(families())},
                                  {"sources", sources},
                                  {"devices", devices}});
   const Document& gradient = converted.report.at("gradient");

@@ -46,11 +46,8 @@ Document measured_document(const Experiment& experiment, const std::string& work
           {"speedup", effect ? ratio_or_null(*effect) : Document()}};
 }
 
-Document errors_document(const OutputErrors& errors) {
-  return {{"max_relative", errors.max_relative},
-          {"max_absolute", errors.max_absolute},
-          {"has_nan", errors.has_nan},
-          {"has_inf", errors.has_inf}};
+Document errors_document(const OutputErrors& record) {
+  return APO_DOCUMENT(max_relative, max_absolute, has_nan, has_inf);
 }
 
 // "x f32[n], y f32[n]", as the block has them.
@@ -82,8 +79,7 @@ std::string other_tensors(const std::string& family, const std::optional<Variant
 
 Document experiment_document(Journal& journal, const Experiment& experiment) {
   Document document = to_document(experiment);
-  const std::optional<Machine> machine = machine_of(journal, experiment.id);
-  document["machine"] = machine ? to_document(*machine) : Document();
+  document["machine"] = document_of(machine_of(journal, experiment.id));
   document["other_tensors"] = other_tensors(experiment.family, find_variant(journal, experiment.candidate_source_hash));
   document["measured"] = Document::object();
   for (const std::string& workload : experiment.workloads) {
@@ -112,7 +108,7 @@ Traces traces(Journal& journal, const std::string& family, const std::filesystem
       experiments.push_back(experiment_document(journal, experiment));
     }
   }
-  const Document known = list_of(families(), [](const Family& one) { return to_document(one); });
+  const Document known = to_documents(families());
   const Converted converted = convert(home, "traces.py", {{"families", known}, {"experiments", experiments}});
   return {.lines = converted.files.front().contents,
           .count = converted.report.at("traces"),

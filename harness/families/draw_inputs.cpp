@@ -375,7 +375,7 @@ std::vector<std::byte> draw_input(const Distribution& distribution, DType dtype,
             .regime = regime_from(regime).value(),
             .denormal = denormal_factor(dtype)};
   draw.regime = draw.acts() ? draw.regime : Regime::typical;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count * dtype_bytes(dtype)));
+  std::vector<std::byte> bytes = zero_bytes(static_cast<std::size_t>(count * dtype_bytes(dtype)), threads);
   if (count == 0) {
     return bytes;
   }

@@ -16,10 +16,13 @@ namespace {
 
 using Column = std::vector<long double>;
 
-// Shapes to fit, then shapes to hold the fit against, and last the one that is wanted.
+// Shapes to fit, then shapes to hold the fit against, then the one that is wanted. Where squares are fitted, two more
+// for each axis that is longer in this than in all counted ones: with 0 and with the longest counted value in its
+// place.
 struct Shapes {
   std::vector<Axes> all;
   std::size_t fitted = 0;
+  std::size_t counted = 0;
 };
 
 // The axes that can be shorter.
@@ -55,7 +58,22 @@ Monomials monomials(const std::vector<std::string>& axes, bool with_squares) {
   return all;
 }
 
-Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std::string>& names, std::size_t wanted) {
+// The shape with all other axes as short as they can be, and this one as long as is still cheap to count where the
+// count grows with its square.
+Axes long_shape(const Family& family, const Axes& axes, const std::string& name) {
+  constexpr std::int64_t kLongest = 1 << 12;
+  const Axes least = small_shape(family, axes, 1);
+  Axes shape = least;
+  for (std::int64_t& value = shape.at(name) = std::min(kLongest, axes.at(name)); value > least.at(name); value /= 2) {
+    if (check_axes(family, shape).empty() && element_count(family, shape) <= kSmallElements) {
+      return shape;
+    }
+  }
+  return least;
+}
+
+Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std::string>& names, bool with_squares,
+                   std::size_t wanted) {
   constexpr std::int64_t kFewest = 1 << 6;
   constexpr std::int64_t kMost = 1 << 12;
   constexpr std::int64_t kRoom = 16;  // above the smallest shape, for several values of each axis
@@ -83,8 +101,24 @@ Shapes draw_shapes(const Family& family, const Axes& axes, const std::vector<std
   shapes.fitted = shapes.all.size();
   for (const std::string& name : names) {
     add(std::max(most, kScaledElements), {{name, 1e-12}});  // halved last
+    if (Axes shape = long_shape(family, axes, name); with_squares && known.insert(shape).second) {
+      shapes.all.push_back(std::move(shape));
+    }
   }
+  shapes.counted = shapes.all.size();
   shapes.all.push_back(axes);
+  for (const std::string& name : names) {
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < shapes.counted; ++i) {
+      longest = std::max(longest, shapes.all[i].at(name));
+    }
+    if (with_squares && longest < axes.at(name)) {
+      for (const std::int64_t value : {std::int64_t{0}, longest}) {
+        shapes.all.push_back(axes);
+        shapes.all.back().at(name) = value;
+      }
+    }
+  }
   return shapes;
 }
 
@@ -107,7 +141,7 @@ std::vector<Column> orthogonal_columns(const Shapes& shapes, const Monomials& fu
       }
     }
     const long double before = std::sqrt(dot(column, column));
-    const long double wanted = column.back();
+    const long double wanted = column[shapes.counted];
     for (int pass = 0; pass < 2; ++pass) {  // once leaves rounding errors, which grow with the axes
       for (const Column& other : columns) {
         const long double part = dot(column, other);
@@ -118,7 +152,7 @@ std::vector<Column> orthogonal_columns(const Shapes& shapes, const Monomials& fu
     if (length > kDependent * before) {
       std::ranges::transform(column, column.begin(), [&](auto value) { return value / length; });
       columns.push_back(std::move(column));
-    } else if (std::abs(column.back()) > kSame * wanted) {
+    } else if (std::abs(column[shapes.counted]) > kSame * wanted) {
       return {};
     }
   }
@@ -141,6 +175,18 @@ Column fit(const std::vector<Column>& columns, std::size_t fitted, Column rest) 
   return values;
 }
 
+// At the wanted shape. A count that grew with the square of an axis may grow with the axis alone from where it is
+// longer than what was counted: as far as a window reaches.
+long double lowest_count(const Shapes& shapes, const Axes& axes, const Column& values) {
+  long double lowest = values[shapes.counted];
+  for (std::size_t i = shapes.counted + 1; i < values.size(); i += 2) {
+    const auto longer = std::ranges::mismatch(axes, shapes.all[i + 1]);
+    const long double times = static_cast<long double>(longer.in1->second) / longer.in2->second;
+    lowest = std::min(lowest, values[i] + times * (values[i + 1] - values[i]));
+  }
+  return lowest;
+}
+
 // nullopt where the functions do not give the counts.
 std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool with_squares,
                                     const std::function<Counts(const Axes&)>& count) {
@@ -148,15 +194,15 @@ std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool
   constexpr long double kExact = 1e-9L;
   const std::vector<std::string> names = scaled_axes(family, axes);
   const Monomials functions = monomials(names, with_squares);
-  const Shapes shapes = draw_shapes(family, axes, names, functions.size() + kMore);
+  const Shapes shapes = draw_shapes(family, axes, names, with_squares, functions.size() + kMore);
   if (shapes.fitted == 0) {
     return std::nullopt;
   }
   std::map<std::string, Column> counted;
-  for (std::size_t i = 0; i + 1 < shapes.all.size(); ++i) {
+  for (std::size_t i = 0; i < shapes.counted; ++i) {
     for (const auto& [what, number] : count(shapes.all[i])) {
       Column& column = counted[what];
-      column.resize(shapes.all.size() - 1);  // 0 where another shape has none
+      column.resize(shapes.counted);  // 0 where another shape has none
       column[i] = number;
     }
   }
@@ -173,7 +219,7 @@ std::optional<Counts> fitted_counts(const Family& family, const Axes& axes, bool
     if (!holds) {
       return std::nullopt;
     }
-    result[what] = std::round(static_cast<double>(values.back()));
+    result[what] = std::round(static_cast<double>(lowest_count(shapes, axes, values)));
   }
   return result;
 }

@@ -21,11 +21,6 @@ namespace fs = std::filesystem;
 constexpr int kMostWorkers = 100;          // of one template: more is a mistyped number
 constexpr std::size_t kCpusOfAWorker = 2;  // one for the arm that is timed, one for what watches it
 
-// In quotes of the shell.
-std::string shell_word(const std::string& word) {
-  return "'" + replace_all(word, "'", "'\\''") + "'";
-}
-
 // The number of workers in `text`, which stands in `given`. Throws UserError.
 int worker_count(const std::string& text, const std::string& given) {
   const auto count = parse_int(text);

@@ -12,6 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/pattern.h"
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
@@ -171,8 +172,11 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   if (options_.executor && variant.target == Target::cuda) {
     return is_triton(variant) ? not_checkable("a Triton kernel")
            : !variant.object.empty()
-               ? not_checkable("a shared object")
+               ? not_checkable(is_recorded(variant) ? "a recorded call" : "a shared object")
                : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
+  }
+  if (is_recorded(variant)) {
+    return record_to_launch(object_of(variant).text);
   }
   if (variant.target == Target::host || !variant.object.empty()) {
     const Build base = build_object(family, variant, axes, settings);
@@ -184,6 +188,25 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   }
   return is_triton(variant) ? build_triton(options_, cache_, family, variant, axes, settings)
                             : cuda().build(family, variant, axes, settings);
+}
+
+// Nothing is compiled: what was recorded is the code.
+Build Builder::record_to_launch(const std::string& text) const {
+  Build build{.key = sha256(text), .object_hash = sha256(text), .code_hash = sha256(text)};
+  const auto call = decode_recorded_call(text);
+  if (!call) {
+    build.outcome = Outcome::build_failed;
+    build.evidence = "the file that its apo:record line names is no record, or a part of one";
+    return build;
+  }
+  const fs::path file = options_.cache / ("record-" + build.key) / "call";
+  if (!fs::exists(file)) {
+    fs::create_directories(file.parent_path());
+    write_file_atomically(file, text);
+  }
+  build.object_path = file.string();
+  build.plan = plan_of(*call);
+  return build;
 }
 
 const CudaBuilder& Builder::cuda() const {

@@ -36,6 +36,7 @@ class Builder {
   std::string thread_sanitizer() const;
 
  private:
+  Build record_to_launch(const std::string& text) const;
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
   CompileStep compile_and_link(const PlainCall& call, const Variant& variant, const IncludeFolders& others,

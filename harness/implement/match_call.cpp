@@ -138,13 +138,17 @@ CallMatch match_names(const CallOffer& offer, const FunctionText& function) {
       written += has_word(parameter.type, "const") ? "" : " " + value->cpp;
       has_all = has_all || value->cpp == "a" || value->cpp == "&a";
       ++match.named;
+    } else if (has_all && offer.variant.target == Target::host && kind_of(parameter.type) == ParameterKind::integer) {
+      match.values.push_back({.cpp = "call->threads", .shown = "threads"});
     } else if (parameter.optional) {
       break;  // it and those behind it keep their defaults
     } else if (match.problem.empty()) {
       const bool is_integer = kind_of(parameter.type) == ParameterKind::integer;
-      match.problem = fmt::format("nothing fits its parameter '{}'; say what it gets: '// apo:function {} {}={}'{}",
-                                  parameter.text, function.name, parameter.name, is_integer ? "EXPRESSION" : "NAME",
-                                  is_integer ? fmt::format(", or '// apo:tune {} VALUE'", parameter.name) : "");
+      match.problem = fmt::format(
+          "nothing fits its parameter '{}'; say what it gets: '// apo:function {} {}={}'{}", parameter.text,
+          function.name, parameter.name, is_integer ? "EXPRESSION" : "NAME",
+          is_integer ? fmt::format(", or '// apo:tune {0} VALUE', which --line 'tune {0} VALUE' adds", parameter.name)
+                     : "");
     }
   }
   for (const TensorSpec& tensor : offer.family.tensors) {

@@ -38,10 +38,16 @@ struct FileFunction {
 };
 
 std::vector<FileFunction> functions_of(const Variant& variant) {
+  Symbols toggles;  // whose value is known: as_set()
+  for (const Tunable& tunable : variant.tunables) {
+    if (tunable.values.size() == 1) {
+      toggles[tunable.name] = tunable.values.front();
+    }
+  }
   std::vector<FileFunction> all;
   for (const SourceFile& file : all_sources(variant)) {
     const bool is_own = all.empty() || file.text == variant.source;
-    for (FunctionText& function : host_functions(is_binary(file.text) ? "" : file.text)) {
+    for (FunctionText& function : host_functions(is_binary(file.text) ? "" : file.text, toggles)) {
       const std::string place = fmt::format("{}:{}", file.path.empty() ? file.name : file.path, function.line);
       all.push_back({.function = std::move(function), .place = place, .is_own = is_own});
     }

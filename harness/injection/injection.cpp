@@ -6,6 +6,9 @@
 //
 // This is a guest: it prints nothing, throws nothing, leaves errno and signals alone, and gives up silently (the file
 // says why) rather than disturb its host.
+//
+// Where APO_RECORD says what is wanted, "kernel K NAME" or "range NAME", it writes that call down instead, with the
+// memory that the call finds.
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -21,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/recording/recording_file.h"
+#include "harness/core/applications/process_times_file.h"
 #include "harness/injection/session.h"
 #include "harness/worker/cupti/cupti.h"
 
@@ -107,7 +110,7 @@ bool wait_to_stop(Session& self, long ns) {
 
 // Writes nothing when no record came since the last time, unless the recording is complete.
 void write_recording(Session& self, bool complete) {
-  ProcessRecording recording;
+  ProcessTimes recording;
   {
     const std::lock_guard lock(self.mutex);
     if (!complete && self.recorder.records() == self.written) {
@@ -123,7 +126,7 @@ void write_recording(Session& self, bool complete) {
   recording.program = self.program;
   recording.library = self.cupti == nullptr ? "" : self.cupti->path + " " + std::to_string(self.cupti->version);
   recording.complete = complete;
-  write_whole(self.path, encode_recording(recording));
+  write_whole(self.path, encode_times(recording));
 }
 
 void* write_until_stopped(void*) {
@@ -146,8 +149,8 @@ void* write_until_stopped(void*) {
 }
 
 // Puts the start time in the file's name: a process may become another program and keep its id.
-std::string recording_path(const char* folder, pid_t process) {
-  return std::string(folder) + "/" + std::to_string(process) + "-" + std::to_string(now_ns()) + ".recording";
+std::string recording_path(const char* folder, pid_t process, const char* extension) {
+  return std::string(folder) + "/" + std::to_string(process) + "-" + std::to_string(now_ns()) + extension;
 }
 
 // Writes every 50 ms, or more seldom where writing takes long.
@@ -204,6 +207,39 @@ void finish() {
   errno = error;
 }
 
+// "kernel K NAME" or "range NAME".
+WantedCall wanted_call(std::string_view text, const std::string& program) {
+  constexpr std::string_view kKernel = "kernel ";
+  constexpr std::string_view kRange = "range ";
+  WantedCall wanted{.program = program};
+  if (text.starts_with(kKernel)) {
+    text.remove_prefix(kKernel.size());
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    wanted.nth = std::strtol(std::string(text.substr(0, blank)).c_str(), nullptr, 10);
+    wanted.kernel = text.substr(std::min(blank + 1, text.size()));
+  } else if (text.starts_with(kRange)) {
+    wanted.range = text.substr(kRange.size());
+  }
+  return wanted;
+}
+
+void write_call(const ProgramCall& call) {
+  const SignalsBlocked blocked;
+  write_whole(session().path, encode(call));
+}
+
+void record_call(Session& self, const char* wanted) {
+  if (const std::string missing = self.calls.start(wanted_call(wanted, self.program), write_call); !missing.empty()) {
+    write_call({.program = self.program, .refusal = missing, .written = {}, .call = {}});
+  } else {
+    std::atexit([] {
+      if (session().owner == getpid()) {
+        CallRecorder::give_up();
+      }
+    });
+  }
+}
+
 void initialize(const char* folder) {
   Session& self = session();
   if (self.owner != 0) {
@@ -211,7 +247,12 @@ void initialize(const char* folder) {
   }
   self.owner = getpid();
   self.program = command_line();
-  self.path = recording_path(folder, self.owner);
+  if (const char* const wanted = std::getenv("APO_RECORD"); wanted != nullptr) {
+    self.path = recording_path(folder, self.owner, ".call");
+    record_call(self, wanted);
+    return;
+  }
+  self.path = recording_path(folder, self.owner, ".times");
   const bool recording = start_recording(self);
   {
     const SignalsBlocked blocked;
@@ -337,7 +378,7 @@ void watch_launches(Session& self) {
 // What the driver calls; not 0 means that all is well, and it goes on in any case.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const int error = errno;
-  const char* folder = std::getenv("APO_RECORDINGS");
+  const char* folder = std::getenv("APO_TIMES");
   try {
     if (folder != nullptr && *folder == '/') {
       apo::initialize(folder);

@@ -27,6 +27,7 @@ int push_range(const void* domain, std::string_view name) {
     Session& self = session();
     depth = self.ranges.push(domain, name.empty() ? "(no name)" : name);
     watch_launches(self);
+    CallRecorder::enter_range(name);
   } catch (const std::exception&) {
     // Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
     errno = error;
@@ -60,14 +61,25 @@ int push_ascii(const char* name) {
 int push_wide(const wchar_t* name) {
   return push_range(nullptr, narrow(name));
 }
+int pop_range(const void* domain) {
+  const int error = errno;
+  try {
+    CallRecorder::leave_range();
+  } catch (const std::exception&) {
+    // Out of memory: the call is lost, and the exit handler says so.
+    errno = error;
+  }
+  errno = error;
+  return session().ranges.pop(domain);
+}
 int pop() {
-  return session().ranges.pop(nullptr);
+  return pop_range(nullptr);
 }
 int domain_push(const void* domain, const nvtx::Attributes* attributes) {
   return push_attributes(domain, attributes);
 }
 int domain_pop(const void* domain) {
-  return session().ranges.pop(domain);
+  return pop_range(domain);
 }
 
 // A registered text, or a domain, is known by its address. They live as long as the process.

@@ -114,8 +114,8 @@ std::vector<NvtxRange> Recorder::ranges_with(const std::map<std::size_t, std::si
   return ranges;
 }
 
-ProcessRecording Recorder::summary() const {
-  ProcessRecording recording;
+ProcessTimes Recorder::summary() const {
+  ProcessTimes recording;
   recording.untimed = untimed_;
   std::map<std::size_t, std::size_t> work_of_row;
   const auto keep = [&](const GpuWork& work, std::size_t row) {

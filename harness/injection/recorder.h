@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 
@@ -76,7 +76,7 @@ class Recorder {
   // Call it after each buffer: the names that records point to live only as long as the buffer.
   void forget_names() { by_pointer_.clear(); }
   // Fills work and devices; the caller fills the rest.
-  ProcessRecording summary() const;
+  ProcessTimes summary() const;
   std::int64_t records() const { return records_; }
 
  private:

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "harness/injection/recorder.h"
+#include "harness/worker/cupti/call_recorder.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace apo {
@@ -26,7 +27,8 @@ struct Session {
 
   std::unique_ptr<const cupti::Library> cupti;
   cupti::Subscriber subscriber = nullptr;
-  pid_t owner = 0;  // a fork is not ours to record
+  CallRecorder calls;  // in place of sums, where one call is to be written down
+  pid_t owner = 0;     // a fork is not ours to record
   std::string program;
   std::string path;
   std::atomic<bool> recording{false};

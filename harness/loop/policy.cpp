@@ -170,7 +170,7 @@ Policy load_policy(const std::filesystem::path& file) {
   }
   if (!json.is_object() || !json.contains("family")) {
     throw UserError("'" + file.string() + "' is not a campaign: it has no \"family\"",
-                    "see experiments/default.json for an example");
+                    "see '" + (home_folder() / "experiments" / "default.json").string() + "' for an example");
   }
   const std::string name = text_value(json, "family", places);
   const Family& family = known_family(name, " in " + places.of(name));

@@ -98,14 +98,7 @@ std::vector<std::string> without_options(const std::vector<std::string>& words,
 
 std::string command_line(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
-  for (const std::string& word : words) {
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
-    std::string text = word;
-    for (std::size_t at = text.find('\''); !plain && at != std::string::npos; at = text.find('\'', at + 4)) {
-      text.replace(at, 1, "'\\''");
-    }
-    quoted.push_back(plain ? word : "'" + text + "'");
-  }
+  std::ranges::transform(words, std::back_inserter(quoted), shell_word);
   return join(quoted, " ");
 }
 

@@ -140,7 +140,7 @@ def words_for(part: str, arguments: dict) -> list[str]:
     option = "--" + name.replace("_", "-")
     if isinstance(value, bool):
         return [option] if value else []
-    return [f"{option}={checked_word(name, value)}"]
+    return [f"{option}={checked_word(name, one)}" for one in (value if isinstance(value, list) else [value])]
 
 
 def given_candidate(tool: Tool, arguments: dict) -> str:

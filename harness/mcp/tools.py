@@ -183,6 +183,10 @@ PATH = text("the candidate's source file, below the folder where the server was 
             "with quotes. Either this or 'source'")
 SOURCE = text("the candidate's source text, at most 1 MiB. Either this or 'path'")
 FAMILY_OF_FILE = family("; of a file without a block")
+FUNCTION = text("function of the file to call, for a file as it is, and what its parameters get where their names "
+                "do not say it: 'norm4 N=B*T block_size=256'")
+LINE = {"type": "array", "items": text("such as 'tune block_size 256' or 'requires C % 4 == 0'"),
+        "description": "lines of the metadata block, for a file as it is"}
 JOB = text("the handle of a job, such as j12")
 
 TOOLS = [
@@ -211,7 +215,7 @@ TOOLS = [
                     "minutes: a job.",
         arguments={
             "variant": text("a known variant with settings, FAMILY/NAME[SETTING=VALUE]; or give 'path' or 'source'"),
-            "path": PATH, "source": SOURCE,
+            "path": PATH, "source": SOURCE, "function": FUNCTION, "line": LINE,
             "family": family("; needed where the candidate's block names none"),
             "workload": workload("the first for the target"),
             "at_least": {"type": "number", "minimum": 0.001,
@@ -221,14 +225,15 @@ TOOLS = [
                           *PRESETS, "quick")},
         output_schema=job_schema(evaluation_schema()),
         is_job=True, answers=(0, 1, 3), shape=without_steps,
-        command="evaluate", candidate="", words=("--family", "--workload", "--at_least", "--cache", "--judge")),
+        command="evaluate", candidate="", with_file=("--function", "--line"),
+        words=("--family", "--workload", "--at_least", "--cache", "--judge")),
     Tool(
         name="register",
         title="Check a kernel and keep it as a variant",
         description="Builds a candidate, checks its results on many shapes and under sanitizers, and adds it to the catalogue "
                     "under the name in its apo:variant line. A refusal is an error with the compiler's text or the first wrong "
                     "element. 'evaluate' does this and times it too.",
-        arguments={"path": PATH, "source": SOURCE, "family": FAMILY_OF_FILE},
+        arguments={"path": PATH, "source": SOURCE, "function": FUNCTION, "line": LINE, "family": FAMILY_OF_FILE},
         output_schema=job_schema(gates_schema(
             optional=("log",),
             variant=("string", "FAMILY/NAME"),
@@ -236,17 +241,17 @@ TOOLS = [
             path=("string", "where it is kept"),
             log=("string", "the compiler's, of a refused one"))),
         idempotent=True, is_job=True, shape=without_steps,
-        command="register", candidate="", words=("--family",)),
+        command="register", candidate="", with_file=("--function", "--line"), words=("--family",)),
     Tool(
         name="verify",
         title="Check a kernel's results",
         description="Checks a variant, or a candidate that is not registered, against the fp64 reference on small, ragged and "
                     "production shapes and under sanitizers. Keeps nothing and times nothing.",
         arguments={"variant": text("FAMILY/NAME; or give 'path' or 'source'"), "path": PATH, "source": SOURCE,
-                   "family": FAMILY_OF_FILE},
+                   "function": FUNCTION, "line": LINE, "family": FAMILY_OF_FILE},
         output_schema=job_schema(gates_schema(outcome=("string", "valid, or what is wrong"))),
         read_only=True, idempotent=True, is_job=True, answers=(0, 3), shape=without_steps,
-        command="verify", candidate="--file=", with_file=("--family",)),
+        command="verify", candidate="--file=", with_file=("--family", "--function", "--line")),
     Tool(
         name="compare",
         title="Compare two variants",

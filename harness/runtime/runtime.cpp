@@ -187,7 +187,7 @@ std::optional<Failure> compare_loaded(const std::vector<std::string>& images, st
 }
 
 std::optional<Failure> check_object(const Build& build) {
-  if (build.plan.launches.empty() || build.object_hash.empty() || !guard_is_on(Guard::code)) {
+  if (!build.plan.has_device_code_only() || build.object_hash.empty() || !guard_is_on(Guard::code)) {
     return std::nullopt;
   }
   const std::string found = sha256(read_file(build.object_path));

@@ -105,7 +105,7 @@ InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint6
     return pool;
   }
   // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
-  // single short call is large. Of those for host code each arm gets its own.
+  // single short call is large.
   constexpr std::int64_t kMost = 10;
   constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
   const std::int64_t bytes = 1 + tensor_bytes(*runtime.family, workload.axes);

@@ -82,7 +82,9 @@ struct TimedWorkload {
   double floor_ns = 0;          // no call can be faster: physics of this machine
 
   // True when code of an arm runs in the worker's process. Code of a device variant does not.
-  bool has_host_code() const { return candidate.build.plan.launches.empty() || incumbent.build.plan.launches.empty(); }
+  bool has_host_code() const {
+    return !candidate.build.plan.has_device_code_only() || !incumbent.build.plan.has_device_code_only();
+  }
 };
 
 inline bool any_host_code(const std::vector<TimedWorkload>& timed) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 

@@ -21,6 +21,7 @@ void read_verdict(Journal& journal, ProgramComparison& comparison) {
     return;
   }
   read_row(journal, row, comparison.judgement.emplace());
+  comparison.alpha = comparison.judgement->alpha > 0 ? comparison.judgement->alpha : comparison.alpha;
   read_column(journal, row, comparison.outcome);
   read_column(journal, row, comparison.failed);
   read_column(journal, row, comparison.gate);

@@ -19,16 +19,9 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-// Logs of the predicted band; NaN where nothing was predicted.
-struct LogBand {
-  double low = kNotANumber;
-  double high = kNotANumber;
-};
-
-LogBand log_band(const Prediction& prediction) {
-  const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
-  const bool is_band = prediction.low > 0 && prediction.high >= prediction.low;
-  return untouched || !is_band ? LogBand{} : LogBand{std::log(prediction.low), std::log(prediction.high)};
+// Of an end of the predicted band; NaN where nothing was predicted.
+double log_end(const Prediction& prediction, double end) {
+  return has_prediction(prediction) ? std::log(end) : kNotANumber;
 }
 
 // Of an experiment that were added while they happened.
@@ -59,21 +52,12 @@ bool was_built(const Build& build) {
   return !build.key.empty() || !build.log.empty() || !build.object_hash.empty() || build.outcome != Outcome::valid;
 }
 
-std::vector<double> values_of(const CommandRuns& runs) {
-  std::vector<double> values;
-  for (const CommandRun& run : runs.runs) {
-    values.push_back(run.value);
+// Which command each run is of follows from its place.
+CommandRuns with_sides(std::vector<CommandRun> runs, bool b_first) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].candidate = is_candidate_run(b_first, i);
   }
-  return values;
-}
-
-// Which command each value is of follows from its place.
-CommandRuns runs_of(const std::vector<double>& values, bool b_first) {
-  CommandRuns runs;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    runs.runs.push_back({.candidate = is_candidate_run(b_first, i), .value = values[i]});
-  }
-  return runs;
+  return {.runs = std::move(runs)};
 }
 
 bool was_timed(const Experiment& experiment) {
@@ -119,13 +103,13 @@ std::int64_t begin_experiment(Journal& journal, const Experiment& experiment) {
   Transaction transaction(database_of(journal));
   check_source(database_of(journal), experiment.candidate, experiment.candidate_source_hash);
   check_source(database_of(journal), experiment.incumbent, experiment.incumbent_source_hash);
-  const LogBand band = log_band(experiment.prediction);
+  const Prediction& prediction = experiment.prediction;
   const std::int64_t id = insert_row(journal, "experiment", experiment,
                                      {{"campaign", Value::reference(experiment.campaign)},
                                       {"iteration", Value::reference(experiment.iteration)},
                                       {"machine", machine_of_experiment(journal, experiment)},
-                                      {"predicted_log_low", band.low},
-                                      {"predicted_log_high", band.high},
+                                      {"predicted_log_low", log_end(prediction, prediction.low)},
+                                      {"predicted_log_high", log_end(prediction, prediction.high)},
                                       {"started_at", time_or_now(experiment.started_at)}});
   insert_rows(journal, "experiment_workload", experiment.workloads, {{"experiment", id}});
   insert_rows(journal, "experiment_technique", experiment.techniques, {{"experiment", id}});
@@ -171,7 +155,7 @@ void add_gate(Journal& journal, std::int64_t experiment, const GateResult& gate)
 
 void add_round_of(Journal& journal, std::string_view owner, std::int64_t owner_id, const Round& round) {
   Transaction transaction(database_of(journal));
-  const std::string runs = round.commands ? encode(values_of(*round.commands)) : "";
+  const std::string runs = round.commands ? encode(round.commands->runs) : "";
   const std::int64_t id = insert_row(journal, "round", round,
                                      {{owner, owner_id},
                                       {"environment", encode_environment(round)},
@@ -259,11 +243,11 @@ std::vector<Round> rounds_of(Journal& journal, std::string_view owner_column, st
     Round& round = result.emplace_back();
     const std::int64_t id = rows.integer();
     const std::string environment = rows.text();
-    std::optional<std::vector<double>> values;
-    read_column(journal, rows, values);
+    std::optional<std::vector<CommandRun>> runs;
+    read_column(journal, rows, runs);
     read_row(journal, rows, round);
-    if (values) {
-      round.commands = runs_of(*values, round.candidate_in_slot0);
+    if (runs) {
+      round.commands = with_sides(std::move(*runs), round.candidate_in_slot0);
     }
     round.workloads = load_workloads(journal, id);
     decode_environment(environment, round);

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 class Journal;
@@ -31,6 +33,9 @@ struct QueryKey {
 const std::vector<QueryKey>& query_keys();
 
 enum class Operator : std::uint8_t { equal, unequal, less, less_equal, greater, greater_equal, contains };
+constexpr std::string_view to_string(Operator operation) {
+  return word_at("=, !=, <, <=, >, >=, ~", static_cast<std::size_t>(operation));
+}
 
 struct Predicate {
   std::string key;  // of query_keys(), or "metric:NAME"

@@ -14,22 +14,19 @@ using Type = ColumnType;
 struct Split {
   std::string key;
   Operator operation = Operator::equal;
-  std::string sign;
   std::string value;
+  std::string sign() const { return std::string(to_string(operation)); }
 };
 
 // "speedup>1", or with blanks round the operator.
 Split split_word(const std::string& word) {
-  static const std::pair<std::string_view, Operator> kSigns[] = {
-      {"!=", Operator::unequal}, {"<=", Operator::less_equal}, {">=", Operator::greater_equal}, {"=", Operator::equal},
-      {"<", Operator::less},     {">", Operator::greater},     {"~", Operator::contains}};
   const std::size_t position = word.find_first_of("=!<>~");
   const std::string key = trim(word.substr(0, position));
   if (position != std::string::npos && !key.empty()) {
     const std::string_view rest = std::string_view(word).substr(position);
-    for (const auto& [sign, operation] : kSigns) {
-      if (rest.starts_with(sign)) {
-        return {key, operation, std::string(sign), trim(rest.substr(sign.size()))};
+    for (const std::size_t length : {2U, 1U}) {  // "<=" before "<"
+      if (const auto operation = value_named<Operator>(rest.substr(0, length))) {
+        return {key, *operation, trim(rest.substr(to_string(*operation).size()))};
       }
     }
   }
@@ -135,10 +132,11 @@ void check_operator(const Split& split, const KeySpec& spec, const std::string& 
   const bool dated = is_date_bound(spec);
   const bool is_time = spec.column == "started_at" || spec.column == "finished_at";
   if (dated && split.operation != Operator::equal) {
-    throw UserError("'" + split.sign + "' does not apply in '" + word + "'", "write " + split.key + "=" + split.value);
+    throw UserError("'" + split.sign() + "' does not apply in '" + word + "'",
+                    "write " + split.key + "=" + split.value);
   }
   if (is_text && ordered && !is_time) {
-    throw UserError("'" + split.sign + "' does not apply to the text '" + split.key + "' in '" + word + "'",
+    throw UserError("'" + split.sign() + "' does not apply to the text '" + split.key + "' in '" + word + "'",
                     "use =, != or ~ (contains)");
   }
   if (split.operation == Operator::contains && (!is_text || !spec.words.empty())) {
@@ -156,7 +154,7 @@ Predicate parse_predicate(const Split& split, const std::string& word) {
   Predicate predicate{.key = split.key, .operation = split.operation};
   for (const std::string& value : alternatives(split.value)) {
     if (value.empty()) {
-      throw UserError("'" + word + "' names no value", "write " + split.key + split.sign + "VALUE");
+      throw UserError("'" + word + "' names no value", "write " + split.key + split.sign() + "VALUE");
     }
     predicate.values.push_back(typed_value(value, *spec, word));
   }
@@ -201,7 +199,7 @@ Query parse_query(const std::vector<std::string>& words) {
     const Split split = split_word(word);
     const bool directive = split.key == "sort" || split.key == "limit" || split.key == "columns";
     if (directive && split.operation != Operator::equal) {
-      throw UserError("'" + split.sign + "' does not apply in '" + word + "'",
+      throw UserError("'" + split.sign() + "' does not apply in '" + word + "'",
                       "write " + split.key + "=" + split.value);
     }
     if (split.key == "sort") {

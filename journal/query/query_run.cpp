@@ -21,21 +21,6 @@ Value bound(const Cell& cell) {
   return std::get<std::string>(cell);
 }
 
-std::string_view sign(Operator operation) {
-  switch (operation) {
-    case Operator::less:
-      return " < ?";
-    case Operator::less_equal:
-      return " <= ?";
-    case Operator::greater:
-      return " > ?";
-    case Operator::greater_equal:
-      return " >= ?";
-    default:
-      return " = ?";
-  }
-}
-
 // "COLUMN OP any of the values", which are added to `values`; unequal is left to the caller's NOT.
 std::string comparison(std::string_view column, const Predicate& predicate, std::vector<Value>& values) {
   for (const Cell& value : predicate.values) {
@@ -47,7 +32,8 @@ std::string comparison(std::string_view column, const Predicate& predicate, std:
     return "(" + join(parts, " OR ") + ")";
   }
   if (predicate.values.size() == 1) {
-    return fmt::format("{}{}", column, sign(predicate.operation));
+    const bool unequal = predicate.operation == Operator::unequal;
+    return fmt::format("{} {} ?", column, unequal ? "=" : to_string(predicate.operation));
   }
   return fmt::format("{} IN ({})", column, join(std::vector<std::string>(predicate.values.size(), "?"), ", "));
 }

@@ -484,7 +484,8 @@ CREATE TABLE round (
   void_why           TEXT NOT NULL,  -- empty: the round counts
   seconds            REAL,
   environment        TEXT NOT NULL,  -- JSON: name -> number
-  runs               TEXT,           -- of two commands, JSON list: the metric of every run, in order: first, other, other, first, first, ...
+  runs               TEXT,           -- of two commands, JSON list: the metric of every run, in order: first, other, other, first, first, ...;
+                                     -- of a suite, in place of the number, a list of [benchmark, value]
   at                 TEXT NOT NULL,
   CHECK ((experiment IS NOT NULL) + (certification IS NOT NULL) + (sentinel IS NOT NULL) + (comparison IS NOT NULL) = 1)
 ) STRICT;
@@ -908,7 +909,7 @@ CREATE TABLE comparison_expectation (
   agrees         INTEGER NOT NULL CHECK (agrees IN (0, 1))
 ) STRICT;
 
--- Numbers of A and B. The first is the speed that decides.
+-- Numbers of A and B. The first is the speed that decides: of a suite the geometric mean, before one for each benchmark.
 CREATE TABLE comparison_figure (
   comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
@@ -923,9 +924,9 @@ CREATE TABLE comparison_figure (
   upper      REAL,
   confidence REAL NOT NULL,
   count      INTEGER NOT NULL,  -- rounds, pairs or seeds
-  margin     REAL NOT NULL,     -- of a quality
+  margin     REAL NOT NULL,     -- of a quality; of a benchmark of a suite the slowdown that would have shown in 95 of 100 cases
   needed     INTEGER NOT NULL,  -- seeds to be conclusive; 0: it is decided, or nobody knows
-  finding    TEXT CHECK (finding IN ('equivalent', 'better', 'worse', 'inconclusive')),  -- of a quality
+  finding    TEXT CHECK (finding IN ('equivalent', 'better', 'worse', 'inconclusive')),  -- of a quality, and of a benchmark of a suite
   PRIMARY KEY (comparison, position)
 ) STRICT, WITHOUT ROWID;
 

@@ -40,17 +40,11 @@ inline std::atomic<std::int64_t> numbers_read = 0;  // by all calls of the progr
 // Converts elements [first, first + count) of the part to doubles.
 inline void read_doubles(const StoredPart& part, std::int64_t first, std::int64_t count, double* to) {
   with_dtype(part.dtype, [&]<DType kDType>() {
-    constexpr auto kWidth = static_cast<std::size_t>(dtype_bytes(kDType));
     while (count > 0) {
       const std::int64_t in_run = first % part.run;
       const std::int64_t now = std::min(count, part.run - in_run);
       const std::int64_t begin = part.runs[static_cast<std::size_t>(first / part.run)] + in_run;
-      const std::byte* const from = part.tensor + static_cast<std::size_t>(begin) * kWidth;
-      for (std::int64_t i = 0; i < now; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, from + static_cast<std::size_t>(i) * kWidth, kWidth);
-        to[i] = from_bits(kDType, bits);
-      }
+      read_stored<kDType>(part.tensor + begin * dtype_bytes(kDType), now, to);
       first += now;
       count -= now;
       to += now;

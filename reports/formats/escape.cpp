@@ -1,12 +1,13 @@
 // reports/formats/escape.cpp - replaces characters with a meaning in each format.
 #include "reports/formats/escape.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <map>
 
 #include "harness/core/text.h"
 
@@ -93,27 +94,12 @@ std::string one_line(std::string_view text) {
 }
 
 std::string escape_xml(std::string_view text) {
+  static const std::map<char, std::string_view> kEntities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string result;
   for (const char c : clean_text(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
+    const auto entity = kEntities.find(c);
+    result += entity == kEntities.end() ? std::string_view(&c, 1) : entity->second;
   }
   return result;
 }
@@ -175,24 +161,7 @@ std::string csv_field(std::string_view text) {
 }
 
 std::string csv_field(double value) {
-  std::array<char, 40> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return std::isfinite(value) ? std::string(buffer.data(), result.ptr) : "";
-}
-
-std::string shell_word(std::string_view text) {
-  const std::string word = one_line(text);
-  const auto plain = [](char c) {
-    return alphanumeric(c) || std::string_view("_-./:=,").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-    return word;
-  }
-  std::string result = "'";
-  for (const char c : word) {
-    result += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return result + "'";
+  return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
 }  // namespace apo::report

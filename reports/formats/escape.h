@@ -1,5 +1,4 @@
-// reports/formats/escape.h - makes any text harmless in markdown, XML, CSV and a shell line; evidence comes from
-// candidates.
+// reports/formats/escape.h - makes any text harmless in markdown, XML and CSV; evidence comes from candidates.
 #pragma once
 
 #include <string>
@@ -19,7 +18,6 @@ std::string markdown_code(std::string_view text);        // one line as a code s
 std::string markdown_code_block(std::string_view text);  // a fenced block; the fence is longer than any inside
 // RFC 4180; text that a spreadsheet would run as a formula gets a leading apostrophe (report.json has it unchanged).
 std::string csv_field(std::string_view text);
-std::string csv_field(double value);            // the shortest text that reads back as the same; "" where there is none
-std::string shell_word(std::string_view text);  // quoted only where sh needs it
+std::string csv_field(double value);  // the shortest text that reads back as the same; "" where there is none
 
 }  // namespace apo::report

@@ -1,7 +1,6 @@
 // reports/formats/json.cpp - writes the whole model as JSON; null means not measured.
 #include <cmath>
 
-#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 #include "reports/formats/escape.h"
 #include "reports/render.h"
@@ -11,13 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json iteration_document(const IterationRecord& iteration) {
-  Json document = {{"id", iteration.id},
-                   {"index", iteration.index},
-                   {"started_at", iteration.started_at},
-                   {"incumbent", to_document(iteration.incumbent)},
-                   {"profiles", to_documents(iteration.profiles)}};
-  document.update(to_document(iteration.brief));
+Json iteration_document(const IterationRecord& record) {
+  Json document = APO_DOCUMENT(id, index, started_at, incumbent, profiles);
+  document.update(to_document(record.brief));
   return document;
 }
 
@@ -73,19 +68,8 @@ Json score_document(const PredictionScore& score) {
           {"chance_of_a_random_order", number_or_null(score.chance)}};
 }
 
-Json application_document(const Application& application) {
-  return {{"id", application.id},
-          {"at", application.at},
-          {"source", application.source},
-          {"command", application.command},
-          {"total_ns", number_or_null(application.total_ns)},
-          {"busy_ns", number_or_null(application.busy_ns)},
-          {"span_ns", number_or_null(application.span_ns)},
-          {"work", to_documents(application.work)},
-          {"categories", json_of(application.categories)},
-          {"ranges", to_documents(application.ranges)},
-          {"metrics", json_of(application.metrics)},
-          {"notes", application.notes}};
+Json application_document(const Application& record) {
+  return APO_DOCUMENT(id, at, source, command, total_ns, busy_ns, span_ns, work, categories, ranges, metrics, notes);
 }
 
 Json abandoned_document(const Experiment& experiment) {
@@ -96,15 +80,8 @@ Json product_document(double effect) {
   return {{"speedup", ratio_or_null(effect)}, {"is_a_claim", false}};
 }
 
-Json worker_document(const WorkerRow& worker) {
-  return {{"number", worker.number},
-          {"device", worker.device},
-          {"machine", worker.machine},
-          {"experiments", worker.experiments},
-          {"lost", worker.lost},
-          {"busy_s", number_or_null(worker.busy_s)},
-          {"end", worker.end ? Json(to_string(*worker.end)) : Json(nullptr)},
-          {"note", worker.note}};
+Json worker_document(const WorkerRow& record) {
+  return APO_DOCUMENT(number, device, machine, experiments, lost, busy_s, end, note);
 }
 
 Json judged_on_document(const ReportModel& model) {
@@ -121,7 +98,7 @@ std::string render_json(const ReportModel& model) {
   const Json report = {{"format", kRecordsFormat},
                        {"document", "report"},
                        {"campaign", campaign_document(model)},
-                       {"claim", model.claim ? to_document(*model.claim) : Json(nullptr)},
+                       {"claim", document_of(model.claim)},
                        {"naive_product", product_document(model.naive_effect)},
                        {"shrunken_product", product_document(model.shrunken_effect)},
                        {"machine", to_document(model.machine)},

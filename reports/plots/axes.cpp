@@ -175,7 +175,7 @@ void draw_axes(Canvas& canvas, const Box& frame, const Scale& x, const Scale& y,
                const std::vector<Tick>& y_ticks, const AxisTitles& titles) {
   for (const Tick& tick : y_ticks) {
     canvas.line({frame.left, y(tick.value)}, {frame.right, y(tick.value)}, Ink::grid);
-    canvas.text({frame.left - 8, y(tick.value) + 4}, tick.label, Ink::faint_text, Anchor::end);
+    canvas.text({frame.left - 8, y(tick.value) + 4}, tick.label, Ink::faint, Anchor::end);
   }
   double last_right = -1e9;
   for (const Tick& tick : x_ticks) {
@@ -183,7 +183,7 @@ void draw_axes(Canvas& canvas, const Box& frame, const Scale& x, const Scale& y,
     const double half = text_width(tick.label) / 2;
     canvas.line({at, frame.top}, {at, frame.bottom}, Ink::grid);
     if (at - half > last_right + 4) {
-      canvas.text({at, frame.bottom + 17}, tick.label, Ink::faint_text, Anchor::middle);
+      canvas.text({at, frame.bottom + 17}, tick.label, Ink::faint, Anchor::middle);
       last_right = at + half;
     }
   }

@@ -1,9 +1,11 @@
-// reports/plots/effects_plot.cpp - the forest plot: predicted band, measured effect and interval of every experiment.
+// reports/plots/effects_plot.cpp - the forest plots: effect and interval of every experiment, beside its predicted
+// band, and of every benchmark of a suite.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "harness/core/interval.h"
 #include "reports/numbers.h"
 #include "reports/plots/plots.h"
 #include "reports/plots/svg.h"
@@ -39,15 +41,42 @@ svg::LogRange range_of(const ReportModel& model) {
   return {range.low - margin, range.high + margin};
 }
 
-void draw_effect(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, double y) {
-  const Judgement& judgement = *experiment.judgement;
-  const svg::Mark mark = svg::mark_of(judgement.verdict);
-  const double left = x(judgement.speedup_lower());
-  const double right = x(judgement.speedup_upper());
+struct Interval {
+  double ratio = 0;
+  double lower = 0;
+  double upper = 0;
+};
+
+void draw_interval(svg::Canvas& canvas, const Interval& interval, const svg::Mark& mark, const svg::Scale& x, double y,
+                   const std::string& tooltip) {
+  const double left = x(interval.lower);
+  const double right = x(interval.upper);
   canvas.line({left, y}, {right, y}, mark.ink);
   canvas.line({left, y - 4}, {left, y + 4}, mark.ink);
   canvas.line({right, y - 4}, {right, y + 4}, mark.ink);
-  canvas.mark(mark.shape, {x(judgement.speedup()), y}, mark.ink, measured_text(experiment) + ", " + judgement.sentence);
+  canvas.mark(mark.shape, {x(interval.ratio), y}, mark.ink, tooltip);
+}
+
+void draw_effect(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, double y) {
+  const Judgement& judgement = *experiment.judgement;
+  draw_interval(canvas, {judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()},
+                svg::mark_of(judgement.verdict), x, y, measured_text(experiment) + ", " + judgement.sentence);
+}
+
+Verdict colour_of(const Figure& figure) {
+  return figure.finding == QualityFinding::worse    ? Verdict::reverted
+         : figure.finding == QualityFinding::better ? Verdict::accepted
+                                                    : Verdict::inconclusive;
+}
+
+std::vector<svg::LegendEntry> legend_of_suite() {
+  std::vector<svg::LegendEntry> legend;
+  for (const QualityFinding finding : {QualityFinding::better, QualityFinding::worse, QualityFinding::equivalent}) {
+    const svg::Mark mark = svg::mark_of(colour_of({.finding = finding}));
+    legend.push_back({mark.shape, mark.ink, false, std::string(benchmark_word(finding))});
+  }
+  legend.push_back({{}, Ink::axis, true, "as fast"});
+  return legend;
 }
 
 void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, const svg::Box& frame, double y) {
@@ -66,7 +95,7 @@ void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scal
   const double text_x = frame.right + 12;
   if (!has_effect(experiment)) {
     const std::string why = std::string(kNotMeasuredText) + ": " + std::string(to_string(experiment.outcome));
-    canvas.text({text_x, y + 4}, why, Ink::faint_text);
+    canvas.text({text_x, y + 4}, why, Ink::faint);
     return;
   }
   draw_effect(canvas, experiment, x, y);
@@ -74,6 +103,43 @@ void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scal
 }
 
 }  // namespace
+
+std::string suite_plot(const std::vector<Figure>& figures) {
+  std::vector<const Figure*> timed;
+  svg::LogRange range;
+  for (const Figure& figure : figures) {
+    if (figure.count > 0) {
+      timed.push_back(&figure);
+      for (const double ratio : {figure.change, figure.lower, figure.upper}) {
+        range.include(ratio > 0 && std::isfinite(ratio) ? std::log(ratio) : std::log(figure.change));
+      }
+    }
+  }
+  if (timed.empty()) {
+    return "";
+  }
+  const double margin = std::max(0.05 * (range.high - range.low), 0.001);
+  const svg::Box frame{300, 74, 680, 82 + static_cast<double>(timed.size()) * kRowHeight};
+  svg::Canvas canvas(920, frame.bottom + 52, "Effect on each benchmark",
+                     "Speed of B against A with its interval, which holds for all benchmarks of the suite at once.");
+  svg::draw_legend(canvas, {16, 46}, 888, legend_of_suite());
+  const svg::Scale x{std::exp(range.low - margin), std::exp(range.high + margin), true, frame.left, frame.right};
+  const svg::Scale y{0, 1, false, frame.bottom, frame.top};
+  svg::draw_axes(canvas, frame, x, y, svg::ratio_ticks(x.low, x.high, 6), {}, {"speed of B against A", ""});
+  canvas.line({x(1), frame.top}, {x(1), frame.bottom}, Ink::axis, true, "as fast");
+  double row_y = frame.top + 4 + kRowHeight / 2;
+  for (const Figure* figure : timed) {
+    canvas.text({16, row_y + 4}, svg::shorten(figure->metric, frame.left - 32), Ink::text, svg::Anchor::start,
+                figure->metric);
+    draw_interval(canvas,
+                  {figure->change, std::clamp(figure->lower, x.low, x.high), std::clamp(figure->upper, x.low, x.high)},
+                  svg::mark_of(colour_of(*figure)), x, row_y, figure_text(*figure));
+    canvas.text({frame.right + 12, row_y + 4}, format_interval(figure->change, figure->lower, figure->upper).all(),
+                Ink::text);
+    row_y += kRowHeight;
+  }
+  return canvas.finish();
+}
 
 std::string effects_plot(const ReportModel& model) {
   if (std::none_of(model.experiments.begin(), model.experiments.end(),

@@ -13,6 +13,9 @@ namespace apo::report {
 std::string trajectory_plot(const ReportModel& model);
 // One row an experiment: predicted band, measured effect with its interval, verdict by shape and colour, a line at 1x.
 std::string effects_plot(const ReportModel& model);
+// One row a benchmark that was timed, the geometric mean among them: interval, finding by shape and colour, a line at
+// 1x.
+std::string suite_plot(const std::vector<Figure>& figures);
 // Log-log: measured roofs, the first and last incumbents' points, and the floor above each.
 std::string roofline_plot(const ReportModel& model);
 

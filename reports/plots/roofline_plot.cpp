@@ -148,7 +148,7 @@ void label_roof(svg::Canvas& canvas, svg::LabelPlacer& labels, const RoofLine& r
     const svg::Point at{x(intensity), y(roof.at(intensity))};
     if (at.y > frame.top && at.y < frame.bottom) {
       if (const auto start = labels.place(at, text, 0)) {
-        canvas.text(*start, text, Ink::faint_text, svg::Anchor::start, roof.name + ": " + roof.value);
+        canvas.text(*start, text, Ink::faint, svg::Anchor::start, roof.name + ": " + roof.value);
         return;
       }
     }

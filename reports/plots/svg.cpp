@@ -30,34 +30,8 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-std::string_view class_of(Ink ink) {
-  switch (ink) {
-    case Ink::text:
-      return "apo-text";
-    case Ink::faint_text:
-      return "apo-faint";
-    case Ink::axis:
-      return "apo-axis";
-    case Ink::grid:
-      return "apo-grid";
-    case Ink::accepted:
-      return "apo-accepted";
-    case Ink::reverted:
-      return "apo-reverted";
-    case Ink::inconclusive:
-      return "apo-inconclusive";
-    case Ink::band:
-      return "apo-band";
-    case Ink::step:
-      return "apo-step";
-    case Ink::floor:
-      return "apo-floor";
-    case Ink::roof:
-      return "apo-roof";
-    case Ink::claim:
-      return "apo-claim";
-  }
-  return "apo-axis";
+std::string class_of(Ink ink) {
+  return "apo-" + std::string(to_string(ink));
 }
 
 bool finite(Point point) {

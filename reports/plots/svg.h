@@ -57,7 +57,8 @@ enum class Shape { circle, square, diamond, cross };
 enum class Anchor { start, middle, end };
 
 // What an element is; the theme gives each its colours on light and on dark.
-enum class Ink { text, faint_text, axis, grid, accepted, reverted, inconclusive, band, step, floor, roof, claim };
+enum class Ink { text, faint, axis, grid, accepted, reverted, inconclusive, band, step, floor, roof, claim };
+APO_WORDS(Ink, ink_named, text, faint, axis, grid, accepted, reverted, inconclusive, band, step, floor, roof, claim)
 
 // Collects elements and prints them. An element with a coordinate that is not finite is left out.
 class Canvas {

@@ -134,7 +134,7 @@ std::string trajectory_plot(const ReportModel& model) {
   draw_candidates(canvas, labels, model, x, y, never_timed_y);
   if (some_untimed) {
     canvas.line({frame.left, frame.bottom - 28}, {frame.right, frame.bottom - 28}, Ink::grid);
-    canvas.text({frame.left + 4, never_timed_y + 4}, "not timed", Ink::faint_text, svg::Anchor::start,
+    canvas.text({frame.left + 4, never_timed_y + 4}, "not timed", Ink::faint, svg::Anchor::start,
                 "candidates in this strip were stopped by a gate and never timed");
   }
   if (model.claim) {

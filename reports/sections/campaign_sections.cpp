@@ -46,10 +46,10 @@ std::string seed_text(const ReportModel& model) {
 
 std::string compare_command(const ReportModel& model) {
   const Policy& policy = model.campaign.policy;
-  std::string command =
-      "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.incumbent);
+  std::string command = "apo compare " + shell_word(one_line(model.campaign.baseline.label())) + " " +
+                        shell_word(one_line(model.incumbent));
   for (const std::string& workload : policy.workloads) {
-    command += " --workload " + shell_word(workload);
+    command += " --workload " + shell_word(one_line(workload));
   }
   return command + " --cache " + std::string(to_string(policy.cache_policy));
 }

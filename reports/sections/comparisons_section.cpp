@@ -2,6 +2,8 @@
 // table, and each with its figures and runs.
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "reports/numbers.h"
 #include "reports/sections/sections.h"
 
@@ -45,6 +47,26 @@ void write_overview(const std::vector<ProgramComparison>& comparisons, Writer& w
   writer.table(table);
 }
 
+// Rows of the table of the figures, in their order.
+Table table_of_figures(const ProgramComparison& comparison, const std::function<bool(const Figure&)>& is_wanted) {
+  ProgramComparison some = comparison;
+  std::erase_if(some.figures, [&](const Figure& figure) { return !is_wanted(figure); });
+  return table_of(figure_rows(some));
+}
+
+void write_figures(const ProgramComparison& comparison, Writer& writer) {
+  const auto is_shown = [&](const Figure& figure) {
+    return !is_suite(comparison) || figure.finding != QualityFinding::equivalent;
+  };
+  if (const Table shown = table_of_figures(comparison, is_shown); !shown.rows.empty()) {
+    writer.table(shown);
+  }
+  const Table rest = table_of_figures(comparison, [&](const Figure& figure) { return !is_shown(figure); });
+  if (!rest.rows.empty()) {
+    write_folded("Benchmarks without a change", rest, writer);
+  }
+}
+
 void write_one(const ProgramComparison& comparison, Writer& writer) {
   writer.heading(3, name_of(comparison) + ", " + comparison.started_at);
   std::vector<Line> asked;
@@ -57,9 +79,8 @@ void write_one(const ProgramComparison& comparison, Writer& writer) {
     line.push_back(": " + comparison.judgement->sentence);
   }
   writer.paragraph(line);
-  if (const Table figures = table_of(figure_rows(comparison)); !figures.rows.empty()) {
-    writer.table(figures);
-  }
+  write_figures(comparison, writer);
+  static_cast<void>(writer.plot(name_of(comparison)));  // of a suite, where the format has plots in it
   if (const std::string note = note_text(comparison); !note.empty() && comparison.judgement) {
     writer.paragraph(note);
   }
@@ -69,6 +90,15 @@ void write_one(const ProgramComparison& comparison, Writer& writer) {
 }
 
 }  // namespace
+
+void write_suite_summary(const ProgramComparison& comparison, Writer& writer) {
+  writer.lead({strong("apo gate: " + verdict_word(comparison)), ": " + comparison.judgement->sentence});
+  write_figures(comparison, writer);
+  writer.paragraph(
+      fmt::format("B against A: speed, less than 1x is slower. The intervals hold for all benchmarks at "
+                  "once; the suite is red by chance with a probability of {:g} at most.",
+                  comparison.alpha));
+}
 
 void write_comparisons(const std::vector<ProgramComparison>& comparisons, Writer& writer) {
   writer.paragraph(

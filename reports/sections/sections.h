@@ -60,6 +60,9 @@ void write_ideas(const std::vector<Idea>& ideas, Writer& writer);
 // A table, and each comparison whole with its rounds or runs.
 void write_comparisons(const std::vector<ProgramComparison>& comparisons, Writer& writer);
 
+// What a reviewer of a change reads: a suite's verdict and what changed, the rest folded away.
+void write_suite_summary(const ProgramComparison& comparison, Writer& writer);
+
 // The table, folded away under its title and number of rows.
 void write_folded(const Line& title, const Table& table, Writer& writer);
 // "experiment-7": where the experiment with this index is told.

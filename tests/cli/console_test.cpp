@@ -107,5 +107,13 @@ TEST(TerminalText, PadsTablesDropsControlsAndClosesFolds) {
             "\ngates\n  gate      took\n  build     1 s\n  a [31m b  2\n\n  3 others\n");
 }
 
+TEST(Console, PathsInTheWorkingFolderAreRelativeToIt) {
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(from_here("report: " + here + "/.apo/report.md; '" + here + "/a b'"), "report: .apo/report.md; 'a b'");
+  for (const std::string& text : {here + " itself", "/elsewhere" + here + "/file", here + "-2/file"}) {
+    EXPECT_EQ(from_here(text), text);
+  }
+}
+
 }  // namespace
 }  // namespace apo

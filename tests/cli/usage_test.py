@@ -8,7 +8,7 @@ from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, s
 
 GROUPS = {
     "Improve a kernel": "run try compare",
-    "Bring kernels in, take results out": "new family register import export",
+    "Bring kernels in, take results out": "new family register import record export",
     "Look at kernels and results": "list show query research report profile explain bench",
     "Trust a result": "verify replay gate selftest doctor",
     "Work with agents": "evaluate mcp",
@@ -39,7 +39,7 @@ class Usage(CommandTest):
                     self.assertLessEqual(len(line), 110, line)  # names may be longer than their column
         self.said(self.apo("compare", "--help").out, "\nOptions for two commands:\n  --command-a TEXT ",
                   "--runs INT (1 to 100)")
-        self.said(self.apo("gate", "--help").out, "(default: 2%) (not with --store)")
+        self.said(self.apo("gate", "--help").out, "(default: 2%; of a suite none: any slowdown that is")
         self.said(self.apo("query", "--help").out, *[f"\n  {key} " for key in (
             "family", "verdict", "technique", "speedup", "since", "metric:NAME")])
 
@@ -225,8 +225,8 @@ class TroubleOfTheEnvironment(CommandTest):
     def test_doctor_names_a_folder_that_cannot_be_written(self):
         self.place.write(".apo", "")
         self.said(self.apo("doctor", code=2).out,
-                  f"broken  folder: nothing can be written to '{self.place.path('.apo')}': Not a directory\n"
-                  "        -> move that file away", "target host does not work here")
+                  "broken  folder: nothing can be written to '.apo': Not a directory\n"
+                  "        -> move that file away", "target host does not work here", "', built in a checkout; variants and")
         # For root, too, /proc takes no new folder.
         self.said(self.apo("doctor", "--journal", "/proc/.apo/journal.db", code=2).out,
                   "broken  folder: '.apo' cannot be created in '/proc'")

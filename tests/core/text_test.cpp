@@ -125,5 +125,12 @@ TEST(Quotation, EveryLineIsIndented) {
   EXPECT_EQ(as_quotation(""), "");
 }
 
+TEST(Text, AShellWordIsOneWord) {
+  EXPECT_EQ(shell_word("e88_backward/simple"), "e88_backward/simple");
+  EXPECT_EQ(shell_word("a[K=2]"), "'a[K=2]'");
+  EXPECT_EQ(shell_word("it's; rm -rf /"), "'it'\\''s; rm -rf /'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace apo

@@ -19,6 +19,7 @@
 #include "harness/implement/variant/catalogue.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/runtime/recorded_build.h"
 #include "tests/shipped_families.h"
 
 namespace apo::testing {
@@ -109,6 +110,7 @@ class CudaRuntime {
     runtime_.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
     runtime_.worker = cuda_worker();
     runtime_.compute_sanitizer = find_toolkit_program("compute-sanitizer");
+    record_libraries(runtime_);
   }
 
   Runtime& runtime() { return runtime_; }

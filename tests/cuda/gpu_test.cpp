@@ -238,24 +238,6 @@ TEST_F(KeptInputsOnGpu, AreCopiedAndFoundUnchanged) {
   EXPECT_FALSE(shared_tensors_->check_inputs(2));
 }
 
-// As for libraries, whose time is theirs alone: cuBLAS was refused for inputs that the file did not have.
-TEST_F(KeptInputsOnGpu, AreFoundUnchangedWhereEachSampleEndsInAPause) {
-  keep();
-  ASSERT_TRUE(load(build(kCopyBody)));
-  for (const int verified : {0, 1}) {
-    int looks = 0;
-    const RunRequest request{.order = {0, 0}, .sets = {0, 1}, .verify_after = verified, .pause_each = true};
-    const auto called = worker_->run(request, [&](int sample) -> std::optional<Failure> {
-      ++looks;
-      EXPECT_EQ(outputs()[7], value(sample, 7));
-      EXPECT_TRUE(worker_->inputs_unchanged());
-      return std::nullopt;
-    });
-    EXPECT_TRUE(called) << called.failure().evidence;
-    EXPECT_EQ(looks, 1);
-  }
-}
-
 TEST_F(KeptInputsOnGpu, OneElementThatChangedIsFoundWhereverItIs) {
   keep();
   for (const std::int64_t element : {std::int64_t{0}, kElements / 2, kElements - 1}) {

@@ -143,7 +143,7 @@ TEST(CudaVariables, AKernelStoresToAConstantWhichIsPutBack) {
   keep_variables(*gpu.driver, module);
   ASSERT_TRUE(module.restorable);
   std::vector<std::uint64_t> words = {0, 0, 32};  // x and y, which the kernel does not touch, and n
-  ASSERT_EQ(launch_kernel(*gpu.driver, module.kernels.at(0), words, 0, gpu.stream), cuda::kSuccess);
+  ASSERT_EQ(launch_kernel(*gpu.driver, module.operations.at(0), words, 0, gpu.stream), cuda::kSuccess);
   ASSERT_EQ(gpu.driver->synchronize(gpu.stream), cuda::kSuccess);
   EXPECT_EQ(value_at(*gpu.driver, given), 8) << "constants are no state here";
   ASSERT_FALSE(restore_module(*gpu.driver, module, 0, gpu.stream));

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "harness/core/error.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
@@ -41,12 +40,6 @@ TEST_F(RegressionGateTest, AMuchFasterOnePasses) {
   EXPECT_GT(outcome.state.workloads.at(0).lower, 0.5);
 }
 
-TEST_F(RegressionGateTest, IdenticalMachineCodeIsNotTimed) {
-  EXPECT_FALSE(gate("copy/once", "copy/once", 0.02));
-  EXPECT_EQ(experiment.outcome, Outcome::no_change);
-  EXPECT_TRUE(experiment.gates.back().evidence.starts_with("machine code identical"));
-}
-
 TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved) {
   // The same code under another hash each time, so that it is timed; no machine resolves a hundred-thousandth of a
   // percent of it.
@@ -62,16 +55,6 @@ TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved)
   EXPECT_EQ(outcome.gate, GateVerdict::undecided) << outcome.judgement.sentence;
   EXPECT_EQ(outcome.state.workloads.at(0).rounds, 14);
   EXPECT_NE(outcome.judgement.sentence.find("it resolves"), std::string::npos) << outcome.judgement.sentence;
-}
-
-TEST_F(RegressionGateTest, AWrongOneFailsAtTheGateThatFoundItUntimed) {
-  EXPECT_FALSE(gate("copy/once", "copy/off_by_one", 0.02));
-  EXPECT_EQ(experiment.gates.back().gate, "correctness");
-  EXPECT_TRUE(experiment.rounds.empty());
-}
-
-TEST_F(RegressionGateTest, ABaselineThatDoesNotBuildIsTheEnvironmentsTrouble) {
-  EXPECT_THROW(gate("copy/does_not_compile", "copy/once", 0.02), EnvironmentError);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ def aligned(count):
 def main():
     compile_here("copy_op.cpp", "table.so", "-I.")
     table = ctypes.CDLL("./table.so")
-    for name in ("prepare", "folder", "constants", "load", "run"):
+    for name in ("prepare", "folder", "constants", "elsewhere", "load", "run"):
         getattr(table, f"apo_op_{name}").restype = ctypes.c_char_p
     given = np.load(next(Path("copy_cases").glob("*1001*/x.npy")))
     axes, kernel = (ctypes.c_int64 * 1)(given.size), ctypes.c_void_p()
@@ -42,6 +42,7 @@ def main():
     assert error is None, error
     assert np.array_equal(x, y)
     print(f"copied {given.size} numbers")
+    print("elsewhere:", table.apo_op_elsewhere(kernel).decode())
     print("refused:", table.apo_op_prepare((ctypes.c_int64 * 1)(-1), -1, ctypes.byref(kernel)).decode())
 
 

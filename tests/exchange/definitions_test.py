@@ -111,6 +111,21 @@ class Families(InAFolder):
                 read_safetensor(self.write("x.safetensors", text), "pages")
 
 
+    def test_a_lower_bound_of_an_axis_is_its_range_and_comes_back(self):
+        definition = json.loads((PROBLEMS / "softmax_rows" / "definition.json").read_text())
+        definition["constraints"] = ["cols >= 3", "cols % 1 == 0", "rows >= 1"]
+        self.write("definition.json", json.dumps(definition))
+        self.write("workload.jsonl", (PROBLEMS / "softmax_rows" / "workload.jsonl").read_text())
+        files, report = imported(self.folder)
+        self.assertIn("// apo:axis       cols 3..", files[".h"])
+        self.assertIn("// apo:requires   (cols%1 == 0)\n", files[".h"])
+        for end, contents in files.items():
+            self.write(f"first/{report['family']}{end}", contents)
+        self.export(f"first/{report['family']}.h", "--output", "back")
+        exported = json.loads((self.folder / "back" / "definition.json").read_text())
+        self.assertEqual(exported["constraints"], ["cols >= 3", "cols%1 == 0"])
+
+
 class ExportedFamilies(InAFolder):
     """A family in C++."""
 

@@ -54,25 +54,30 @@ std::vector<DeviceCode> device_variants() {
   return found;
 }
 
-// What is checked every time: what changed, and as few others as have every family and every technique; otherwise the
-// rest.
-std::vector<std::string> variants_of(bool every_time) {
+struct Checked {
+  std::string id;
+  bool on_all_shapes = false;
+};
+
+// What is checked every time: what changed, on all shapes, and as few others as have every family and every technique,
+// on one shape. Otherwise all that did not change, on all shapes.
+std::vector<Checked> variants_of(bool every_time) {
   std::vector<DeviceCode> all = device_variants();
   std::ranges::sort(all, {}, [](const DeviceCode& one) {
     return std::tuple(!one.changed, -static_cast<int>(one.techniques.size()), one.id);
   });
   std::set<std::string> covered;
-  std::vector<std::string> ids;
+  std::vector<Checked> checked;
   for (DeviceCode& one : all) {
     one.techniques.insert("family " + one.family);
     const bool adds = !std::ranges::includes(covered, one.techniques);
     covered.merge(one.techniques);
-    if ((one.changed || adds) == every_time) {
-      ids.push_back(one.id);
+    if (every_time ? one.changed || adds : !one.changed) {
+      checked.push_back({one.id, one.changed || !every_time});
     }
   }
-  std::ranges::sort(ids);
-  return ids;
+  std::ranges::sort(checked, {}, &Checked::id);
+  return checked;
 }
 
 // Whoever runs on small states is right or wrong there; each other size is another compilation.
@@ -84,35 +89,35 @@ bool has_large_state(const Axes& axes) {
 // runs.
 constexpr std::size_t kShapes = 3;
 
-void keep_some(std::vector<CheckCase>& plan, std::size_t drawn) {
-  const std::size_t step = std::max<std::size_t>(1, plan.size() / kShapes);
+void keep_some(std::vector<CheckCase>& plan, std::size_t shapes, std::size_t drawn) {
+  const std::size_t step = std::max<std::size_t>(1, plan.size() / shapes);
   std::vector<CheckCase> kept;
-  for (std::size_t i = drawn % step; i < plan.size() && kept.size() < kShapes; i += step) {
+  for (std::size_t i = drawn % step; i < plan.size() && kept.size() < shapes; i += step) {
     kept.push_back(plan[i]);
   }
   plan = std::move(kept);
 }
 
-class DeviceVariant : public ::testing::TestWithParam<std::string> {};
+class DeviceVariant : public ::testing::TestWithParam<Checked> {};
 
 TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   constexpr std::uint64_t kSeed = 11;
-  const std::string family = GetParam().substr(0, GetParam().find('/'));
+  const std::string& id = GetParam().id;
+  const std::string family = id.substr(0, id.find('/'));
   const CpuRuntime cpu(family, "variants", std::chrono::minutes(2));
   std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed, 0, {}, std::int64_t{1} << 12);
   for (CheckCase& one : plan) {
     one.regimes.resize(1);  // another one for every shape; values decide little of what is checked here
   }
   const auto supported_and_small = [&](const CheckCase& one) {
-    return !has_large_state(one.axes) &&
-           cpu.runtime().unsupported({.variant = GetParam(), .settings = {}}, one.axes).empty();
+    return !has_large_state(one.axes) && cpu.runtime().unsupported({.variant = id, .settings = {}}, one.axes).empty();
   };
   constexpr int kEnough = 4;  // who was written for large states runs on fewer small ones
   if (std::ranges::count_if(plan, supported_and_small) >= kEnough) {
     std::erase_if(plan, [&](const CheckCase& one) { return !supported_and_small(one); });
-    keep_some(plan, std::hash<std::string>()(GetParam()));
+    keep_some(plan, GetParam().on_all_shapes ? kShapes : 1, std::hash<std::string>()(id));
   }
-  const GateResult gate = correctness_gate(cpu.runtime(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
+  const GateResult gate = correctness_gate(cpu.runtime(), {.variant = id, .settings = {}}, plan, kSeed);
   static const Pattern kTensorCores(
       R"(not checkable on the CPU: (.*mma\.h|PTX .*(wgmma|tensormap|setmaxnreg|bar\.arrive|cluster)))");
   if (kTensorCores.search(gate.evidence)) {
@@ -179,8 +184,8 @@ TEST(PackedAtomics, AreRightForOneTermAndMissTheToleranceForTwo) {
   EXPECT_TRUE(two.evidence.find(": dB[") != std::string::npos) << two.evidence;
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::string>& variant) {
-  std::string name = variant.param;
+std::string name_of(const ::testing::TestParamInfo<Checked>& variant) {
+  std::string name = variant.param.id;
   std::ranges::replace(name, '/', '_');
   return name;
 }

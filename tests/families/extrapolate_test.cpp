@@ -90,5 +90,24 @@ TEST(Extrapolate, OtherCountsAreAnEstimateAndSaidToBeOne) {
   EXPECT_NEAR(window.counts.at("flops") / (std::ldexp(1.0, 30) * 100), 1, 0.6);
 }
 
+// Each query reads so many of the keys before it. A floor that is too high would refuse a right kernel.
+TEST(Extrapolate, AWindowLongerThanWhatIsCountedGivesNoMoreThanItsOwnWork) {
+  const Family attention = family_of_axes({"B", "D", "T"});
+  const Axes axes = {{"B", 8}, {"D", 64}, {"T", 32768}};
+  for (const double window : {300.0, 4096.0, 20000.0, 1e9}) {
+    const Count count = [&](auto at) {
+      const double reach = std::min(at("T"), window);
+      return at("B") * (at("D") * (at("T") * reach - reach * (reach - 1) / 2) + 5 * at("T"));
+    };
+    const double flops = count([&](const char* axis) { return static_cast<double>(axes.at(axis)); });
+    const Extrapolated result = of(attention, axes, count);
+    EXPECT_EQ(result.is_estimate, window < 4096) << window;
+    if (!result.is_estimate) {
+      EXPECT_LE(result.counts.at("flops"), flops) << window;
+      EXPECT_GT(result.counts.at("flops"), flops / 20) << window;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace apo

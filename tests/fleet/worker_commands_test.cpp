@@ -46,8 +46,7 @@ TEST(WorkerCommands, ACommandMayEndInTheNameOfAFile) {
 TEST(WorkerCommands, LocalOnesShareTheCpusOfAHostAndTheBuilds) {
   const std::vector<std::string> commands = worker_commands({"local:1"}, kHere).commands;
   ASSERT_EQ(commands.size(), 1U);
-  EXPECT_TRUE(
-      commands[0].starts_with("APO_CACHE='/work/cache' exec '/a place/apo' worker --serve --target host --cpus "))
+  EXPECT_TRUE(commands[0].starts_with("APO_CACHE=/work/cache exec '/a place/apo' worker --serve --target host --cpus "))
       << commands[0];
   const std::size_t cpus = usable_cpus().size();
   const WorkerCommands each = worker_commands({"local:" + std::to_string(cpus)}, kHere);
@@ -80,8 +79,8 @@ TEST(WorkerCommands, LocalOnesOnGpusTakeOneEach) {
   const std::vector<std::string> commands = worker_commands({"local:all"}, here).commands;
   const auto more = [&] { worker_commands({"local:3"}, here); };
   ASSERT_EQ(commands.size(), 2U);
-  EXPECT_TRUE(commands[0].starts_with("CUDA_VISIBLE_DEVICES='3' ")) << commands[0];
-  EXPECT_TRUE(commands[1].starts_with("CUDA_VISIBLE_DEVICES='GPU-5' ")) << commands[1];
+  EXPECT_TRUE(commands[0].starts_with("CUDA_VISIBLE_DEVICES=3 ")) << commands[0];
+  EXPECT_TRUE(commands[1].starts_with("CUDA_VISIBLE_DEVICES=GPU-5 ")) << commands[1];
   EXPECT_THROW(more(), UserError);
   unsetenv("CUDA_VISIBLE_DEVICES");
 }

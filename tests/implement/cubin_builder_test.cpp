@@ -5,6 +5,7 @@
 
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/elf.h"
+#include "harness/implement/variant/settings.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -69,6 +70,20 @@ TEST_F(CudaBuild, StackAndSpillsAreSeen) {
       build(body("float v[64]; for (int j = 0; j < 64; ++j) v[(i * j) % 64] = a.x[j]; a.y[i] = v[i % 64];"));
   ASSERT_EQ(built.outcome, Outcome::valid) << built.log;
   EXPECT_GE(built.resources.at("local_bytes"), 256);
+}
+
+TEST_F(CudaBuild, TunedFlagsReachTheCompiler) {
+  const Variant variant =
+      device_variant(body("float v[64]; for (int j = 0; j < 64; ++j) v[j] = a.x[(i + j) % a.n];\n"
+                          "for (int j = 0; j < 64; ++j) for (int k = 0; k < 64; ++k) v[j] += v[k] * v[j];\n"
+                          "float s = 0; for (int j = 0; j < 64; ++j) s += v[j]; a.y[i] = s;"),
+                     "// apo:tune LIMIT 0,24\n// apo:flags --maxrregcount={LIMIT} -Xptxas -dlcm=cg when=LIMIT\n");
+  const Build free = build(as_set(variant, {}));
+  const Build bound = build(as_set(variant, {{"LIMIT", 24}}), {{"LIMIT", 24}});
+  ASSERT_EQ(bound.outcome, Outcome::valid) << bound.evidence << bound.log;
+  EXPECT_GT(free.resources.at("registers"), 24);
+  EXPECT_LE(bound.resources.at("registers"), 24);
+  EXPECT_NE(free.code_hash, bound.code_hash);
 }
 
 TEST_F(CudaBuild, CodeHashSeesInstructionsAndLaunchesOnly) {

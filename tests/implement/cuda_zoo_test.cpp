@@ -34,7 +34,8 @@ std::vector<std::string> files_of(const std::string& folder, bool libraries) {
   return files;
 }
 
-// nvcc takes over a second to build one library: those among the attacks are only compiled, below.
+// nvcc takes seconds to build one library: these are built by `tests/run --all` alone, and those among the attacks only
+// compiled, below.
 std::vector<std::string> built_files() {
   std::vector<std::string> files = files_of("cuda", false);
   for (const auto& more : {files_of("cuda", true), files_of("attacks", false)}) {

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "harness/core/sources.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/catalogue.h"
+#include "harness/implement/variant/settings.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -51,7 +54,30 @@ TEST_F(PlainFunction, MayTakeTheNumberOfThreadsOrTheArgumentStruct) {
       (std::vector<float>{5, 6, 7}));
   EXPECT_EQ(output("#include \"copy.args.h\"\nvoid copy(const copy_args& a) { a.y[2] = a.x[2]; }"),
             (std::vector<float>{0, 0, 3}));
-  EXPECT_EQ(output("void copy(const copy_args& a, int threads) { a.y[0] = threads; }"), (std::vector<float>{4, 0, 0}));
+  EXPECT_EQ(output("void copy(const copy_args& a, int available) { a.y[0] = available; }"),
+            (std::vector<float>{4, 0, 0}));
+}
+
+TEST(ShippedHostVariants, HaveACallWithEachOfTheirToggles) {
+  Catalogue catalogue;
+  catalogue.load({std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
+  int calls = 0;
+  for (const std::string& id : catalogue.ids()) {
+    const Variant& variant = catalogue.get(id);
+    if (is_device_variant(variant) || !variant.object.empty()) {
+      continue;
+    }
+    std::vector<Settings> all = {{}};
+    for (const Tunable& tunable : variant.tunables) {
+      all.push_back({{tunable.name, tunable.values.back()}});
+    }
+    for (const Settings& settings : all) {
+      const PlainCall call = plain_call(*find_family(variant.family), as_set(variant, settings));
+      EXPECT_EQ(call.problem, "") << Configuration{id, settings}.label();
+      ++calls;
+    }
+  }
+  EXPECT_GT(calls, 40);
 }
 
 TEST_F(PlainFunction, ScratchStandsBetweenTheOutputsAndTheAxes) {

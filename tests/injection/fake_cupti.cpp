@@ -121,7 +121,7 @@ APO_EXPORTED void fake_kernel(const char* name, std::uint64_t start, std::uint64
   const std::uint32_t correlation = calls + 1;
   for (const auto& [domain, function] :
        {std::pair{kRuntimeApi, "cudaLaunchKernel"}, std::pair{kDriverApi, "cuLaunchKernel"}}) {
-    const CallbackData data{.site = kEnter, .function = function, .correlation = ++calls};
+    const CallbackData data{.site = kEnter, .function = function, .symbol = name, .correlation = ++calls};
     if (watched[domain]) {
       callback(nullptr, domain, 0, &data);
     }

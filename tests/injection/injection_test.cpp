@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "harness/applications/run_application.h"
-#include "harness/core/recording/recording_file.h"
+#include "harness/core/applications/process_times_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 
@@ -19,7 +19,7 @@ class Injection : public ::testing::Test {
     ProcessOptions options{.timeout_s = 1000, .environment = environment};  // the first of two of a name counts
     options.environment.insert(options.environment.end(),
                                {"CUDA_INJECTION64_PATH=" APO_INJECTION, "APO_CUPTI_LIBRARY=" APO_FAKE_CUPTI,
-                                "APO_RECORDINGS=" + folder_.path().string()});
+                                "APO_TIMES=" + folder_.path().string()});
     const ProcessResult result = run_process(argv, options);
     collect_recordings(folder_.path(), profile_);
     return result;
@@ -49,7 +49,7 @@ TEST_F(Injection, SumsUpWhatRanAndLeavesTheOutputAlone) {
   EXPECT_EQ(ran.output, "the guest's own output\n");
   EXPECT_EQ(ran.error, "");
   ASSERT_EQ(profile_.processes.size(), 1U);
-  const ProcessRecording& process = profile_.processes[0];
+  const ProcessTimes& process = profile_.processes[0];
   EXPECT_TRUE(process.complete);
   EXPECT_NE(process.program.find("exit 10"), std::string::npos) << process.program;
   EXPECT_NE(process.library.find("130001"), std::string::npos) << process.library;
@@ -65,7 +65,7 @@ TEST_F(Injection, SumsUpWhatRanAndLeavesTheOutputAlone) {
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 // In the order of the process: "step", and "forward" within it; one launch a kernel of 100 ns.
-void expect_ranges(const ProcessRecording& process, std::int64_t in_step) {
+void expect_ranges(const ProcessTimes& process, std::int64_t in_step) {
   ASSERT_EQ(process.ranges.size(), 2U);
   const auto calls = [](const NvtxRange& range) {
     std::int64_t sum = 0;
@@ -181,16 +181,16 @@ TEST_F(Injection, WithoutCuptiTheApplicationRunsAndTheReasonIsTold) {
 
 TEST_F(Injection, WhereNothingCanBeWrittenTheApplicationRunsAllTheSame) {
   EXPECT_EQ(run({"no_space"}).exit_code, 0);
-  EXPECT_EQ(run({"exit"}, {"APO_RECORDINGS=/nonexistent/folder"}).exit_code, 0);
-  EXPECT_EQ(run({"exit"}, {"APO_RECORDINGS="}).exit_code, 0);
+  EXPECT_EQ(run({"exit"}, {"APO_TIMES=/nonexistent/folder"}).exit_code, 0);
+  EXPECT_EQ(run({"exit"}, {"APO_TIMES="}).exit_code, 0);
 }
 
 TEST_F(Injection, FilesThatAreNoRecordingsAreLeftOutAndNamed) {
-  write_file_atomically(folder_.path() / "1.recording", "not ours");
-  write_file_atomically(folder_.path() / "2.recording.partial", "half of one");
-  std::filesystem::create_symlink("/etc/passwd", folder_.path() / "3.recording");
-  std::filesystem::create_directory(folder_.path() / "4.recording");
-  write_file_atomically(folder_.path() / "5.recording", encode_recording({.pid = 9, .complete = true}));
+  write_file_atomically(folder_.path() / "1.times", "not ours");
+  write_file_atomically(folder_.path() / "2.times.partial", "half of one");
+  std::filesystem::create_symlink("/etc/passwd", folder_.path() / "3.times");
+  std::filesystem::create_directory(folder_.path() / "4.times");
+  write_file_atomically(folder_.path() / "5.times", encode_times({.pid = 9, .complete = true}));
   collect_recordings(folder_.path(), profile_);
   EXPECT_EQ(profile_.processes.size(), 1U);
   EXPECT_EQ(profile_.notes.size(), 3U) << notes();

@@ -34,7 +34,7 @@ TEST(Recorder, SumsByNameNotByAddress) {
   const std::string second = "k";
   add_kernel(recorder, first.c_str(), 100, 110);
   add_kernel(recorder, second.c_str(), 200, 230);
-  const ProcessRecording sums = recorder.summary();
+  const ProcessTimes sums = recorder.summary();
   ASSERT_EQ(sums.work.size(), 1U);
   EXPECT_EQ(sums.work[0].calls, 2);
   EXPECT_EQ(sums.work[0].total_ns, 40);
@@ -60,7 +60,7 @@ TEST(Recorder, CopiesAndFillsAreKeptApartFromKernels) {
   }
   const FillRecord fill{.kind = kMemset, .bytes = 64, .start = 300, .end = 301};
   recorder.add(&fill);
-  const ProcessRecording sums = recorder.summary();
+  const ProcessTimes sums = recorder.summary();
   ASSERT_EQ(sums.work.size(), 5U);
   EXPECT_EQ(sums.work[0].name, "memcpy HtoD");
   EXPECT_EQ(sums.work[0].calls, 2);
@@ -93,7 +93,7 @@ TEST(Recorder, WorkOfARangeIsWhatWasLaunchedInIt) {
        std::initializer_list<std::uint32_t>{1, 2, 3, 3, 4, 5}) {  // a graph's kernels share one
     add_launched(recorder, "k", correlation);
   }
-  const ProcessRecording sums = recorder.summary();
+  const ProcessTimes sums = recorder.summary();
   ASSERT_EQ(sums.ranges.size(), 2U);
   ASSERT_EQ(sums.ranges[0].work.size(), 1U);
   EXPECT_EQ(sums.ranges[0].work[0].calls, 1);
@@ -171,7 +171,7 @@ TEST(Recorder, EveryDeviceHasItsOwnTimeline) {
   Recorder recorder;
   add_kernel(recorder, "k", 100, 200, 0);
   add_kernel(recorder, "k", 150, 250, 1);
-  const ProcessRecording sums = recorder.summary();
+  const ProcessTimes sums = recorder.summary();
   ASSERT_EQ(sums.devices.size(), 2U);
   EXPECT_EQ(sums.devices[1].device, 1);
   EXPECT_EQ(sums.devices[1].busy_ns, 100);
@@ -201,7 +201,7 @@ TEST(Recorder, KernelsBeyondTheBoundShareARowAndNoTimeIsLost) {
     recorder.forget_names();
   }
   add_kernel(recorder, "kernel 5", 100, 107);
-  const ProcessRecording sums = recorder.summary();
+  const ProcessTimes sums = recorder.summary();
   EXPECT_EQ(sums.work.size(), kMostKernels + 1);
   EXPECT_EQ(sums.work.back().name, kOtherKernels);
   EXPECT_EQ(sums.work.at(5).calls, 2) << "a known name is still found";

@@ -182,7 +182,7 @@ TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
 }
 
 TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {
-  if (run_process({"sqlite3", "--version"}, {.timeout_s = 10}).exit_code != 0) {
+  if (run_process({"sqlite3", "--version"}, {.timeout_s = 1000}).exit_code != 0) {
     GTEST_SKIP() << "the program sqlite3 is not installed";
   }
   const Scratch scratch;
@@ -194,7 +194,7 @@ TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {
   const std::string error = error_of_either_kind([&] { findings = scratch.open(Access::read_only).check_integrity(); });
   EXPECT_TRUE(!findings.empty() || contains(error, "sqlite3 recovered.db")) << error;
   const std::filesystem::path recovered = scratch.folder.path() / "recovered.db";
-  const ProcessOptions there{.timeout_s = 30, .working_folder = scratch.folder.path()};
+  const ProcessOptions there{.timeout_s = 1000, .working_folder = scratch.folder.path()};
   ASSERT_EQ(run_process({"sh", "-c", recovery_command(scratch.path)}, there).exit_code, 0);
   Journal journal = Journal::open(recovered, Access::read_write);
   EXPECT_GE(experiments_of(journal, 1, Detail::summary).size(), 5u);

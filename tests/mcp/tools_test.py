@@ -135,8 +135,12 @@ class CommandLines(InAFolder):
                 ("brief", {"family": "copy", "target": "host"}, "research copy --target=host"),
                 ("evaluate", {"variant": "copy/parallel[KIB=64]", "family": "copy"}, "evaluate copy/parallel[KIB=64] --family=copy"),
                 ("evaluate", {"path": "-x.cpp", "family": "copy"}, f"evaluate {self.root}/-x.cpp --family=copy"),
+                ("register", {"path": "sub/a.cpp", "function": "fast", "line": ["flags -O3", "idea x"]},
+                 f"register {self.root}/sub/a.cpp --function=fast --line=flags -O3 --line=idea x"),
+                ("verify", {"path": "sub/a.cpp", "function": "fast"},
+                 f"verify --file={self.root}/sub/a.cpp --function=fast"),
                 ("verify", {"variant": "copy/simple", "family": "copy"}, "verify copy/simple")]:
-            self.assertEqual(self.line(tool, **arguments).words, words.split())
+            self.assertEqual(" ".join(self.line(tool, **arguments).words), words)
 
     def test_a_source_is_given_on_standard_input(self):
         source = "--help\nvoid copy() {}\n\x01"

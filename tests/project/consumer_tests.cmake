@@ -42,3 +42,7 @@ apo_consumer_test(InstalledProgramListsTheFamily NEEDS consumer_built axpy_varia
   COMMAND ${apo} list axpy --families ./libaxpy.so)
 apo_consumer_test(InstalledProgramVerifiesTheVariant NEEDS consumer_built axpy_variant FOLDER ${consumer}/build
   COMMAND ${apo} verify axpy/simple --families ./libaxpy.so)
+
+apo_consumer_test(PackagesWorkForAnOrdinaryUser NEEDS installed
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/packages.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(Consumer.PackagesWorkForAnOrdinaryUser PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)

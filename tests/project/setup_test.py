@@ -1,5 +1,6 @@
 # tests/project/setup_test.py - ./apo, tests/run and cmake/setup.sh in a copy where apt-get, sudo and cmake are fakes.
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = ["apo", "tests/run", ".ci/run", "cmake/setup.sh", "tests/project/lint.sh", "tests/project/format.sh",
-           "tests/project/changed.sh"]
+           "tests/project/changed.sh", "tests/project/packages.sh"]
 # All the tools that the scripts may use besides the fakes. PATH holds nothing else.
 TOOLS = ["awk", "bash", "cat", "chmod", "dirname", "env", "find", "flock", "grep", "mkdir", "nproc", "readlink", "seq", "sleep",
          "tail", "touch"]
@@ -34,7 +35,7 @@ echo 'install ok installed'
     "cmake": r'''
 echo "cmake $*" >>"$FAKE_LOG"
 [ "$1" = --build ] || exit 0
-sleep "${FAKE_BUILD_SECONDS:-0}"
+while [ -e "$FAKE_LOG.hold" ]; do sleep 0.01; done
 printf '[1/2] Building CXX object\ncompiler warns\n[2/2] Linking\n'
 [ "${FAKE_BUILD:-works}" = works ] || { seq -f 'compiler says %g' 100; exit 1; }
 mkdir -p build/release/bin
@@ -76,6 +77,21 @@ class Scripts(unittest.TestCase):
     def test_are_valid_bash(self):
         for script in SCRIPTS:
             subprocess.run(["bash", "-n", os.path.join(CHECKOUT, script)], check=True)
+
+    def test_the_container_recipe_is_instructions_with_valid_bash(self):
+        with open(os.path.join(CHECKOUT, "examples", "container", "Dockerfile"), encoding="utf-8") as file:
+            lines = file.read().replace("\\\n", "").splitlines()
+        for word, _, rest in (line.partition(" ") for line in lines if line and not line.startswith("#")):
+            self.assertIn(word, ("ARG", "FROM", "COPY", "WORKDIR", "RUN", "ENV", "ENTRYPOINT"))
+            if word == "RUN":
+                subprocess.run(["bash", "-n", "-c", rest], check=True)
+
+    def test_the_citation_has_the_version(self):
+        texts = []
+        for name in ("CMakeLists.txt", "CITATION.cff"):
+            with open(os.path.join(CHECKOUT, name), encoding="utf-8") as file:
+                texts.append(file.read())
+        self.assertIn("\nversion: " + re.search(r"VERSION ([0-9.]+)", texts[0][texts[0].index("project("):])[1], texts[1])
 
     def test_shellcheck_finds_nothing(self):
         if not shutil.which("shellcheck"):
@@ -238,17 +254,20 @@ class Setup(unittest.TestCase):
         self.assertIn("apo: cannot write to " + self.path("build"), self.call("apo", code=2).stderr)
 
     def test_a_second_set_up_waits_for_the_first(self):
+        self.write("log.hold", "")  # the first build ends when this is gone
         ends = []
-        first = threading.Thread(target=lambda: ends.append(self.call("apo", "first", FAKE_BUILD_SECONDS="2").stdout))
+        first = threading.Thread(target=lambda: ends.append(self.call("apo", "first").stdout))
         first.start()
         while not any(line.startswith("cmake --build") for line in self.log()):
             self.assertTrue(first.is_alive())
             time.sleep(0.005)
-        second = self.call("apo", "second")
+        second = subprocess.Popen([self.path("apo"), "second"], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, env={"PATH": self.path("bin"), "FAKE_LOG": self.path("log")})
+        self.assertIn("another set-up is running", second.stderr.readline())
+        os.remove(self.path("log.hold"))
         first.join()
         self.assertEqual(ends, ["program: <first>\n"])
-        self.assertEqual(second.stdout, "program: <second>\n")
-        self.assertIn("another set-up is running", second.stderr)
+        self.assertEqual(second.communicate()[0], "program: <second>\n")
         # Not one step of the second came between the first one's build and its end.
         self.assertEqual(self.log()[2], "built")
 

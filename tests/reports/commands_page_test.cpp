@@ -79,7 +79,51 @@ std::vector<ProgramComparison> comparisons() {
 TEST(CommandsPage, IsAsApprovedInItsFormats) {
   fixture::expect_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
   fixture::expect_approved("commands/commands.html", render_commands(comparisons(), Format::html));
-  fixture::expect_approved("commands/commands.json", render_commands(comparisons(), Format::json));
+  fixture::expect_approved("commands/commands.json.txt",
+                           fixture::lines_by_path(render_commands(comparisons(), Format::json)));
+}
+
+ProgramComparison a_suite() {
+  const auto benchmark = [](const char* name, double change, QualityFinding finding) -> Figure {
+    return {.view = ComparisonView::rounds,
+            .metric = name,
+            .unit = "s",
+            .value_a = 1,
+            .value_b = 1 / change,
+            .change = change,
+            .lower = change - 0.01,
+            .upper = change + 0.01,
+            .count = 14,
+            .margin = 0.021,
+            .finding = finding};
+  };
+  ProgramComparison suite = comparisons()[1];
+  suite.commands.metric = "gbench";
+  suite.margin = 0;
+  suite.outcome = Outcome::valid;
+  suite.gate = GateVerdict::regressed;
+  suite.judgement->sentence = "1 slower; 2 not slower";
+  suite.figures = {benchmark("geometric mean of 3 benchmarks", 0.99, QualityFinding::equivalent),
+                   benchmark("copy<|>/8", 0.95, QualityFinding::worse),
+                   benchmark("fill", 1, QualityFinding::equivalent),
+                   benchmark("noisy", 1, QualityFinding::inconclusive)};
+  suite.figures.front().finding.reset();
+  suite.figures.push_back({.view = ComparisonView::rounds, .metric = "gone", .unit = "only A has it", .value_a = 1});
+  return suite;
+}
+
+TEST(CommandsPage, ASuiteShowsWhatChangedAndFoldsTheRest) {
+  const std::string summary = render_suite_summary(a_suite());
+  const std::size_t fold = summary.find("<details>");
+  ASSERT_NE(fold, std::string::npos) << summary;
+  for (const char* shown :
+       {"**apo gate: regressed**", "slower; a slowdown of 2.1 % would have shown in 95 of 100 cases",
+        "cannot be resolved", "left out: only A has it", "geometric mean"}) {
+    EXPECT_LT(summary.find(shown), fold) << shown << "\n" << summary;
+  }
+  EXPECT_GT(summary.find("not slower;"), fold) << summary;
+  EXPECT_NE(summary.find("by chance with a probability of 0.01 at most"), std::string::npos);
+  EXPECT_NE(render_commands({a_suite()}, Format::html).find("Effect on each benchmark"), std::string::npos);
 }
 
 TEST(CommandsPage, WithoutComparisonsSaysSo) {

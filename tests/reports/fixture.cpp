@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 
 namespace apo::report::fixture {
 namespace {
@@ -430,6 +432,55 @@ void expect_approved(const std::string& name, const std::string& text) {
   }
   ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
   EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
+}
+
+namespace {
+
+using Lines = std::vector<std::pair<std::string, std::string>>;
+
+void add_lines(const nlohmann::ordered_json& value, const std::string& path, Lines& lines) {
+  if (value.is_structured() && !value.empty()) {
+    for (const auto& [key, part] : value.items()) {
+      add_lines(part, value.is_array() ? path : path + "." + key, lines);
+    }
+    return;
+  }
+  auto line = std::ranges::find(lines, path, &Lines::value_type::first);
+  if (line == lines.end()) {
+    line = lines.insert(line, {path, ":"});
+  }
+  line->second += " " + value.dump();
+}
+
+std::string lines_without(const std::string& text, const std::string& other, const std::string& mark) {
+  std::vector<std::string> known = split(other, '\n');
+  std::string left;
+  for (const std::string& line : split(text, '\n')) {
+    if (const auto found = std::ranges::find(known, line); found != known.end()) {
+      known.erase(found);
+    } else {
+      left += mark + line + "\n";
+    }
+  }
+  return left;
+}
+
+}  // namespace
+
+std::string lines_by_path(const std::string& json) {
+  Lines lines;
+  add_lines(nlohmann::ordered_json::parse(json), "", lines);
+  std::string text;
+  for (const auto& [path, values] : lines) {
+    text += path + values + "\n";
+  }
+  return text;
+}
+
+std::string beside_the_realistic(const std::string& markdown) {
+  const std::string path = APO_SOURCE_FOLDER "/tests/golden/reports/realistic/report.md";
+  const std::string realistic = read_file(path);
+  return lines_without(markdown, realistic, "+") + lines_without(realistic, markdown, "-");
 }
 
 }  // namespace apo::report::fixture

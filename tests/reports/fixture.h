@@ -23,5 +23,9 @@ Experiment timed_experiment(int index, const Configuration& candidate, const Con
 
 // Holds a text against tests/golden/reports/NAME; APO_APPROVE=1 writes it there.
 void expect_approved(const std::string& name, const std::string& text);
+// A line for each path of a JSON document, with all values that stand there: lists are walked through.
+std::string lines_by_path(const std::string& json);
+// The lines that a report has and the realistic campaign's has not ("+"), and those that it lacks ("-").
+std::string beside_the_realistic(const std::string& markdown);
 
 }  // namespace apo::report::fixture

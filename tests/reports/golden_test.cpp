@@ -14,6 +14,7 @@
 namespace apo::report {
 namespace {
 
+using fixture::beside_the_realistic;
 using fixture::expect_approved;
 
 const PlotPaths kPlots = {
@@ -76,7 +77,7 @@ TEST(GoldenReport, AnApplicationThatRefusesTheIncumbent) {
   CampaignRecords records = fixture::realistic_campaign();
   records.comparisons = a_refusal();
   const ReportModel model = build_model(std::move(records));
-  expect_approved("refused_by_application.md", render_markdown(model, kPlots));
+  expect_approved("refused_by_application.md", beside_the_realistic(render_markdown(model, kPlots)));
   EXPECT_NE(render_html(model).find("refuses the incumbent"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(render_json(model))["comparisons"][0]["judgement"]["reason"], "quality_lost");
 }
@@ -103,7 +104,7 @@ TEST(GoldenReport, CampaignOnSeveralDevices) {
     records.judged_on[experiment.id] = "GPU-1|a";
   }
   const ReportModel model = build_model(std::move(records));
-  expect_approved("on_workers.md", render_markdown(model, kPlots));
+  expect_approved("on_workers.md", beside_the_realistic(render_markdown(model, kPlots)));
   EXPECT_NE(render_html(model).find("Devices"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(render_json(model))["workers"][1]["end"], "died");
 }
@@ -112,7 +113,7 @@ TEST(GoldenReport, RealisticCampaignInEveryFormat) {
   const ReportModel model = build_model(fixture::realistic_campaign());
   expect_approved("realistic/report.md", render_markdown(model, kPlots));
   expect_approved("realistic/report.html", render_html(model));
-  expect_approved("realistic/report.json", render_json(model));
+  expect_approved("realistic/report.json.txt", fixture::lines_by_path(render_json(model)));
   for (const NamedPlot& plot : draw_plots(model)) {
     expect_approved("realistic/plots/" + plot.name + ".svg", plot.svg);
   }
@@ -122,7 +123,7 @@ TEST(GoldenReport, CampaignWithSampledStalls) {
   const ReportModel model = build_model(fixture::sampled_campaign());
   PlotPaths plots = kPlots;
   plots["stalls"] = "plots/stalls.svg";
-  expect_approved("sampled/report.md", render_markdown(model, plots));
+  expect_approved("sampled/report.md", beside_the_realistic(render_markdown(model, plots)));
   expect_approved("sampled/plots/stalls.svg", stalls_plot(model));
   const auto json = nlohmann::json::parse(render_json(model));
   EXPECT_NE(json.dump().find("__syncthreads"), std::string::npos);

@@ -120,7 +120,7 @@ TEST_F(WorkerPoolTest, NoProcessIsLeftBehind) {
 struct CheckWorkersTest : WorkerPoolTest {
   // Of the worker that is taken, after it has answered; `keep` gives it to the next one.
   static int pid_of(CheckWorkers& workers, bool keep) {
-    CheckWorkers::Lease lease = workers.take(true);
+    CheckWorkers::Lease lease = workers.take();
     if (!lease) {
       return 0;
     }
@@ -147,18 +147,11 @@ TEST_F(CheckWorkersTest, OneThatFailedServesNobodyAndAnotherTakesItsPlace) {
   worker_pool.clear();
   EXPECT_FALSE(runs(first));
   {
-    CheckWorkers::Lease dead = workers.take(true);
+    CheckWorkers::Lease dead = workers.take();
     (*dead).stop();
     dead.keep();
   }
   EXPECT_EQ(pid_of(workers, true), 0) << "none is left, and nobody waits for ever";
-}
-
-TEST_F(CheckWorkersTest, WhoDoesNotWaitGetsNoneWhileAllAreBusy) {
-  CheckWorkers workers(options(1), 1, 1, worker_pool);
-  CheckWorkers::Lease busy = workers.take(false);
-  EXPECT_TRUE(busy);
-  EXPECT_FALSE(workers.take(false));
 }
 
 TEST_F(CheckWorkersTest, TheFreshOneOfThePoolServesFirst) {

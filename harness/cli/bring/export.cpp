@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,7 @@ struct ExportOptions {
   bool dispatch = false;
   bool torch = false;  // with the dispatch table
   bool with_sources = false;
+  bool on_this_device = false;
   std::string output;
 };
 
@@ -50,14 +52,11 @@ std::string evidence_text(const DispatchRow& row) {
 }
 
 void print_tables(const Dispatch& dispatch) {
-  std::vector<std::vector<std::string>> rows = {{"family", "device", "class", "configuration", "evidence"}};
+  std::vector<std::vector<std::string>> rows = {{"family", "devices", "class", "configuration", "evidence"}};
   for (const DispatchTable& table : dispatch.tables) {
-    for (const DispatchDevice& device : table.devices) {
-      for (const DispatchRow& row : device.rows) {
-        rows.push_back({table.family->name, device.machine.model,
-                        row.workload_class.empty() ? "fallback" : row.workload_class, configuration_of(row).label(),
-                        evidence_text(row)});
-      }
+    for (const DispatchRow* row : all_rows(table)) {
+      rows.push_back({table.family->name, row->devices, row->workload_class.empty() ? "fallback" : row->workload_class,
+                      configuration_of(*row).label(), evidence_text(*row)});
     }
   }
   print(format_table(rows));
@@ -72,19 +71,13 @@ void tell_refused(const RefusedIncumbent& one) {
                one.exported ? "" : ", --refused exports it all the same");
 }
 
-void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
-  files.insert(files.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 // Their forms have outputs that the caller does not own, and one right value.
 void require_pure(const Family& family, const char* form) {
-  if (updates_in_place(family)) {
-    throw UserError(fmt::format("{} has tensors that a call reads and writes (apo:inout), which {} has no form for",
-                                family.name, form),
-                    "'apo export --dispatch' exports it");
-  }
-  if (family.alternatives) {
-    throw UserError(fmt::format("{} has random outputs (apo:random), which {} has no form for", family.name, form),
+  const char* what = updates_in_place(family) ? "tensors that a call reads and writes (apo:inout)"
+                     : family.alternatives    ? "random outputs (apo:random)"
+                                              : nullptr;
+  if (what != nullptr) {
+    throw UserError(fmt::format("{} has {}, which {} has no form for", family.name, what, form),
                     "'apo export --dispatch' exports it");
   }
 }
@@ -94,7 +87,7 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& o
   for (const DispatchTable& table : dispatch.tables) {
     if (options.torch) {
       require_pure(*table.family, "an op of PyTorch");
-      append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
+      std::ranges::move(torch_files(table, home, static_cast<int>(usable_cpus().size())), std::back_inserter(files));
     }
   }
   return files;
@@ -166,7 +159,13 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
     workspace.family(options.request.family);
   }
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  const Dispatch dispatch = load_dispatch(journal, workspace.catalogue(), options.request);
+  Dispatch dispatch = load_dispatch(journal, workspace.catalogue(), options.request);
+  if (options.on_this_device) {
+    Journal writer = Journal::open(workspace.paths().journal, Access::read_write);
+    ConsoleObserver observer(globals);
+    judge_on_this_machine(workspace, writer, dispatch, observer);
+    dispatch = load_dispatch(writer, workspace.catalogue(), options.request);
+  }
   std::vector<NamedText> files = files_of(dispatch, options, workspace.paths().home);
   if (!options.output.empty()) {
     for (NamedText& file : files) {
@@ -207,9 +206,12 @@ Action define_export(CLI::App& app, Globals& globals) {
                  "definition: Python file with run(), for a family whose reference is not in Python");
   app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
   app.add_option("--output", options->output, "write to this folder; traces: to this file");
+  app.add_flag(
+      "--on-this-device", options->on_this_device,
+      "first judge the rows that were measured on other devices again on this one, whose rows come first there");
   app.add_option(
          "--fallback", options->request.fallbacks,
-         "variant for sizes without a measured row, or for a family without one, marked as unmeasured; may repeat, "
+         "variant for what no measured row serves, on every device of its target, marked as unmeasured; may repeat, "
          "first match wins")
       ->allow_extra_args(false);
   app.add_flag("--refused", options->request.refused,

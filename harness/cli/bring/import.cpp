@@ -1,16 +1,13 @@
-// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and definitions.
+// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and problems.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/applications/ncu_csv.h"
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -22,7 +19,6 @@
 #include "harness/families/family_file.h"
 #include "harness/loop/contract/register_family.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/foreign_sqlite.h"
 
 namespace apo {
 namespace {
@@ -30,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDefinition = "definition";
+constexpr const char* kKernelBench = "kernelbench";
 
 struct DefinitionOptions {
   ImportRequest request;
@@ -42,35 +39,6 @@ struct ImportOptions {
   ApplicationOptions application;
   DefinitionOptions definition;
 };
-
-std::string beginning_of(const std::string& path) {
-  std::array<char, 16> bytes{};
-  std::ifstream stream(path, std::ios::binary);
-  stream.read(bytes.data(), bytes.size());
-  return {bytes.data(), static_cast<std::size_t>(stream.gcount())};
-}
-
-// Reports of the tools themselves can't be read: their formats are NVIDIA's own.
-std::string how_to_export(const std::string& path) {
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) {
-    return "export it first: 'nsys export --type sqlite " + path + "'";
-  }
-  if (path.ends_with(".ncu-rep")) {
-    return "export it first: 'ncu --import " + path + " --csv --page raw > FILE.csv'";
-  }
-  return "make one with 'nsys export --type sqlite REPORT' or 'ncu --csv --log-file FILE COMMAND'";
-}
-
-ApplicationProfile read(const std::string& path) {
-  if (is_sqlite(beginning_of(path))) {
-    return read_nsys(path);
-  }
-  const std::string text = read_file(path);
-  if (!is_ncu_csv(text)) {
-    throw UserError("'" + path + "' is neither an SQLite export of Nsight Systems nor CSV of ncu", how_to_export(path));
-  }
-  return read_ncu_csv(text, path);
-}
 
 // ---------------------------------------------------------------- a definition
 
@@ -139,11 +107,22 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
 
 int import_words(ImportOptions& options, const Globals& globals) {
   std::vector<std::string>& words = options.words;
+  options.definition.output = options.application.output;
+  if (words.front() == kKernelBench) {
+    if (words.size() != 2) {
+      throw UserError("'apo import kernelbench' needs one file",
+                      "give a Python file with class Model, get_inputs() and get_init_inputs()");
+    }
+    options.definition.request.kernelbench = words[1];
+    return import_definition(options.definition, globals);
+  }
   if (words.front() != kDefinition) {
     if (words.size() > 1) {
-      throw UserError("'" + words[1] + "' is one word too many", "give one file, or 'definition' and its files");
+      throw UserError("'" + words[1] + "' is one word too many",
+                      "give one file, 'definition' and its files, or 'kernelbench' and a file");
     }
-    return show_application(read(words.front()), options.application, globals);
+    return show_application(import_profile(words.front(), make_paths(globals.journal).home), options.application,
+                            globals);
   }
   if (words.size() < 2 || words.size() > 3) {
     throw UserError("'apo import definition' needs one or two files",
@@ -151,7 +130,6 @@ int import_words(ImportOptions& options, const Globals& globals) {
   }
   options.definition.request.definition = words[1];
   options.definition.request.workloads = words.size() > 2 ? words[2] : "";
-  options.definition.output = options.application.output;
   return import_definition(options.definition, globals);
 }
 
@@ -161,16 +139,16 @@ Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
   app.add_option("file", options->words,
                  "SQLite export of Nsight Systems, or the output of 'ncu --csv'; or the word 'definition', a "
-                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl")
+                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl; or "
+                 "'kernelbench' and a Python file with class Model")
       ->required();
   add_application_options(app, options->application);
   DefinitionOptions& definition = options->definition;
-  app.get_option("--output")
-      ->description("a file for the profile; definition: a folder for the family (default: here)");
-  app.add_option("--name", definition.request.name, "definition: of the family (default: the definition's)");
-  app.add_option("--python", definition.request.python, "definition: the Python that has PyTorch (default: python3)");
+  app.get_option("--output")->description("a file for the profile; a problem: a folder for the family (default: here)");
+  app.add_option("--name", definition.request.name, "a problem: of the family (default: the problem's)");
+  app.add_option("--python", definition.request.python, "a problem: the Python that has PyTorch (default: python3)");
   app.add_flag("!--no-register", definition.registers,
-               "definition: write the files for you to edit; do not check or register the family");
+               "a problem: write the files for you to edit; do not check or register the family");
   return [options, &globals] { return import_words(*options, globals); };
 }
 

@@ -55,12 +55,12 @@ void print_registration(const CandidateAnswer& answer) {
     return;
   }
   for (const std::string& note : answer.feedback) {
-    print("note: " + note + "\n");
+    print(from_here("note: " + note + "\n"));
   }
   // "copy/mine", and "copy/mine@2" of the second text under that name.
-  print(answer.variant + (answer.version > 1 ? fmt::format("@{}", answer.version) : "") +
-        (answer.verdict == CandidateVerdict::already_registered ? " is " : " ") + state_text(answer) +
-        (answer.path.empty() ? "" : ": " + answer.path) + "\n");
+  print(from_here(answer.variant + (answer.version > 1 ? fmt::format("@{}", answer.version) : "") +
+                  (answer.verdict == CandidateVerdict::already_registered ? " is " : " ") + state_text(answer) +
+                  (answer.path.empty() ? "" : ": " + answer.path) + "\n"));
 }
 
 int add(RegistrationRequest request, const Globals& globals) {

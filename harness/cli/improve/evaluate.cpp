@@ -40,9 +40,11 @@ struct EvaluateOptions {
   bool stream = false;
 };
 
-GivenCandidate given_file(const std::string& file, const std::string& function, const std::vector<std::string>& lines) {
-  const GivenFile given = brought_file(file, function, lines);
-  return {.path = given.path.string(), .source = given.source, .shown = file};
+// The file with what was said of it; see brought_file().
+GivenCandidate as_it_is(const GivenCandidate& file, const std::string& function,
+                        const std::vector<std::string>& lines) {
+  const GivenFile given = brought_file(file.path, function, lines);
+  return {.path = given.path.string(), .source = given.source, .shown = file.shown};
 }
 
 std::string text_of(const CandidateAnswer& answer) {
@@ -80,14 +82,22 @@ bool names_a_variant(const std::string& word) {
   return word.ends_with(']') || (std::filesystem::path(word).extension().empty() && !std::filesystem::exists(word));
 }
 
-GivenCandidate given_candidate(const std::string& word, const TemporaryFolder& folder) {
-  return names_a_variant(word) ? GivenCandidate{.variant = word} : candidate_file(word, folder.path());
+GivenCandidate given_candidate(const EvaluateOptions& options, const TemporaryFolder& folder) {
+  const std::string& word = options.candidates.front();
+  if (!names_a_variant(word)) {
+    return as_it_is(candidate_file(word, folder.path()), options.brought.function(), options.brought.lines);
+  }
+  if (!options.brought.functions.empty() || !options.brought.lines.empty()) {
+    throw UserError("--function and --line are of a file, and '" + word + "' is a variant");
+  }
+  return {.variant = word};
 }
 
 // The family that the block of the file names, else that of its folder; "" where neither does.
 std::string family_of_file(const GivenCandidate& file) {
   if (std::filesystem::path(file.path).extension() != ".so") {
-    const std::vector<BlockLine> block = read_block(read_file(file.path), file.shown);
+    const std::vector<BlockLine> block =
+        read_block(file.source.empty() ? read_file(file.path) : file.source, file.shown);
     const auto named = std::ranges::find(block, "variant", &BlockLine::key);
     if (named != block.end()) {
       return named->value.substr(0, named->value.find('/'));
@@ -113,7 +123,7 @@ std::string family_of(const GivenCandidate& given, const Workspace& workspace) {
 // A source of 1 MiB, each byte of it written as \u00XX, and room for the rest.
 constexpr std::size_t kLongestLine = 6 * kLongestCandidate + (std::size_t{1} << 16);
 
-const std::vector<std::string> kKeysOfLine = {"source", "variant", "name", "extension", "judge"};
+const std::vector<std::string> kKeysOfLine = {"source", "function", "lines", "variant", "name", "extension", "judge"};
 
 struct InputLine {
   std::string text;  // without its end
@@ -139,7 +149,7 @@ std::optional<InputLine> next_line(std::FILE* input) {
 GivenCandidate given_by(const ProposedCandidate& line, const TemporaryFolder& folder) {
   GivenCandidate given{.variant = line.variant};
   if (line.variant.empty()) {
-    given = file_of_source(line.source, line.extension, folder.path());
+    given = as_it_is(file_of_source(line.source, line.extension, folder.path()), line.function, line.lines);
   }
   given.judge = line.judge;
   if (!given.judge.empty()) {
@@ -160,7 +170,8 @@ CandidateAnswer answer_of(CandidateJudge& judge, const GivenCandidate& given) {
 }
 
 // Answers for each line of standard input, in order and as soon as the answer is known, until the input ends. A line is
-// an object with "source" and, if wanted, "name", "extension" and "judge"; one that is not gets an answer too.
+// an object with "source" and, if wanted, "function", "lines", "name", "extension" and "judge"; one that is not gets an
+// answer too.
 void answer_lines(CandidateJudge& judge) {
   const TemporaryFolder folder;
   while (const std::optional<InputLine> line = next_line(stdin)) {
@@ -186,7 +197,7 @@ void answer_lines(CandidateJudge& judge) {
 
 int evaluate_one(const EvaluateOptions& options, Workspace& workspace, Observer& observer, const Globals& globals) {
   const TemporaryFolder folder;
-  const GivenCandidate given = given_candidate(options.candidates.front(), folder);
+  const GivenCandidate given = given_candidate(options, folder);
   TrialChoice choice = options.choice;
   choice.family = choice.family.empty() ? family_of(given, workspace) : choice.family;
   CandidateJudge judge(workspace, choice, observer);
@@ -249,8 +260,8 @@ std::string verdict_line(const CandidateAnswer& answer) {
 void print_besides(const CandidateAnswer& answer) {
   const bool unbuilt = !answer.gates.empty() && answer.gates.back().outcome == Outcome::build_failed;
   std::fputs(unbuilt ? as_quotation(answer.log).c_str() : "", stderr);
-  if (!unbuilt && !answer.feedback.empty() && answer.feedback.front().starts_with("calls ")) {
-    print("  " + answer.feedback.front() + "\n");
+  if (!unbuilt && !answer.call.empty()) {
+    print("  calls " + answer.call + "\n");
   }
 }
 
@@ -266,7 +277,7 @@ int try_files(const EvaluateOptions& options, const Globals& globals) {
   for (const std::string& file : options.candidates) {
     static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
     for (const std::string& function : options.brought.functions_or_none()) {
-      candidates.push_back(given_file(file, function, options.brought.lines));
+      candidates.push_back(as_it_is({.path = file, .shown = file}, function, options.brought.lines));
     }
   }
   judge.build_ahead(candidates);
@@ -315,9 +326,10 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
   app.add_option("--at-least", options->at_least, "exit with 3 when the score is below this ratio")
       ->check(CLI::PositiveNumber);
   app.add_flag("--stream", options->stream,
-               "candidates from standard input, as JSON lines {\"source\": \"...\"} or "
-               "{\"variant\": \"...\"}; an answer a line")
+               "candidates from standard input, as JSON lines {\"source\": \"...\"}, with \"function\" and \"lines\" "
+               "for a source as it is, or {\"variant\": \"...\"}; an answer a line")
       ->excludes("--at-least");
+  add_brought(app, options->brought);
   add_choice(app, options->choice);
   return [options, &globals] { return evaluate_candidates(*options, globals); };
 }

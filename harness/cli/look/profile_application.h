@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/cli/command.h"
-#include "harness/core/recording/application_profile.h"
+#include "harness/core/applications/application_profile.h"
 
 namespace apo {
 

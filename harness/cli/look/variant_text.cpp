@@ -65,6 +65,9 @@ std::vector<VariantField> metadata_fields(const Variant& variant) {
   if (!variant.flags.empty()) {
     fields.push_back({"flags", join(variant.flags, " ")});
   }
+  for (const TunedFlag& flag : variant.tuned_flags) {
+    fields.push_back({"flags", flag.text + (flag.when.empty() ? "" : " when " + flag.when)});
+  }
   if (!variant.tunables.empty()) {
     fields.push_back({"tunables", tunables_text(variant) + "  (the first value is the default)"});
   }

@@ -43,6 +43,19 @@ const char* word(CheckState state) {
   return state == CheckState::works ? "ok" : state == CheckState::limited ? "limited" : "broken";
 }
 
+// How this program came here: what to do for a newer one differs.
+Check check_installation(const fs::path& home) {
+  const std::string program = executable_path().string();
+  const bool checkout = !is_absent(home / "CMakePresets.json");
+  const bool debian = program == "/usr/bin/apo" && !is_absent("/var/lib/dpkg/info/autopoiesis.list");
+  const std::string how = checkout ? "built in a checkout"
+                          : debian ? "installed as the Debian package autopoiesis"
+                                   : "installed from an archive, or by cmake --install";
+  return {.name = "program",
+          .finding =
+              fmt::format("apo " APO_VERSION ", '{}', {}; variants and headers in '{}'", program, how, home.string())};
+}
+
 Check check_cpu(const Machine& machine) {
   Check check{.name = "cpu",
               .finding = fmt::format("{}, {} CPUs to use, {}, L2 {}, L3 {}, memory {}", machine.model, machine.cores,
@@ -119,7 +132,7 @@ Check check_worker(Workspace& workspace) {
     Check check{.name = "isolated worker",
                 .finding = "builds and loads a variant; starts in " + format_seconds(worker.start_seconds()) +
                            ", confined by " + worker.confinement()};
-    if (worker.confinement() != "seccomp+landlock") {
+    if (!worker.confinement().starts_with("seccomp+landlock")) {  // a user who is no administrator has the room too
       check.state = CheckState::limited;
       check.fix =
           "candidates are confined by less than seccomp and Landlock: judge only trusted code, or use a "
@@ -271,11 +284,9 @@ Check check_build_cache(const Paths& paths) {
   std::error_code error;
   std::uintmax_t bytes = 0;
   int entries = 0;
-  for (const auto& entry : fs::directory_iterator(paths.builds, error)) {
-    entries += entry.is_directory(error) ? 1 : 0;
-  }
   for (fs::recursive_directory_iterator it(paths.builds, error), end; !error && it != end; it.increment(error)) {
     std::error_code vanished;  // another process may clean up meanwhile
+    entries += it.depth() == 0 && it->is_directory(vanished) ? 1 : 0;
     const std::uintmax_t size = it->is_regular_file(vanished) ? it->file_size(vanished) : 0;
     bytes += vanished ? 0 : size;
   }
@@ -291,7 +302,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
     checks.push_back(check);
     observer.progress({.what = "examined: " + check.name});
   };
-  add({.name = "program", .finding = "variants and headers in '" + paths.home.string() + "'"});
+  add(check_installation(paths.home));
   add(check_compiler());
   const bool can_build = checks.back().state != CheckState::broken;
   const TemporaryFolder scratch("apo-doctor");  // what is built here proves something only if nothing is cached

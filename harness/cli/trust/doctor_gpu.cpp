@@ -66,15 +66,15 @@ Check check_devices() {
   return {.name = "cuda devices", .finding = join(models, ", ")};
 }
 
-// Loading CUPTI starts nothing on a device. Whether it may record there, the journal says with every experiment.
-Check check_second_clock() {
-  const std::string name = "second clock (CUPTI Activity)";
+// Loading CUPTI starts nothing on a device.
+Check check_cupti() {
+  const std::string name = "CUPTI";
   std::string missing;
   const auto cupti = cupti::load_library(missing);
   if (cupti == nullptr) {
     return limited(name, missing,
-                   "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
-                   "APO_CUPTI_LIBRARY to its libcupti.so");
+                   "only target cuda needs it, for profiles and for variants with host code: install CUDA Toolkit 13 "
+                   "with CUPTI, or set APO_CUPTI_LIBRARY to its libcupti.so");
   }
   return {.name = name, .finding = fmt::format("'{}', version {}", cupti->path, cupti->version)};
 }
@@ -132,7 +132,7 @@ Check count_one(Workspace& workspace) {
 }  // namespace
 
 std::vector<Check> check_gpu_software() {
-  return {check_toolkit(), check_driver(), check_devices(), check_second_clock(), check_compute_sanitizer()};
+  return {check_toolkit(), check_driver(), check_devices(), check_cupti(), check_compute_sanitizer()};
 }
 
 Check check_gpu_counters(Workspace& workspace) {

@@ -22,8 +22,8 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/judge_commands.h"
 #include "journal/journal.h"
+#include "reports/render.h"
 
 namespace apo {
 namespace {
@@ -34,16 +34,23 @@ struct GateOptions {
   std::vector<std::string> store_variants;  // positional
   std::vector<std::string> variants;
   std::vector<std::string> workloads;
-  std::string margin = "2%";
+  std::string margin;
+  double alpha = 0.01;
+  bool same = false;
   std::string junit;
+  std::string markdown;
   std::string cache = "cold";
   std::string judge = "auto";
   std::string layout = "random";
   CommandOptions commands;
 };
 
-// "2%" or "2 %" of the time as a fraction.
-double margin_of(const std::string& text) {
+// "2%" or "2 %" of the time as a fraction. Nothing was asked: none of a suite, else 2 %.
+double margin_of(const std::string& asked, bool of_suite = false) {
+  if (asked.empty() && of_suite) {
+    return 0;
+  }
+  const std::string text = asked.empty() ? "2%" : asked;
   const std::string trimmed = trim(text);
   const auto value = trimmed.ends_with('%') ? parse_double(trim(trimmed.substr(0, trimmed.size() - 1))) : std::nullopt;
   if (!value || !(*value > 0) || !(*value <= 100)) {
@@ -92,37 +99,95 @@ int answer(const GateOptions& options, const std::vector<GatedPair>& gated, cons
            const std::string& text, const Globals& globals) {
   print_answer(globals, document, gate_text(gated) + text);
   if (!options.junit.empty()) {
-    write_file_atomically(options.junit, gate_junit(gated));
+    write_file_atomically(options.junit, gate_junit(gated, Unresolved::error));
   }
   return exit_code(overall(gated));
 }
 
-// In the form of a pair of variants.
-GatedPair gated_pair(const ProgramComparison& comparison) {
+// In the form of a pair of variants; `figure` is absent where nothing was timed.
+GatedPair gated_pair(const ProgramComparison& comparison, const std::string& label, const std::string& metric,
+                     const Figure* figure, GateVerdict verdict) {
   const Judgement& judgement = *comparison.judgement;
-  return {.label = comparison.b,
-          .workloads = {comparison.commands.metric},
-          .outcome = {.judgement = judgement,
-                      .outcome = comparison.outcome,
-                      .gate = comparison.gate,
-                      .state = judgement.rounds > 0 ? recorded_state(comparison) : GateState()},
-          .gates = {{.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
-                     .outcome = comparison.outcome,
-                     .evidence = judgement.sentence,
-                     .seconds = judgement.seconds}},
-          .rounds = static_cast<std::size_t>(std::ranges::count(comparison.rounds, RoundStage::gate, &Round::stage))};
+  GatedPair pair{
+      .label = label,
+      .workloads = {metric},
+      .outcome = {.judgement = judgement, .outcome = comparison.outcome, .gate = verdict},
+      .gates = {{.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
+                 .outcome = comparison.outcome,
+                 .evidence = judgement.sentence,
+                 .seconds = judgement.seconds}},
+      .rounds = static_cast<std::size_t>(std::ranges::count(comparison.rounds, RoundStage::gate, &Round::stage))};
+  if (figure != nullptr && figure->count > 0) {
+    pair.outcome.state.workloads = {{.answer = verdict == GateVerdict::passed      ? GateAnswer::passed
+                                               : verdict == GateVerdict::regressed ? GateAnswer::regressed
+                                                                                   : GateAnswer::undecided,
+                                     .rounds = figure->count,
+                                     .effect = std::log(figure->change),
+                                     .lower = std::log(figure->lower),
+                                     .upper = std::log(figure->upper)}};
+  }
+  return pair;
+}
+
+// One of a single metric and of commands that failed, else one a benchmark.
+std::vector<GatedPair> gated_pairs(const ProgramComparison& comparison) {
+  if (!is_suite(comparison) || comparison.outcome != Outcome::valid) {
+    const Figure* figure = comparison.figures.empty() ? nullptr : &comparison.figures.front();
+    return {gated_pair(comparison, comparison.b, comparison.commands.metric, figure, *comparison.gate)};
+  }
+  std::vector<GatedPair> pairs;
+  for (const Figure& figure : comparison.figures) {
+    if (figure.finding) {
+      const GateVerdict verdict = figure.finding == QualityFinding::worse          ? GateVerdict::regressed
+                                  : figure.finding == QualityFinding::inconclusive ? GateVerdict::undecided
+                                                                                   : GateVerdict::passed;
+      GatedPair& pair =
+          pairs.emplace_back(gated_pair(comparison, figure.metric, comparison.commands.metric, &figure, verdict));
+      pair.outcome.judgement.sentence = std::string(benchmark_word(*figure.finding)) + "; " + power_text(figure);
+      pair.outcome.judgement.seconds = 0;  // that of the suite is no benchmark's
+      pair.gates.clear();
+    }
+  }
+  return pairs;
+}
+
+int answer_of_suite(const GateOptions& options, const ProgramComparison& comparison, const Globals& globals) {
+  const std::vector<GatedPair> pairs = gated_pairs(comparison);
+  auto document = gate_document(pairs, std::expm1(comparison.margin));
+  document["verdict"] = to_string(*comparison.gate);
+  document["commands"] = to_document(comparison);
+  print_answer(globals, document, suite_text(comparison));
+  if (!options.junit.empty()) {
+    write_file_atomically(options.junit, gate_junit(pairs, Unresolved::skipped));
+  }
+  if (!options.markdown.empty()) {
+    write_file_atomically(options.markdown, report::render_suite_summary(comparison));
+  }
+  return exit_code(*comparison.gate);
 }
 
 int gate_two_commands(const GateOptions& options, const Globals& globals) {
-  const double margin = margin_of(options.margin);
-  ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::gate, options.judge, options.layout);
+  CommandOptions commands = options.commands;
+  if (options.same) {
+    commands.asked.b = commands.asked.a;
+  }
+  ProgramComparison asked = asked_of(commands, ComparisonPurpose::gate, options.judge, options.layout);
+  const double margin = margin_of(options.margin, is_suite(asked));
   asked.margin = std::log1p(margin);
+  asked.alpha = options.alpha;
+  if (!options.markdown.empty() && !is_suite(asked)) {
+    throw UserError("--markdown is for a suite of benchmarks, and metric '" + asked.commands.metric + "' is one number",
+                    "leave out the name: --metric gbench");
+  }
   const std::optional<Target> target = asked_target(options.commands.target);
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   const ProgramComparison comparison = compare_commands(workspace, &journal, std::move(asked), target, observer);
-  const std::vector<GatedPair> gated = {gated_pair(comparison)};
+  if (is_suite(comparison)) {
+    return answer_of_suite(options, comparison, globals);
+  }
+  const std::vector<GatedPair> gated = gated_pairs(comparison);
   auto document = gate_document(gated, margin);
   document["commands"] = to_document(comparison);
   return answer(options, gated, document, comparison_text(comparison), globals);
@@ -156,7 +221,9 @@ Action define_gate(CLI::App& app, Globals& globals) {
   baseline->excludes(store_file);
   auto* names = app.add_option("variants", options->store_variants,
                                "with --store: FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
-  app.add_option("--margin", options->margin, "slowdown to tolerate (default: 2%)")->excludes(store_file);
+  app.add_option("--margin", options->margin,
+                 "slowdown to tolerate (default: 2%; of a suite none: any slowdown that is shown is red)")
+      ->excludes(store_file);
   auto* variant = app.add_option("--variant", options->variants, "check only this stored variant; may repeat")
                       ->allow_extra_args(false)
                       ->excludes(store_file);
@@ -165,20 +232,39 @@ Action define_gate(CLI::App& app, Globals& globals) {
                      "workload to store or to check; may repeat (default: each family's first, or all stored ones)")
           ->allow_extra_args(false);
   app.add_option("--junit", options->junit, "also write the results to this file as JUnit XML")->excludes(store_file);
+  auto* alpha = app.add_option("--alpha", options->alpha,
+                               "of two commands: largest probability that the gate is red though nothing changed, "
+                               "however many benchmarks a suite has (default: 0.01)")
+                    ->check(CLI::Range(0.0001, 0.2));
+  auto* same = app.add_flag("--same", options->same,
+                            "run command A against itself: the noise of each benchmark on this machine, which later "
+                            "gates are planned by");
+  auto* markdown = app.add_option("--markdown", options->markdown,
+                                  "also write a summary of a suite to this file, for a pull request");
   auto* cache =
       app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
   app.add_option("--judge", options->judge,
                  "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
   add_command_options(app, options->commands, {baseline, store_file, names, variant, workload, cache});
+  for (CLI::Option* const one : {alpha, same, markdown}) {
+    one->group("Options for two commands")->needs("--command-a");
+  }
+  same->excludes("--command-b");
   app.footer(
       "Exit code: 0 no variant became slower by more than the margin, 3 one did or is no longer correct,\n"
       "2 this machine cannot resolve that margin. Both sources are built and measured in the same rounds.\n"
       "Two commands: --command-a (the baseline), --command-b and --metric, in place of --baseline; their runs are not\n"
-      "confined, and nothing is known of their correctness but what --correct says.");
+      "confined, and nothing is known of their correctness but what --correct says. With --metric gbench, nvbench,\n"
+      "hyperfine, pytest-benchmark or lines all benchmarks are judged, as a suite with one error budget. Those that "
+      "are\n"
+      "decided are not run again: gbench and nvbench get --benchmark_filter and -b behind the command; {filter} in a\n"
+      "command becomes a regular expression of the wanted names; others run whole.");
   return [options, &globals] {
-    if (!options->junit.empty()) {
-      check_writable(options->junit);
+    for (const std::string& file : {options->junit, options->markdown}) {
+      if (!file.empty()) {
+        check_writable(file);
+      }
     }
     if (options->commands.given()) {
       return gate_two_commands(*options, globals);

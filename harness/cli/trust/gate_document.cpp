@@ -118,7 +118,9 @@ Json gate_document(const std::vector<GatedPair>& gated, double margin) {
   return {{"verdict", apo::to_string(overall(gated))}, {"margin", margin}, {"variants", variants}};
 }
 
-std::string gate_junit(const std::vector<GatedPair>& gated) {
+std::string gate_junit(const std::vector<GatedPair>& gated, Unresolved unresolved) {
+  const bool skips = unresolved == Unresolved::skipped;
+  const int undecided = count(gated, {GateVerdict::undecided});
   double seconds = 0;
   for (const GatedPair& one : gated) {
     seconds += one.outcome.judgement.seconds;
@@ -126,19 +128,20 @@ std::string gate_junit(const std::vector<GatedPair>& gated) {
   const auto escape = [](const std::string& text) { return report::escape_xml(text); };
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuite name=\"apo gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\">\n",
-      gated.size(), count(gated, {GateVerdict::regressed, GateVerdict::failed}), count(gated, {GateVerdict::undecided}),
-      seconds);
+      "<testsuite name=\"apo gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.6f}\">\n",
+      gated.size(), count(gated, {GateVerdict::regressed, GateVerdict::failed}), skips ? 0 : undecided,
+      skips ? undecided : 0, seconds);
   for (const GatedPair& one : gated) {
     xml += fmt::format("  <testcase classname=\"apo gate\" name=\"{}\" time=\"{:.6f}\">\n", escape(one.label),
                        one.outcome.judgement.seconds);
     if (*one.outcome.gate == GateVerdict::passed) {
       xml += "    <system-out>" + escape(evidence(one)) + "</system-out>\n";
     } else {
-      const std::string element = *one.outcome.gate == GateVerdict::undecided ? "error" : "failure";
-      xml += "    <" + element + " type=\"" + std::string(apo::to_string(*one.outcome.gate)) + "\" message=\"" +
-             escape(report::one_line(one.outcome.judgement.sentence)) + "\">" + escape(evidence(one)) + "</" + element +
-             ">\n";
+      const std::string element = *one.outcome.gate != GateVerdict::undecided ? "failure" : skips ? "skipped" : "error";
+      const std::string type =
+          element == "skipped" ? "" : fmt::format(" type=\"{}\"", apo::to_string(*one.outcome.gate));
+      xml += "    <" + element + type + " message=\"" + escape(report::one_line(one.outcome.judgement.sentence)) +
+             "\">" + escape(evidence(one)) + "</" + element + ">\n";
     }
     xml += "  </testcase>\n";
   }

@@ -14,7 +14,9 @@ GateVerdict overall(const std::vector<GatedPair>& gated);
 
 std::string gate_text(const std::vector<GatedPair>& gated);
 nlohmann::ordered_json gate_document(const std::vector<GatedPair>& gated, double margin);
-// Writes JUnit's XML with a testcase for each stored variant: a regression is a failure, an undecided variant an error.
-std::string gate_junit(const std::vector<GatedPair>& gated);
+// What an undecided case is: of variants an error, of the benchmarks of a suite, which passes without them, skipped.
+enum class Unresolved { error, skipped };
+// Writes JUnit's XML with a testcase for each stored variant or benchmark: a regression is a failure.
+std::string gate_junit(const std::vector<GatedPair>& gated, Unresolved unresolved);
 
 }  // namespace apo

@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/cli/brought_options.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -57,6 +58,7 @@ struct VerifyOptions {
   std::string on;
   bool debug = false;
   std::uint64_t seed = 0;
+  BroughtOptions brought;
   bool no_sanitizers = false;
   std::vector<std::string> device_sanitizers;
 };
@@ -313,7 +315,9 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
   const std::string name = options.file.empty()
                                ? options.variant
                                : workspace.catalogue()
-                                     .add({candidate_file(options.file, folder.path()).path, ""}, options.family)
+                                     .add(brought_file(candidate_file(options.file, folder.path()).path,
+                                                       options.brought.function(), options.brought.lines),
+                                          options.family)
                                      .variant->id();
   return workspace.catalogue().configuration(name);
 }
@@ -359,6 +363,7 @@ Action define_verify(CLI::App& app, Globals& globals) {
   app.add_option("--file", options->file,
                  "check this source file, which need not be registered; - reads it from standard input");
   app.add_option("--family", options->family, "with --file: the family of a file whose block names none");
+  add_brought(app, options->brought);
   app.add_option("--workload", options->workload,
                  "check this workload only (default: all small, ragged and default ones)");
   app.add_option("--regime", options->regime, "check this input regime only (default: several)");

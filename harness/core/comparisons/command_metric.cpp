@@ -11,14 +11,16 @@
 
 namespace apo {
 
-APO_WORDS(MetricKind, metric_kind_from, seconds, json, regex, gbench, nvbench)
+APO_WORDS(MetricKind, metric_kind_from, seconds, json, regex, gbench, nvbench, hyperfine, pytest_benchmark, lines)
 
 namespace {
 
-constexpr const char* kForms = "known: seconds, json:PATH, regex:EXPRESSION, gbench[:NAME], nvbench[:NAME]";
+constexpr const char* kForms =
+    "known: seconds, json:PATH, regex:EXPRESSION, and gbench, nvbench, hyperfine, pytest-benchmark or lines, each with "
+    ":NAME for one of its benchmarks";
 
 MetricKind kind_of(const std::string& word, const std::string& text) {
-  if (const auto kind = metric_kind_from(word)) {
+  if (const auto kind = metric_kind_from(replace_all(word, "-", "_"))) {
     return *kind;
   }
   const std::string guess = did_you_mean(word, words_of<MetricKind>());
@@ -68,6 +70,9 @@ bool is_complete(const CommandMetric& metric, bool has_colon) {
       return !metric.argument.empty();
     case MetricKind::gbench:
     case MetricKind::nvbench:
+    case MetricKind::hyperfine:
+    case MetricKind::pytest_benchmark:
+    case MetricKind::lines:
       break;
   }
   return !has_colon || !metric.argument.empty();

@@ -30,6 +30,9 @@ std::string value_text(const Figure& figure, double value) {
   if (figure.kind == FigureKind::quality) {
     return format_g(value, kDigitsOfQuality);
   }
+  if (is_left_out(figure)) {
+    return value == 0 ? "-" : format_g(value, 5);
+  }
   return figure.unit == "s" ? format_ns(1e9 * value)
                             : format_g(value, 5) + (figure.unit.empty() ? "" : " " + figure.unit);
 }
@@ -58,15 +61,19 @@ std::string words_of(ComparisonView view) {
 }
 
 std::string difference_text(const Figure& figure) {
-  switch (figure.kind) {
-    case FigureKind::speed:
-      return ratio_text(figure.change, figure.lower, figure.upper);
-    case FigureKind::quality:
-      return change_text(figure);
-    case FigureKind::start_up:
-      break;
+  return figure.kind == FigureKind::speed && figure.count > 0 ? ratio_text(figure.change, figure.lower, figure.upper)
+         : figure.kind == FigureKind::quality                 ? change_text(figure)
+                                                              : "";
+}
+
+std::string finding_text(const Figure& figure) {
+  if (!figure.finding) {
+    return is_left_out(figure) ? "left out: " + figure.unit : "";
   }
-  return "";
+  if (figure.kind == FigureKind::speed) {
+    return std::string(benchmark_word(*figure.finding)) + "; " + power_text(figure);
+  }
+  return fmt::format("{}, margin {}", to_string(*figure.finding), format_g(figure.margin, 3));
 }
 
 std::string count_text(const Figure& figure) {
@@ -92,8 +99,10 @@ TextRows round_rows(const ProgramComparison& comparison) {
     const bool same = round.stage == RoundStage::sentinel;
     std::vector<std::string> runs;
     for (const CommandRun& run : round.commands->runs) {
-      runs.push_back((run.candidate && !same ? "B " : "A ") +
-                     (time ? format_ns(1e9 * run.value) : format_g(run.value, 5)));
+      runs.push_back((run.candidate && !same ? "B " : "A ") + (!run.values.empty()
+                                                                   ? fmt::format("{} benchmarks", run.values.size())
+                                                               : time ? format_ns(1e9 * run.value)
+                                                                      : format_g(run.value, 5)));
     }
     rows.push_back({std::string(to_string(round.stage)), std::to_string(round.index), join(runs, ", "),
                     round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
@@ -103,6 +112,19 @@ TextRows round_rows(const ProgramComparison& comparison) {
 }
 
 }  // namespace
+
+bool is_suite(const ProgramComparison& comparison) {
+  return comparison.kind == ComparisonKind::commands && comparison.purpose == ComparisonPurpose::gate &&
+         parse_metric(comparison.commands.metric).is_suite();
+}
+
+bool is_same(const ProgramComparison& comparison) {
+  return comparison.kind == ComparisonKind::commands && comparison.a == comparison.b;
+}
+
+bool is_left_out(const Figure& figure) {
+  return figure.view == ComparisonView::rounds && figure.count == 0 && !figure.finding;
+}
 
 std::string verdict_word(const ProgramComparison& comparison) {
   if (!comparison.judgement) {
@@ -123,10 +145,23 @@ std::string verdict_text(const ProgramComparison& comparison) {
   return verdict_word(comparison) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
+std::string_view benchmark_word(QualityFinding finding) {
+  return finding == QualityFinding::worse        ? "slower"
+         : finding == QualityFinding::better     ? "faster"
+         : finding == QualityFinding::equivalent ? "not slower"
+                                                 : "cannot be resolved";
+}
+
+std::string power_text(const Figure& figure) {
+  return std::isfinite(figure.margin)
+             ? "a slowdown of " + format_g(100 * figure.margin, 2) + " % would have shown in 95 of 100 cases"
+             : "no slowdown could have shown after so few rounds";
+}
+
 std::string figure_text(const Figure& figure) {
   const std::string values =
       fmt::format("{} {} -> {}", figure.metric, value_text(figure, figure.value_a), value_text(figure, figure.value_b));
-  if (!figure.finding) {
+  if (figure.kind != FigureKind::quality) {
     const std::string bounds =
         figure.confidence > 0 ? fmt::format("{:g} % interval", 100 * figure.confidence) : "one-sided bounds";
     return fmt::format("{}, {} as fast, {}, {}", values, difference_text(figure), bounds,
@@ -156,7 +191,7 @@ TextRows asked_rows(const ProgramComparison& comparison) {
                                                          : fmt::format("{}, which it ended", comparison.campaign)});
   }
   if (comparison.purpose == ComparisonPurpose::gate) {
-    rows.push_back({"margin", format_percent(comparison.margin)});
+    rows.push_back({"margin", comparison.margin > 0 ? format_percent(comparison.margin) : "none"});
   }
   rows.push_back({"machine", comparison.machine});
   rows.push_back({"started", comparison.started_at});
@@ -173,11 +208,9 @@ TextRows asked_rows(const ProgramComparison& comparison) {
 TextRows figure_rows(const ProgramComparison& comparison) {
   TextRows rows = {{"view", "metric", "A", "B", "B against A", "finding", "of"}};
   for (const Figure& figure : comparison.figures) {
-    rows.push_back(
-        {words_of(figure.view), figure.metric, value_text(figure, figure.value_a), value_text(figure, figure.value_b),
-         difference_text(figure),
-         figure.finding ? fmt::format("{}, margin {}", to_string(*figure.finding), format_g(figure.margin, 3)) : "",
-         count_text(figure)});
+    rows.push_back({words_of(figure.view), figure.metric, value_text(figure, figure.value_a),
+                    value_text(figure, figure.value_b), difference_text(figure), finding_text(figure),
+                    count_text(figure)});
   }
   return rows;
 }

@@ -83,11 +83,12 @@ enum class QualityFinding : std::uint8_t {
 APO_WORDS(QualityFinding, quality_finding_from, equivalent, better, worse, inconclusive)
 
 // A number of A and of B, and how B differs: a speed by how many times it is as fast, a quality by B less A.
+// Of a benchmark of a suite also its finding.
 struct Figure {
   ComparisonView view = ComparisonView::fixed_steps;
   FigureKind kind = FigureKind::speed;
   std::string metric;
-  std::string unit;    // "s": a time
+  std::string unit;    // "s": a time; of a benchmark that was left out, with a count of 0 and no finding: why
   double value_a = 0;  // medians over rounds or pairs, means over seeds
   double value_b = 0;
   double change = 0;  // of a start-up it is not computed: NaN, as its bounds
@@ -95,7 +96,7 @@ struct Figure {
   double upper = 0;
   double confidence = 0;
   int count = 0;      // rounds, pairs or seeds
-  double margin = 0;  // of a quality, in its unit
+  double margin = 0;  // of a quality, in its unit; of a benchmark the slowdown that would have shown in 95 of 100 cases
   int needed = 0;     // seeds to be conclusive, where a quality is not; 0: no number is known
   std::optional<QualityFinding> finding;
 };
@@ -127,7 +128,8 @@ struct ProgramComparison {
   std::string a;              // the command as the shell gets it, or the dispatch as it was named
   std::string b;
   std::string folder;               // both run in
-  double margin = 0;                // of a gate: log effect
+  double margin = 0;                // of a gate: log effect; 0: of a suite of which any slowdown counts
+  double alpha = 0.01;              // of a gate: that it is red though nothing changed
   CommandQuestion commands;         // of that kind
   DeclaredApplication application;  // of the other
   std::string machine;              // Machine::id
@@ -144,12 +146,23 @@ struct ProgramComparison {
   std::optional<Expectation> expectation;
 };
 
+// All benchmarks of the metric are judged, with one error budget.
+bool is_suite(const ProgramComparison& comparison);
+// A command against itself: what differs is the noise of the machine.
+bool is_same(const ProgramComparison& comparison);
+bool is_left_out(const Figure& figure);  // of a suite
+
 // "accepted", "regressed"; empty while there is none.
 std::string verdict_word(const ProgramComparison& comparison);
 // "faster"; empty for a gate and while there is none.
 std::string reason_word(const ProgramComparison& comparison);
 // "accepted (faster)", "regressed", "none: it was interrupted, or is under way".
 std::string verdict_text(const ProgramComparison& comparison);
+
+// "slower", "faster", "not slower", "cannot be resolved": of a benchmark of a suite.
+std::string_view benchmark_word(QualityFinding finding);
+// "a slowdown of 2.1 % would have shown in 95 of 100 cases": of a benchmark that was timed.
+std::string power_text(const Figure& figure);
 
 // The figure as a sentence says it: "step 12 ms -> 11 ms, 1.03x [1.02x, 1.04x] as fast, 98 % interval, 14 pairs", or
 // "loss 2.1 -> 2.2, change +0.0003 [-0.001, +0.002], equivalent with margin 0.01, 5 seeds".

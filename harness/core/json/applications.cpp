@@ -1,5 +1,4 @@
 // harness/core/json/applications.cpp - where the GPU time of a whole application went.
-#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
 namespace apo {
@@ -7,12 +6,6 @@ namespace apo {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-Json process_document(const ProcessRecording& process) {
-  return {{"pid", process.pid},         {"parent", process.parent},   {"program", process.program},
-          {"library", process.library}, {"missing", process.missing}, {"complete", process.complete},
-          {"dropped", process.dropped}, {"untimed", process.untimed}};
-}
 
 Json gaps_document(const ApplicationSummary& summary) {
   Json gaps = Json::array();
@@ -25,6 +18,10 @@ Json gaps_document(const ApplicationSummary& summary) {
 }
 
 }  // namespace
+
+Json to_document(const ProcessTimes& record) {
+  return APO_DOCUMENT(pid, parent, program, library, missing, complete, dropped, untimed);
+}
 
 Json to_document(const WorkRow& row) {
   const auto calls = static_cast<double>(row.work.calls);
@@ -41,22 +38,14 @@ Json to_document(const WorkRow& row) {
           {"ceiling", number_or_null(row.ceiling)}};
 }
 
-Json to_document(const RangeRow& row) {
-  return {{"path", row.path},
-          {"name", row.name},
-          {"depth", row.depth},
-          {"entered", row.entered},
-          {"calls", row.calls},
-          {"total_ns", row.total_ns},
-          {"own_ns", row.own_ns},
-          {"share", number_or_null(row.share)},
-          {"categories", json_of(row.categories)}};
+Json to_document(const RangeRow& record) {
+  return APO_DOCUMENT(path, name, depth, entered, calls, total_ns, own_ns, share, categories);
 }
 
 Json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary) {
   return {{"source", profile.source},
           {"command", profile.command},
-          {"exit_code", profile.exit_code ? Json(*profile.exit_code) : Json(nullptr)},
+          {"exit_code", json_of(profile.exit_code)},
           {"signal", profile.signal},
           {"seconds", positive_or_null(profile.seconds)},
           {"device", profile.device},
@@ -70,7 +59,7 @@ Json to_document(const ApplicationProfile& profile, const ApplicationSummary& su
           {"categories", json_of(summary.categories)},
           {"ranges", to_documents(summary.ranges)},
           {"metrics", json_of(profile.metrics)},
-          {"processes", list_of(profile.processes, process_document)},
+          {"processes", to_documents(profile.processes)},
           {"notes", profile.notes}};
 }
 

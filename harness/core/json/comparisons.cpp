@@ -1,5 +1,4 @@
 // harness/core/json/comparisons.cpp - a judgement of two commands, or of two dispatches by an application, as JSON.
-#include "harness/core/json/codec.h"
 #include "harness/core/json/records_json.h"
 
 namespace apo {

@@ -76,21 +76,14 @@ Json clock_document(const ClockCoupling& clock) {
 
 }  // namespace
 
-Json to_document(const WrongElement& wrong) {
-  return {{"workload", wrong.workload},
-          {"regime", wrong.regime},
-          {"tensor", wrong.tensor},
-          {"axes", wrong.axes},
-          {"index", wrong.index},
-          {"expected", number_or_null(wrong.expected)},
-          {"got", number_or_null(wrong.got)},
-          {"bound", number_or_null(wrong.bound)},
-          {"inputs",
-           list_of(wrong.inputs,
-                   [](const InputValue& input) -> Json {
-                     return {{"name", input.tensor}, {"index", input.index}, {"value", number_or_null(input.value)}};
-                   })},
-          {"seed", wrong.seed != 0 ? Json(wrong.seed) : Json(nullptr)}};
+Json to_document(const InputValue& input) {
+  return {{"name", input.tensor}, {"index", input.index}, {"value", number_or_null(input.value)}};
+}
+
+Json to_document(const WrongElement& record) {
+  Json document = APO_DOCUMENT(workload, regime, tensor, axes, index, expected, got, bound, inputs, seed);
+  document["seed"] = record.seed != 0 ? Json(record.seed) : Json(nullptr);
+  return document;
 }
 
 Json to_document(const GateResult& gate) {
@@ -134,7 +127,7 @@ Json to_document(const Judgement& judgement) {
           {"minimum_detectable", bound(judgement.minimum_detectable)},
           {"minimum_claim", bound(judgement.minimum_claim)},
           {"judge_preset", judgement.preset},
-          {"cache_policy", judgement.cache_policy ? Json(to_string(*judgement.cache_policy)) : Json(nullptr)},
+          {"cache_policy", json_of(judgement.cache_policy)},
           {"rule_version", judgement.rule_version}};
 }
 
@@ -161,28 +154,10 @@ Json to_document_with_samples(const Round& round) {
   return document;
 }
 
-Json to_document(const Experiment& experiment) {
-  return {{"id", experiment.id},
-          {"campaign", experiment.campaign},
-          {"iteration", experiment.iteration},
-          {"index", experiment.index},
-          {"started_at", experiment.started_at},
-          {"finished_at", experiment.finished_at},
-          {"machine", experiment.machine},
-          {"family", experiment.family},
-          {"workload_class", experiment.workload_class},
-          {"workloads", experiment.workloads},
-          {"candidate", to_document(experiment.candidate)},
-          {"incumbent", to_document(experiment.incumbent)},
-          {"candidate_source_hash", experiment.candidate_source_hash},
-          {"incumbent_source_hash", experiment.incumbent_source_hash},
-          {"techniques", experiment.techniques},
-          {"prediction", to_document(experiment.prediction)},
-          {"outcome", to_string(experiment.outcome)},
-          {"judgement", experiment.judgement ? to_document(*experiment.judgement) : Json(nullptr)},
-          {"gates", to_documents(experiment.gates)},
-          {"candidate_build", to_document(experiment.candidate_build)},
-          {"incumbent_build", to_document(experiment.incumbent_build)}};
+Json to_document(const Experiment& record) {
+  return APO_DOCUMENT(id, campaign, iteration, index, started_at, finished_at, machine, family, workload_class,
+                      workloads, candidate, incumbent, candidate_source_hash, incumbent_source_hash, techniques,
+                      prediction, outcome, judgement, gates, candidate_build, incumbent_build);
 }
 
 Json to_document_with_rounds(const Experiment& experiment) {
@@ -207,7 +182,7 @@ Json to_document(const Campaign& campaign) {
           {"budget_s", positive_or_null(policy.budget_s)},
           {"cache_policy", to_string(policy.cache_policy)},
           {"judge_preset", policy.judge_preset},
-          {"layout", policy.layout ? Json(to_string(*policy.layout)) : Json(nullptr)},
+          {"layout", json_of(policy.layout)},
           {"seed", campaign.state == CampaignState::open ? Json(nullptr) : Json(policy.seed)},
           {"baseline", to_document(campaign.baseline)}};
 }

@@ -28,6 +28,16 @@ void visit_members(std::string_view names, const Visitor& visitor, Members&... m
   (visitor(next_name(), members), ...);
 }
 
+// APO_MEMBERS(a, b.c) is record.a, record.b.c for up to 64 members.
+#define APO_PARENTHESES ()
+#define APO_SCAN(...) APO_SCAN_16(APO_SCAN_16(APO_SCAN_16(APO_SCAN_16(__VA_ARGS__))))
+#define APO_SCAN_16(...) APO_SCAN_4(APO_SCAN_4(APO_SCAN_4(APO_SCAN_4(__VA_ARGS__))))
+#define APO_SCAN_4(...) APO_SCAN_1(APO_SCAN_1(APO_SCAN_1(APO_SCAN_1(__VA_ARGS__))))
+#define APO_SCAN_1(...) __VA_ARGS__
+#define APO_NEXT_MEMBER(member, ...) record.member __VA_OPT__(, APO_NEXT_AGAIN APO_PARENTHESES(__VA_ARGS__))
+#define APO_NEXT_AGAIN() APO_NEXT_MEMBER
+#define APO_MEMBERS(...) APO_SCAN(APO_NEXT_MEMBER(__VA_ARGS__))
+
 // Stands behind the record, in its namespace.
 #define APO_FIELDS(Record, ...)                                    \
   template <apo::RecordOf<Record> Whole, class Visitor>            \

@@ -6,9 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/comparisons/comparison.h"
+#include "harness/core/json/codec.h"
 #include "harness/core/json/values.h"
-#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
@@ -26,6 +27,7 @@ nlohmann::ordered_json to_document(const Machine& machine);
 nlohmann::ordered_json to_document(const Build& build);  // without its log
 
 // ---- how it was judged
+nlohmann::ordered_json to_document(const InputValue& input);
 nlohmann::ordered_json to_document(const WrongElement& wrong);
 nlohmann::ordered_json to_document(const GateResult& gate);
 nlohmann::ordered_json to_document(const Judgement& judgement);
@@ -41,6 +43,7 @@ nlohmann::ordered_json asked_document(const ProgramComparison& comparison);  // 
 
 // ---- what was seen, and what it led to
 nlohmann::ordered_json to_document(const Roof& roof);
+nlohmann::ordered_json to_document(const StallSample& stall);
 nlohmann::ordered_json to_document(const Profile& profile);
 nlohmann::ordered_json to_document(const Bottleneck& bottleneck);
 nlohmann::ordered_json to_document(const Candidate& candidate);
@@ -57,14 +60,40 @@ nlohmann::ordered_json to_document(const Campaign& campaign);  // the seed of an
 nlohmann::ordered_json to_document(const Certification& certification);
 
 // ---- applications
+nlohmann::ordered_json to_document(const ProcessTimes& process);  // without its work
 nlohmann::ordered_json to_document(const WorkRow& row);
 nlohmann::ordered_json to_document(const RangeRow& row);
 nlohmann::ordered_json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
-// Converts a list of records.
-template <class Record>
-nlohmann::ordered_json to_documents(const std::vector<Record>& records) {
-  return list_of(records, [](const Record& one) { return to_document(one); });
+template <class Records>
+nlohmann::ordered_json to_documents(const Records& records);
+// A value as it stands in a document: a record that has one is its document, and what is absent is null.
+template <class T>
+nlohmann::ordered_json document_of(const T& value) {
+  if constexpr (requires { to_document(value); }) {
+    return to_document(value);
+  } else if constexpr (json_codec::kIs<T, std::optional>) {
+    return value ? document_of(*value) : nlohmann::ordered_json(nullptr);
+  } else if constexpr (json_codec::kIs<T, std::vector>) {
+    return to_documents(value);
+  } else {
+    return json_of(value);
+  }
 }
+template <class Records>
+nlohmann::ordered_json to_documents(const Records& records) {
+  return list_of(records, [](const auto& one) { return document_of(one); });
+}
+
+template <class... Members>
+nlohmann::ordered_json document_of_members(std::string_view names, const Members&... members) {
+  auto document = nlohmann::ordered_json::object();
+  visit_members(
+      names, [&](std::string_view name, const auto& one) { document[std::string(name)] = document_of(one); },
+      members...);
+  return document;
+}
+// APO_DOCUMENT(name, value) is these members of `record`, under their names.
+#define APO_DOCUMENT(...) apo::document_of_members(#__VA_ARGS__, APO_MEMBERS(__VA_ARGS__))
 
 }  // namespace apo

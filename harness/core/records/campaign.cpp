@@ -26,9 +26,8 @@ std::string certified_text(const Certification& certification) {
   // Why it is not known is a long story, and the same in every line.
   const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
   return fmt::format("{} is {} the speed of {}, n={}{}", certification.incumbent.label(),
-                     format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all(),
-                     certification.baseline.label(), certification.quoted_count(),
-                     of_clock.empty() ? "" : "; " + of_clock);
+                     format_effect(quoted.effect, quoted.lower, quoted.upper), certification.baseline.label(),
+                     certification.quoted_count(), of_clock.empty() ? "" : "; " + of_clock);
 }
 
 std::string clock_text(const Certification& certification) {
@@ -49,8 +48,7 @@ std::string clock_text(const Certification& certification) {
       "solo runs of {} s with one arm alone ({} % interval); rounds in which the arms take turns gave {}",
       format_g(100 * std::fabs(change), 3), change < 0 ? "lower" : "higher", 4 * clock.blocks,
       format_g(clock.solo_run_s, 3), format_g(100 * clock.confidence, 3),
-      format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
-          .all());
+      format_effect(certification.effect, certification.lower, certification.upper));
 }
 
 }  // namespace apo

@@ -9,9 +9,6 @@ std::string_view to_string(RoundStage stage) {
   return word_at("search, confirm, certify, sentinel, noise, gate, solo runs, second look",
                  static_cast<std::size_t>(stage));
 }
-std::optional<RoundStage> round_stage_from(std::string_view word) {
-  return value_named<RoundStage>(word);
-}
 
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where) {
   return checked_value<CachePolicy>("cache policy", word, where);

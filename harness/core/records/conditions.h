@@ -32,9 +32,7 @@ enum class RoundStage : std::uint8_t {
   second_look,  // behind a confirmation that a guard objects to
 };
 
-// Converts the words of the command line, the journal and the documents; nullopt for any other.
 std::string_view to_string(RoundStage stage);
-std::optional<RoundStage> round_stage_from(std::string_view word);
 
 // Converts a word that a person wrote. Throws UserError with the nearest valid word. `where` is "" or " in FILE:LINE".
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where = "");

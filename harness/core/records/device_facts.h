@@ -59,9 +59,12 @@ struct LaunchPlan {
   std::vector<KernelLaunch> launches;
   bool keeps_state = false;  // the module has variables: they are put back before every sample
   bool library = false;      // a shared object with apo_launch
+  bool recorded = false;     // a RecordedCall: `launches` are its kernels, fills and copies left out
+  // Nothing of the candidate's runs in the process that calls it.
+  bool has_device_code_only() const { return recorded || !launches.empty(); }
   bool operator==(const LaunchPlan&) const = default;
 };
-APO_FIELDS(LaunchPlan, launches, keeps_state, library)
+APO_FIELDS(LaunchPlan, launches, keeps_state, library, recorded)
 
 // The grids of a device variant's launches for some sizes, from its lines alone: without a build.
 struct Grids {

@@ -42,12 +42,21 @@ struct RoundWorkload {
   bool operator==(const RoundWorkload&) const = default;
 };
 
+struct NamedValue {
+  std::string name;
+  double value = 0;
+  bool operator==(const NamedValue&) const = default;
+};
+
 // A fresh run of a command: its metric as the command gave it.
 struct CommandRun {
   bool candidate = false;
-  double value = 0;
+  double value = 0;                     // of a suite the geometric mean of its benchmarks
+  std::vector<NamedValue> values = {};  // of a suite: the benchmarks of this round, in the same order in all its runs
   bool operator==(const CommandRun&) const = default;
 };
+
+double geometric_mean(const std::vector<NamedValue>& values);  // of at least one, all above 0
 
 // Runs alternate: first, other, other, first, and so on, so that both commands share a drift.
 bool is_candidate_run(bool candidate_first, std::size_t index);
@@ -56,7 +65,8 @@ bool is_candidate_run(bool candidate_first, std::size_t index);
 struct CommandRuns {
   std::vector<CommandRun> runs;
   bool higher_is_better = false;
-  double best(bool of_candidate) const;  // what counts; 0 where there is none
+  double best(bool of_candidate) const;                         // what counts; 0 where there is none
+  double best(bool of_candidate, std::size_t benchmark) const;  // of a suite: of the benchmark at that place
   bool operator==(const CommandRuns&) const = default;
 };
 

@@ -24,10 +24,7 @@ enum class BottleneckKind : std::uint8_t {
   remainder,  // what nothing else explains, and how certain the rest is
   unknown,    // read from a journal of before kinds were kept
 };
-APO_WORDS(BottleneckKind, bottleneck_kind_named, cause, limit, remainder, unknown)
-inline BottleneckKind bottleneck_kind_from(std::string_view word) {
-  return bottleneck_kind_named(word).value_or(BottleneckKind::unknown);
-}
+APO_WORDS(BottleneckKind, bottleneck_kind_from, cause, limit, remainder, unknown)
 
 struct Bottleneck {
   std::string name;      // "per-step-conversion", "special-functions", "single-thread", ...

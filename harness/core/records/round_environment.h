@@ -19,7 +19,7 @@ struct RoundEnvironment {
   std::optional<double> waited_for_turn_s;  // for other processes on the device
   std::optional<double> empty_window_ns;    // target host: what a window takes without a call in it
   std::optional<bool> several_cpus;         // target host: both arms had all CPUs, and windows of one call
-  std::optional<bool> second_clock;         // whether CUPTI Activity was there for every workload that it was due for
+  std::optional<bool> second_clock;         // older journals: did CUPTI Activity agree with the events?
   std::optional<double> sm_mhz_before;      // after the warm-up
   std::optional<double> sm_mhz_after;
   std::optional<std::uint64_t> throttle_bits;  // NVML clock event reasons seen during the round

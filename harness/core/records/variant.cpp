@@ -71,11 +71,14 @@ std::string Configuration::label() const {
   return variant + "[" + join(parts, ",") + "]";
 }
 
+bool is_band(const Prediction& prediction) {
+  return std::isfinite(prediction.low) && std::isfinite(prediction.high) && prediction.low > 0 &&
+         prediction.high >= prediction.low;
+}
+
 bool has_prediction(const Prediction& prediction) {
-  const bool band = std::isfinite(prediction.low) && std::isfinite(prediction.high) && prediction.low > 0 &&
-                    prediction.high >= prediction.low;
   const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
-  return band && !untouched;
+  return is_band(prediction) && !untouched;
 }
 
 }  // namespace apo

@@ -36,6 +36,13 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+// A flag of the compiler that tunables choose.
+struct TunedFlag {
+  std::string text;  // "--maxrregcount={REGS}": its value stands in the place of a tunable's name
+  std::string when;  // an expression over tunables: there is no such flag where it is 0; empty = always
+  bool operator==(const TunedFlag&) const = default;
+};
+
 enum class PredictionSource : std::uint8_t {
   idea,          // an author, a technique's prior, or a chain through one of them
   measurements,  // of the same configuration, by the experiments or the scan that `because` names
@@ -62,6 +69,8 @@ struct SourceFile {
   bool operator==(const SourceFile&) const = default;
 };
 
+// False for an invalid band: not finite, not positive, or low > high.
+bool is_band(const Prediction& prediction);
 // False when nothing was predicted: the effect is unknown. Older journals have a band of 1 without a reason there.
 bool has_prediction(const Prediction& prediction);
 
@@ -82,7 +91,8 @@ struct Variant {
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
   std::vector<std::string> includes;   // folders of other people's headers, as written, or "cccl"
   std::vector<std::string> flags;      // of the compiler, besides or in place of the usual ones
-  std::string object;                  // a shared object among `headers` that is called by TVM-FFI; empty: none
+  std::vector<TunedFlag> tuned_flags;  // more of them, which become `flags` with the settings
+  std::string object;                  // among `headers`, a shared object of TVM-FFI or a record; empty: none
   std::string function;                // of the object, without its prefix; else the plain function that is called
   std::map<std::string, std::string> arguments;  // of that function: what its parameters get, as written
   std::string path;                              // absolute

@@ -1,53 +1,65 @@
-// harness/core/system/elf_object.cpp - libelf's calls, and one error for everything that is not there.
+// harness/core/system/elf_object.cpp - copies headers and entries out of the bytes, and one error for everything that
+// is not there.
 #include "harness/core/system/elf_object.h"
 
-#include <gelf.h>
+#include <cstring>
 
 #include "harness/core/error.h"
 
 namespace apo {
 namespace {
 
-// libelf returns a null pointer or zero for what lies outside of the bytes.
-template <class Found>
-Found whole(Found found) {
-  if (!found) {
+void need(bool is_there) {
+  if (!is_there) {
     throw EnvironmentError("the compiler's output is not a whole ELF64 object",
                            "check the compiler and the free space of the disk");
   }
-  return found;
 }
 
-Elf* open_in_memory(std::string_view bytes) {
-  elf_version(EV_CURRENT);
-  return whole(elf_memory(const_cast<char*>(bytes.data()), bytes.size()));  // only reading
+std::string_view part(std::string_view bytes, std::uint64_t offset, std::uint64_t size) {
+  need(offset <= bytes.size() && size <= bytes.size() - offset);
+  return bytes.substr(offset, size);
+}
+
+// Entry `index` of a table. An ELF file may lie at any address, its entries too.
+template <class Entry>
+Entry entry_of(std::string_view table, std::uint64_t index) {
+  need(index < table.size() / sizeof(Entry));
+  Entry entry;
+  std::memcpy(&entry, table.data() + index * sizeof(Entry), sizeof(Entry));
+  return entry;
 }
 
 }  // namespace
 
-void ElfObject::End::operator()(Elf* elf) const {
-  elf_end(elf);
-}
-
-ElfObject::ElfObject(std::string_view bytes, unsigned type) : bytes_(bytes), elf_(open_in_memory(bytes)) {
+ElfObject::ElfObject(std::string_view bytes, unsigned type) : bytes_(bytes) {
+  const auto header = entry_of<Elf64_Ehdr>(bytes, 0);
+  need(std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+       header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == type && header.e_shoff > 0 &&
+       header.e_shentsize == sizeof(Elf64_Shdr));
+  const auto first = entry_of<Elf64_Shdr>(part(bytes, header.e_shoff, sizeof(Elf64_Shdr)), 0);
+  const std::uint64_t count = header.e_shnum != 0 ? header.e_shnum : first.sh_size;  // where there are very many
+  names_ = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
+  need(count > 0 && count <= bytes.size() / sizeof(Elf64_Shdr));
+  const std::string_view table = part(bytes, header.e_shoff, count * sizeof(Elf64_Shdr));
   const Elf64_Word symbols = type == ET_DYN ? SHT_DYNSYM : SHT_SYMTAB;  // a shared object may be stripped of the others
-  const Elf64_Ehdr* header = whole(elf64_getehdr(elf_.get()));          // null for ELF32, too
-  std::size_t count = 0;
-  whole(header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == type && elf_getshdrnum(elf_.get(), &count) == 0 &&
-        count > 0 && elf_getshdrstrndx(elf_.get(), &names_) == 0);
   for (std::size_t i = 0; i < count; ++i) {
-    sections_.push_back(*whole(elf64_getshdr(elf_getscn(elf_.get(), i))));
+    sections_.push_back(entry_of<Elf64_Shdr>(table, i));
     symbols_ = sections_.back().sh_type == symbols ? i : symbols_;
   }
 }
 
 const Elf64_Shdr& ElfObject::section(std::uint64_t index) const {
-  whole(index < sections_.size());
+  need(index < sections_.size());
   return sections_[index];
 }
 
 std::string ElfObject::text_at(std::size_t table, std::uint64_t offset) const {
-  return whole(elf_strptr(elf_.get(), table, offset));
+  need(section(table).sh_type == SHT_STRTAB);
+  const std::string_view texts = contents(section(table));
+  const std::size_t end = texts.find('\0', offset);
+  need(end != std::string_view::npos);
+  return std::string(texts.substr(offset, end - offset));
 }
 
 std::string ElfObject::name(const Elf64_Shdr& header) const {
@@ -59,11 +71,7 @@ std::string ElfObject::name(const Elf64_Sym& symbol) const {
 }
 
 std::string_view ElfObject::contents(const Elf64_Shdr& header) const {
-  if (header.sh_type == SHT_NOBITS) {
-    return {};
-  }
-  whole(header.sh_offset <= bytes_.size() && header.sh_size <= bytes_.size() - header.sh_offset);
-  return bytes_.substr(header.sh_offset, header.sh_size);
+  return header.sh_type == SHT_NOBITS ? std::string_view() : part(bytes_, header.sh_offset, header.sh_size);
 }
 
 std::size_t ElfObject::symbol_count() const {
@@ -71,25 +79,18 @@ std::size_t ElfObject::symbol_count() const {
 }
 
 Elf64_Sym ElfObject::symbol(std::uint64_t index) const {
-  whole(index < symbol_count());
-  Elf64_Sym symbol;
-  whole(gelf_getsym(elf_getdata(elf_getscn(elf_.get(), symbols_), nullptr), static_cast<int>(index), &symbol));
-  return symbol;
+  need(symbols_ != 0);
+  return entry_of<Elf64_Sym>(contents(section(symbols_)), index);
 }
 
 std::vector<std::string> ElfObject::needed() const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < sections_.size(); ++i) {
-    if (sections_[i].sh_type != SHT_DYNAMIC) {
-      continue;
-    }
-    Elf_Data* const table = elf_getdata(elf_getscn(elf_.get(), i), nullptr);
-    const std::size_t count = sections_[i].sh_size / sizeof(Elf64_Dyn);
-    for (int k = 0; k < static_cast<int>(count); ++k) {
-      Elf64_Dyn entry{};
-      whole(gelf_getdyn(table, k, &entry));
+  for (const Elf64_Shdr& header : sections_) {
+    const std::string_view table = header.sh_type == SHT_DYNAMIC ? contents(header) : std::string_view();
+    for (std::size_t i = 0; i < table.size() / sizeof(Elf64_Dyn); ++i) {
+      const auto entry = entry_of<Elf64_Dyn>(table, i);
       if (entry.d_tag == DT_NEEDED) {
-        names.push_back(text_at(sections_[i].sh_link, entry.d_un.d_val));
+        names.push_back(text_at(header.sh_link, entry.d_un.d_val));
       }
     }
   }
@@ -98,24 +99,19 @@ std::vector<std::string> ElfObject::needed() const {
 
 std::vector<Elf64_Rela> ElfObject::relocations_of(std::size_t target) const {
   std::vector<Elf64_Rela> relocations;
-  for (std::size_t i = 0; i < sections_.size(); ++i) {
-    const Elf64_Shdr& header = sections_[i];
+  for (const Elf64_Shdr& header : sections_) {
     const bool with_addend = header.sh_type == SHT_RELA;
     if ((!with_addend && header.sh_type != SHT_REL) || header.sh_info != target) {
       continue;
     }
-    Elf_Data* const table = elf_getdata(elf_getscn(elf_.get(), i), nullptr);
-    const std::size_t count = header.sh_size / (with_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel));
-    for (int k = 0; k < static_cast<int>(count); ++k) {
-      Elf64_Rela one{};
-      Elf64_Rel plain{};
+    const std::string_view table = contents(header);
+    for (std::size_t i = 0; i < table.size() / (with_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)); ++i) {
       if (with_addend) {
-        whole(gelf_getrela(table, k, &one));
+        relocations.push_back(entry_of<Elf64_Rela>(table, i));
       } else {
-        whole(gelf_getrel(table, k, &plain));
-        one = {.r_offset = plain.r_offset, .r_info = plain.r_info, .r_addend = 0};
+        const auto plain = entry_of<Elf64_Rel>(table, i);
+        relocations.push_back({.r_offset = plain.r_offset, .r_info = plain.r_info, .r_addend = 0});
       }
-      relocations.push_back(one);
     }
   }
   return relocations;

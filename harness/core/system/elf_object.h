@@ -1,16 +1,12 @@
-// harness/core/system/elf_object.h - reads sections, symbols and relocations of an ELF64 object, bounds-checked by
-// libelf.
+// harness/core/system/elf_object.h - reads sections, symbols and relocations of an ELF64 object within its bounds.
 #pragma once
 
 #include <elf.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct Elf;
 
 namespace apo {
 
@@ -33,11 +29,7 @@ class ElfObject {
  private:
   std::string text_at(std::size_t table, std::uint64_t offset) const;
 
-  struct End {
-    void operator()(Elf* elf) const;
-  };
   std::string_view bytes_;
-  std::unique_ptr<Elf, End> elf_;
   std::vector<Elf64_Shdr> sections_;
   std::size_t names_ = 0;    // sections
   std::size_t symbols_ = 0;  // 0: it has none

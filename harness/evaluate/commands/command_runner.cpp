@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <utility>
@@ -72,7 +74,7 @@ std::string drawn_padding(std::uint64_t seed) {
 
 CommandRunner::CommandRunner(CommandPair pair, RoundCoins coins) : pair_(std::move(pair)), coins_(std::move(coins)) {}
 
-CommandRunner::Run CommandRunner::execute(Side side, std::uint64_t padding_seed) const {
+CommandRunner::Run CommandRunner::execute(Side side, std::uint64_t padding_seed, const WantedBenchmarks& wanted) const {
   Run run{.folder = TemporaryFolder("apo-command"), .environment = {}, .process = {}};
   const std::filesystem::path output = run.folder.path() / kOutputFolder;
   std::filesystem::create_directory(output);
@@ -81,28 +83,63 @@ CommandRunner::Run CommandRunner::execute(Side side, std::uint64_t padding_seed)
     run.environment.push_back(drawn_padding(padding_seed));
   }
   const std::string& command = pair_.commands[static_cast<std::size_t>(side)];
-  run.process =
-      run_process({"sh"}, {.timeout_s = pair_.timeout_s,
-                           .working_folder = pair_.folder,
-                           .environment = run.environment,
-                           .input = script_of(shell_command(pair_.metric, command, run.folder.path() / kResultFile)),
-                           .output_limit = kMostOutput,
-                           .until_last = true});
+  const std::string text = shell_command(pair_.metric, command, run.folder.path() / kResultFile,
+                                         wanted.select ? wanted.names : std::vector<std::string>{});
+  run.process = run_process({"sh"}, {.timeout_s = pair_.timeout_s,
+                                     .working_folder = pair_.folder,
+                                     .environment = run.environment,
+                                     .input = script_of(text),
+                                     .output_limit = kMostOutput,
+                                     .until_last = true});
   return run;
 }
 
-Result<double> CommandRunner::value_of(Side side, const Run& run) const {
+// `read` takes the metric, the process and the text of the file that it wrote.
+template <class Value, class Read>
+Result<Value> CommandRunner::read(Side side, const Run& run, const Read& read) const {
   if (!run.process.ok()) {
     return failed(run.process, pair_.timeout_s, side);
   }
   const std::filesystem::path file = run.folder.path() / kResultFile;
-  auto value = read_metric(pair_.metric, run.process, std::filesystem::is_regular_file(file) ? read_file(file) : "");
+  Result<Value> value = read(pair_.metric, run.process, std::filesystem::is_regular_file(file) ? read_file(file) : "");
   if (!value) {
     Failure failure = value.failure();
     failure.slot = static_cast<int>(side);
     return failure;
   }
   return value;
+}
+
+Result<std::vector<Reading>> CommandRunner::readings_of(Side side, const Run& run) const {
+  return read<std::vector<Reading>>(side, run, read_suite);
+}
+
+Result<CommandRun> CommandRunner::values_of(Side side, const Run& run, const WantedBenchmarks& wanted) const {
+  CommandRun found{.candidate = side == Side::b};
+  if (wanted.names.empty()) {
+    const auto value = read<double>(side, run, read_metric);
+    found.value = value ? *value : 0;
+    return value ? Result<CommandRun>(found) : value.failure();
+  }
+  const auto readings = readings_of(side, run);
+  if (!readings) {
+    return readings.failure();
+  }
+  for (const std::string& name : wanted.names) {
+    const auto reading = std::ranges::find(*readings, name, &Reading::name);
+    const bool there = reading != readings->end() && reading->problem.empty();
+    if (!there || !(std::isfinite(reading->value) && reading->value > 0)) {
+      return Failure{.outcome = Outcome::no_metric,
+                     .evidence = fmt::format("benchmark '{}' {}", name,
+                                             reading == readings->end() ? "was not run any more"
+                                             : there                    ? "gave " + format_g(reading->value)
+                                                                        : "failed: " + reading->problem),
+                     .slot = static_cast<int>(side)};
+    }
+    found.values.push_back({name, reading->value});
+  }
+  found.value = geometric_mean(found.values);
+  return found;
 }
 
 std::optional<Failure> CommandRunner::check(Side side, const Run& run) const {
@@ -132,10 +169,10 @@ std::optional<Failure> CommandRunner::check(Side side, const Run& run) const {
   return failure;
 }
 
-Result<double> CommandRunner::try_once(Side side) const {
+Result<FirstRun> CommandRunner::try_once(Side side) const {
   constexpr int kNotExecutable = 126;
   constexpr int kNotFound = 127;
-  const Run run = execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)));
+  const Run run = execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), {});
   const ProcessResult& process = run.process;
   if (!process.timed_out && process.signal == 0 &&
       (process.exit_code == kNotFound || process.exit_code == kNotExecutable)) {
@@ -144,16 +181,23 @@ Result<double> CommandRunner::try_once(Side side) const {
                                 process.exit_code == kNotFound ? "found" : "executed", and_printed(process)),
                     "commands are run by 'sh' in the working folder");
   }
-  if (const auto value = value_of(side, run); !value) {
+  FirstRun trial{.seconds = process.seconds};
+  if (pair_.suite) {
+    const auto readings = readings_of(side, run);
+    if (!readings) {
+      return readings.failure();
+    }
+    trial.readings = *readings;
+  } else if (const auto value = values_of(side, run, {}); !value) {
     return value.failure();
   }
   if (auto failure = check(side, run)) {
     return *failure;
   }
-  return process.seconds;
+  return trial;
 }
 
-Result<Round> CommandRunner::round(RoundStage stage, int index) const {
+Result<Round> CommandRunner::round(RoundStage stage, int index, const WantedBenchmarks& wanted) const {
   const auto start = std::chrono::steady_clock::now();
   const CpuTicks ticks = read_cpu_ticks();
   Round round{
@@ -164,10 +208,10 @@ Result<Round> CommandRunner::round(RoundStage stage, int index) const {
   double checks_s = 0;
   for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(pair_.runs); ++i) {
     const Side side = is_candidate_run(draw.candidate_in_slot0, i) ? Side::b : Side::a;
-    const Run run = execute(side, derive_seed(draw.order_seed, "run", i));
-    const auto value = value_of(side, run);
-    if (!value) {
-      return value.failure();
+    const Run run = execute(side, derive_seed(draw.order_seed, "run", i), wanted);
+    const auto values = values_of(side, run, wanted);
+    if (!values) {
+      return values.failure();
     }
     const auto ended = std::chrono::steady_clock::now();
     if (Random(derive_seed(round.seed, "check", i)).coin()) {  // nobody knew before it had ended
@@ -176,7 +220,7 @@ Result<Round> CommandRunner::round(RoundStage stage, int index) const {
       }
     }
     checks_s += seconds_since(ended);
-    runs.runs.push_back({.candidate = side == Side::b, .value = *value});
+    runs.runs.push_back(*values);
   }
   round.commands = std::move(runs);
   round.environment.layout = pair_.layout;

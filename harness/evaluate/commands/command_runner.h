@@ -31,12 +31,25 @@ struct CommandPair {
   std::array<std::string, 2> commands;  // by Side
   std::string folder;
   CommandMetric metric;
+  bool suite = false;  // all benchmarks of the metric are wanted
   bool higher_is_better = false;
   Layout layout = Layout::random;
   int runs = 1;          // of each command in a round
   double timeout_s = 0;  // of a run
   std::string check;     // of what a run printed and wrote; empty: none
   double check_timeout_s = 0;
+};
+
+// Which benchmarks of a suite a round needs: none of a single metric.
+struct WantedBenchmarks {
+  std::vector<std::string> names;
+  bool select = false;  // the program is to run no others
+};
+
+// A first run.
+struct FirstRun {
+  double seconds = 0;
+  std::vector<Reading> readings = {};  // of a suite
 };
 
 // Commands are not confined: they are the user's own. A run ends with the last process that it started, and none is
@@ -46,12 +59,13 @@ class CommandRunner {
  public:
   CommandRunner(CommandPair pair, RoundCoins coins);
 
-  // Makes a run whose metric no verdict uses, checks it, and returns how many seconds it took. Failures have the side
-  // as their slot. Throws UserError if the shell does not find the command or may not execute it.
-  Result<double> try_once(Side side) const;
+  // Makes a run whose metric no verdict uses, and checks it. Failures have the side as their slot. Throws UserError if
+  // the shell does not find the command or may not execute it.
+  Result<FirstRun> try_once(Side side) const;
   // Makes fresh runs of each, A B B A and so on; the first side is drawn. With random layout the size of each run's
-  // environment is drawn. A coin that is tossed for each run decides whether it is checked when it has ended.
-  Result<Round> round(RoundStage stage, int index) const;
+  // environment is drawn. A coin that is tossed for each run decides whether it is checked when it has ended. A run
+  // without a wanted benchmark is a failure.
+  Result<Round> round(RoundStage stage, int index, const WantedBenchmarks& wanted = {}) const;
 
  private:
   struct Run {
@@ -59,8 +73,11 @@ class CommandRunner {
     std::vector<std::string> environment;  // what is added to ours
     ProcessResult process;
   };
-  Run execute(Side side, std::uint64_t padding_seed) const;
-  Result<double> value_of(Side side, const Run& run) const;
+  Run execute(Side side, std::uint64_t padding_seed, const WantedBenchmarks& wanted) const;
+  template <class Value, class Read>
+  Result<Value> read(Side side, const Run& run, const Read& read) const;
+  Result<std::vector<Reading>> readings_of(Side side, const Run& run) const;
+  Result<CommandRun> values_of(Side side, const Run& run, const WantedBenchmarks& wanted) const;
   std::optional<Failure> check(Side side, const Run& run) const;
 
   CommandPair pair_;

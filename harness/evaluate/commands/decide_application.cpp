@@ -318,7 +318,7 @@ std::string difference_on_replay(const ProgramComparison& comparison) {
   ProgramComparison again = comparison;
   try {
     if (comparison.kind == ComparisonKind::commands) {
-      again.judgement = judged_again(comparison);
+      judge_again(again);
     } else {
       decide(again);
     }
@@ -327,7 +327,7 @@ std::string difference_on_replay(const ProgramComparison& comparison) {
   }
   const std::string& then = comparison.judgement->sentence;
   const std::string& now = again.judgement->sentence;
-  const bool same = same_judgement(*again.judgement, *comparison.judgement) &&
+  const bool same = same_judgement(*again.judgement, *comparison.judgement) && again.gate == comparison.gate &&
                     (comparison.kind == ComparisonKind::commands || now == then) &&
                     std::ranges::is_permutation(again.figures, comparison.figures, same_figure);
   return same ? "" : "its runs give " + now + " where it says " + then;

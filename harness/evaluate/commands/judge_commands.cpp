@@ -13,7 +13,9 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/counted_rounds.h"
+#include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
@@ -31,6 +33,7 @@ CommandPair pair_of(const ProgramComparison& comparison) {
   return {.commands = {comparison.a, comparison.b},
           .folder = comparison.folder,
           .metric = parse_metric(comparison.commands.metric),
+          .suite = is_suite(comparison),
           .higher_is_better = comparison.commands.higher_is_better,
           .layout = comparison.commands.layout,
           .runs = comparison.commands.runs,
@@ -51,6 +54,7 @@ struct Judging {
   std::shared_ptr<DeviceTurns> turns;
   Observer& observer;
   const CommandHooks& hooks;
+  WantedBenchmarks wanted = {};  // of a suite
 };
 
 std::string said(const Failure& failure) {
@@ -81,26 +85,34 @@ void check_words(const std::string& check) {
 }
 
 // Of B. The deadline of later runs follows from the trial of A, where none was given.
-std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
+std::optional<Failure> try_both(Judging& judging, CommandPair& pair) {
   const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
   judging.observer.progress({.what = "trial of command A"});
-  const auto a_seconds = runner.try_once(Side::a);
-  if (!a_seconds) {
-    blame_a(a_seconds.failure());
+  const auto a = runner.try_once(Side::a);
+  if (!a) {
+    blame_a(a.failure());
   }
   if (judging.comparison.commands.timeout_s <= 0) {
-    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * *a_seconds);
+    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * a->seconds);
   }
   judging.observer.progress({.what = "trial of command B"});
   const CommandRunner timed(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
   const auto b = timed.try_once(Side::b);
-  return b ? std::nullopt : std::optional(b.failure());
+  if (!b || !pair.suite) {
+    return b ? std::nullopt : std::optional(b.failure());
+  }
+  CommonBenchmarks common = common_benchmarks(*a, *b, pair.higher_is_better);
+  judging.comparison.figures = std::move(common.figures);
+  judging.wanted = std::move(common.wanted);
+  return common.of_b;
 }
 
 RoundSource source_of(const Judging& judging, const CommandPair& pair, const std::string& name) {
   const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = name});
   return in_turns(
-      judging.turns, [runner](RoundStage stage, int index) { return runner.round(stage, index); }, judging.observer);
+      judging.turns,
+      [runner, &wanted = judging.wanted](RoundStage stage, int index) { return runner.round(stage, index, wanted); },
+      judging.observer);
 }
 
 void keep_round(const Judging& judging, const Round& round) {
@@ -154,7 +166,7 @@ void note_figure(ProgramComparison& comparison) {
     }
     return found;
   };
-  for (const RoundStage stage : {RoundStage::confirm, RoundStage::search, RoundStage::gate}) {
+  for (const RoundStage stage : {RoundStage::confirm, RoundStage::search}) {
     if (const auto a = values(stage, false); !a.empty() && judgement.rounds > 0) {
       comparison.figures = {{.view = ComparisonView::rounds,
                              .metric = comparison.commands.metric,
@@ -164,7 +176,7 @@ void note_figure(ProgramComparison& comparison) {
                              .change = judgement.speedup(),
                              .lower = judgement.speedup_lower(),
                              .upper = judgement.speedup_upper(),
-                             .confidence = comparison.gate ? 0 : judgement.confidence,
+                             .confidence = judgement.confidence,
                              .count = judgement.rounds}};
       return;
     }
@@ -179,33 +191,74 @@ void fail_b(ProgramComparison& comparison, const Failure& failure, const std::st
   }
 }
 
-void time_both(const Judging& judging, const CommandPair& pair) {
+PairOutcome judge_rounds(const Judging& judging, const CommandPair& pair, const JudgePreset& preset,
+                         const std::optional<SuiteRule>& suite, const std::function<void(const Round&)>& on_round) {
+  return judge_pair({.source = source_of(judging, pair, suite ? "gate" : "compare"),
+                     .what = "command B against A",
+                     .plan = {.preset = preset, .wording = wording_of(judging.comparison)},
+                     .suite = suite,
+                     .arms = {"Command A", "Command B"},
+                     .observer = judging.observer,
+                     .on_round = on_round,
+                     .budget_s = judging.comparison.commands.budget_s});
+}
+
+void compare_both(const Judging& judging, const CommandPair& pair) {
   ProgramComparison& comparison = judging.comparison;
-  const bool gate = comparison.purpose == ComparisonPurpose::gate;
   try {
     const JudgePreset preset = preset_of(judging, pair);
     PairOutcome outcome =
-        judge_pair({.source = source_of(judging, pair, gate ? "gate" : "compare"),
-                    .what = "command B against A",
-                    .plan = {.preset = preset, .wording = wording_of(comparison)},
-                    .regression = gate ? std::optional(GateRule{.margin = comparison.margin, .looks = preset.looks})
-                                       : std::nullopt,
-                    .arms = {"Command A", "Command B"},
-                    .observer = judging.observer,
-                    .on_round = [&](const Round& round) { keep_round(judging, round); },
-                    .budget_s = comparison.commands.budget_s});
+        judge_rounds(judging, pair, preset, std::nullopt, [&](const Round& round) { keep_round(judging, round); });
     comparison.outcome = outcome.outcome;
     comparison.judgement = std::move(outcome.judgement);
-    comparison.gate = outcome.gate;
   } catch (const EnvironmentError& error) {
     comparison.judgement = untimed(error.what());
     comparison.judgement->verdict = Verdict::inconclusive;
     comparison.judgement->reason = Reason::noisy;
-    if (gate) {
-      comparison.gate = GateVerdict::undecided;
-      return;
-    }
     throw;
+  }
+  note_figure(comparison);
+}
+
+// Looks end as soon as all is decided, so more of them cost only where something is not. Fewer are enough where the
+// machine's known noise lets nine in ten benchmarks show what matters.
+JudgePreset preset_of_gate(const Judging& judging) {
+  if (const std::optional<JudgePreset> asked = asked_preset(judging.comparison.commands.judge)) {
+    return *asked;
+  }
+  constexpr double kWithoutMargin = 0.01;
+  const double margin = judging.comparison.margin > 0 ? judging.comparison.margin : kWithoutMargin;
+  const JudgePreset standard = standard_preset();
+  const Look last = rule_of(judging.comparison, standard).looks.back();
+  const auto number = static_cast<double>(judging.wanted.names.size());
+  const auto shown = std::ranges::count_if(judging.wanted.names, [&](const std::string& name) {
+    const auto sd = judging.hooks.noise.find(name);
+    return sd != judging.hooks.noise.end() && detectable_effect(last.rounds, last.alpha / number, sd->second) <= margin;
+  });
+  return number > 0 && static_cast<double>(shown) >= 0.9 * number ? standard : extended_preset();
+}
+
+void gate_both(Judging& judging, const CommandPair& pair) {
+  ProgramComparison& comparison = judging.comparison;
+  const JudgePreset preset = preset_of_gate(judging);
+  const SuiteRule rule = rule_of(comparison, preset);
+  const WantedBenchmarks all = judging.wanted;
+  std::vector<Round> counted;
+  const PairOutcome outcome = judge_rounds(judging, pair, preset, rule, [&](const Round& round) {
+    keep_round(judging, round);
+    if (round.void_why.empty()) {
+      counted.push_back(round);
+      const bool look = std::ranges::find(rule.looks, std::ssize(counted), &Look::rounds) != rule.looks.end();
+      judging.wanted = look ? still_wanted(rule, counted, all) : judging.wanted;
+    }
+  });
+  conclude_gate(comparison, preset, wording_of(comparison).worse, outcome.judgement.sentence);
+  comparison.outcome = outcome.outcome;
+  if (outcome.outcome != Outcome::valid) {
+    comparison.gate = outcome.gate;
+    comparison.judgement->verdict = outcome.judgement.verdict;
+    comparison.judgement->reason = outcome.judgement.reason;
+    comparison.judgement->sentence = outcome.judgement.sentence;
   }
 }
 
@@ -222,21 +275,12 @@ Judgement gain_again(const ProgramComparison& comparison) {
   return judge.judgement();
 }
 
-GateRule rule_of(const ProgramComparison& comparison) {
-  return {.margin = comparison.margin, .looks = recorded_preset(*comparison.judgement).looks};
-}
-
-Judgement regression_again(const ProgramComparison& comparison) {
-  return regression_judgement(recorded_state(comparison), rule_of(comparison), recorded_preset(*comparison.judgement),
-                              {});
-}
-
 }  // namespace
 
 void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                     Observer& observer, const CommandHooks& hooks) {
   const auto start = std::chrono::steady_clock::now();
-  const Judging judging{comparison, seed, std::move(turns), observer, hooks};
+  Judging judging{comparison, seed, std::move(turns), observer, hooks};
   check_words(comparison.commands.correct);
   CommandPair pair = pair_of(comparison);
   const auto failure_of_b = try_both(judging, pair);
@@ -245,21 +289,22 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shar
   }
   if (failure_of_b) {
     fail_b(comparison, *failure_of_b, fmt::format("Not timed: {}.", trial_text("B", *failure_of_b)));
+  } else if (comparison.purpose == ComparisonPurpose::gate) {
+    gate_both(judging, pair);
   } else {
-    time_both(judging, pair);
-    note_figure(comparison);
+    compare_both(judging, pair);
   }
   comparison.judgement->seconds = seconds_since(start);
   comparison.judgement->cache_policy.reset();  // the caches are the commands' own affair
   comparison.finished_at = utc_now();
 }
 
-GateState recorded_state(const ProgramComparison& comparison) {
-  return gate_state(rule_of(comparison), {effects_of(comparison, RoundStage::gate)});
-}
-
-Judgement judged_again(const ProgramComparison& comparison) {
-  return comparison.gate ? regression_again(comparison) : gain_again(comparison);
+void judge_again(ProgramComparison& comparison) {
+  if (comparison.gate) {
+    conclude_gate(comparison, recorded_preset(*comparison.judgement), wording_of(comparison).worse, "");
+  } else {
+    comparison.judgement = gain_again(comparison);
+  }
 }
 
 }  // namespace apo

@@ -1,10 +1,12 @@
-// harness/evaluate/commands/read_metric.cpp - looks for the metric in JSON, lines or a benchmark's document.
+// harness/evaluate/commands/read_metric.cpp - looks for the metric in JSON or lines, and for benchmarks in a library's
+// document.
 #include "harness/evaluate/commands/read_metric.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -20,6 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kNamesShown = 12;
+constexpr std::size_t kMostBenchmarks = 10'000;
 
 Failure no_metric(const std::string& evidence) {
   return {.outcome = Outcome::no_metric, .evidence = printable_tail(evidence)};
@@ -47,27 +50,67 @@ std::string choices(const std::vector<std::string>& names) {
   return join(shown, ", ") + (names.size() > kNamesShown ? ", ..." : "");
 }
 
-// Returns why the choice of one benchmark among several fails.
-Failure not_one(const std::string& library, const std::string& name, const std::vector<std::string>& names) {
-  if (names.empty()) {
-    return no_metric("the document of " + library + " has no benchmark");
+// One benchmark by its name, or the only one. A benchmark of NVBench has states, "NAME [STATE]".
+Result<double> one_of(const std::vector<Reading>& readings, const std::string& name) {
+  std::vector<std::string> names;
+  std::vector<std::string> states;
+  const Reading* chosen = nullptr;
+  for (const Reading& reading : readings) {
+    names.push_back(reading.name);
+    if (name.empty() || reading.name == name || reading.name.starts_with(name + " [")) {
+      states.push_back(reading.name);
+      chosen = &reading;
+    }
   }
-  if (name.empty()) {
-    return no_metric(
-        fmt::format("it measured {} benchmarks, and the metric names none of them: {}", names.size(), choices(names)));
+  if (states.empty()) {
+    return no_metric("it measured no benchmark '" + name + "', but " + choices(names));
   }
-  return no_metric("it measured no benchmark '" + name + "', but " + choices(names));
+  if (states.size() > 1) {
+    return no_metric(name.empty() ? fmt::format("it measured {} benchmarks, and the metric names none of them: {}",
+                                                names.size(), choices(names))
+                                  : fmt::format("'{}' has {} states: {}", name, states.size(), choices(states)));
+  }
+  return chosen->problem.empty() ? Result<double>(chosen->value) : no_metric(chosen->problem);
+}
+
+// Several values of one name are repetitions, of which the median counts.
+Result<std::vector<Reading>> each_benchmark_once(std::vector<Reading> readings) {
+  std::vector<Reading> merged;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::vector<double>> values;
+  for (Reading& reading : readings) {
+    const auto [place, first] = places.emplace(reading.name, merged.size());
+    if (first) {
+      values.push_back({reading.value});
+      merged.push_back(std::move(reading));
+      continue;
+    }
+    Reading& known = merged[place->second];
+    values[place->second].push_back(reading.value);
+    if (known.problem.empty() && reading.unit != known.unit) {
+      known.problem = fmt::format("'{}' is given in {} and in {}", known.name, known.unit, reading.unit);
+    } else if (known.problem.empty()) {
+      known.problem = reading.problem;
+    }
+  }
+  if (merged.empty() || merged.size() > kMostBenchmarks) {
+    return no_metric(merged.empty() ? "the document has no benchmark"
+                                    : fmt::format("it measured more than {} benchmarks", kMostBenchmarks));
+  }
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    merged[i].value = median(values[i]);
+  }
+  return merged;
+}
+
+std::optional<double> unit_seconds(const std::string& unit) {
+  static const std::map<std::string, double> units = {{"ns", 1e-9}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6},
+                                                      {"ms", 1e-3}, {"s", 1.0},   {"min", 60.0}};
+  const auto found = units.find(unit);
+  return found == units.end() ? std::nullopt : std::optional(found->second);
 }
 
 // ---------------------------------------------------------------- Google Benchmark
-
-std::optional<double> unit_seconds(const std::string& unit) {
-  return unit == "ns"   ? std::optional(1e-9)
-         : unit == "us" ? std::optional(1e-6)
-         : unit == "ms" ? std::optional(1e-3)
-         : unit == "s"  ? std::optional(1.0)
-                        : std::nullopt;
-}
 
 // Before version 1.5 there was no run_name.
 std::string run_name(const Json& row) {
@@ -81,10 +124,16 @@ std::optional<double> real_seconds(const Json& row) {
   return time != row.end() && time->is_number() && unit ? std::optional(time->get<double>() * *unit) : std::nullopt;
 }
 
+// Those of a fitted complexity have no time.
+bool is_fit(const Json& row) {
+  const std::string aggregate = text_of(row, "aggregate_name");
+  return aggregate == "BigO" || aggregate == "RMS";
+}
+
 std::vector<std::string> run_names(const Json& rows) {
   std::vector<std::string> names;
   for (const Json& row : rows) {
-    if (row.is_object()) {
+    if (row.is_object() && !is_fit(row)) {
       names.push_back(run_name(row));
     }
   }
@@ -101,6 +150,9 @@ Result<std::vector<double>> times_of(const Json& rows, const std::string& name) 
     }
     if (flag_of(row, "error_occurred") || !text_of(row, "error_message").empty()) {
       return no_metric("benchmark '" + name + "' reports an error: " + text_of(row, "error_message"));
+    }
+    if (flag_of(row, "skipped")) {
+      return no_metric("benchmark '" + name + "' was skipped: " + text_of(row, "skip_message"));
     }
     const bool aggregate = text_of(row, "run_type") == "aggregate";
     if (aggregate && text_of(row, "aggregate_name") != "median") {
@@ -160,64 +212,89 @@ std::optional<double> summary_value(const Json& state, const std::string& tag) {
   return std::nullopt;
 }
 
-using Json = nlohmann::json;
-
 // The library's expressions recurse once a character.
 constexpr std::size_t kLongestSearched = 4096;
 constexpr std::size_t kQuoted = 300;
 
-// Seconds. `name` is the benchmark's name, empty where there is only one. Of several repetitions the median, also where
-// the program reports aggregates alone.
-Result<double> google_benchmark_seconds(const std::string& json, const std::string& name) {
-  const Json document = Json::parse(json, nullptr, false);
-  const Json* rows = document.is_discarded() ? nullptr : list_of(document, "benchmarks");
+Result<std::vector<Reading>> google_benchmarks(const Json& document) {
+  const Json* rows = list_of(document, "benchmarks");
   if (rows == nullptr) {
     return no_metric("stdout is not the JSON of a Google Benchmark program");
   }
-  const std::vector<std::string> names = run_names(*rows);
-  const bool known = std::find(names.begin(), names.end(), name) != names.end();
-  if (name.empty() ? names.size() != 1 : !known) {
-    return not_one("Google Benchmark", name, names);
-  }
-  const std::string& chosen = name.empty() ? names.front() : name;
-  const auto times = times_of(*rows, chosen);
-  if (!times) {
-    return times.failure();
-  }
-  if (times->empty()) {
-    return no_metric("benchmark '" + chosen + "' reports neither a repetition nor a median");
-  }
-  return median(*times);
-}
-
-// Seconds: the summary nv/cold/time/gpu/mean. `name` is BENCHMARK, or "BENCHMARK [STATE]" as NVBench's log writes it;
-// empty where one state was measured.
-Result<double> nvbench_seconds(const std::string& json, const std::string& name) {
-  const Json document = Json::parse(json, nullptr, false);
-  const Json* benchmarks = document.is_discarded() ? nullptr : list_of(document, "benchmarks");
-  if (benchmarks == nullptr) {
-    return no_metric(json.empty() ? "it wrote no JSON file" : "its JSON file is not NVBench's");
-  }
-  const std::vector<State> all = states_of(*benchmarks);
-  std::vector<State> chosen;
-  std::vector<std::string> labels;
-  for (const State& state : all) {
-    labels.push_back(state.label);
-    if (name.empty() || state.benchmark == name || state.label == name) {
-      chosen.push_back(state);
+  std::vector<Reading> readings;
+  for (const std::string& name : run_names(*rows)) {
+    Reading& reading = readings.emplace_back(Reading{.name = name, .unit = "s"});
+    if (const auto times = times_of(*rows, name); !times) {
+      reading.problem = times.failure().evidence;
+    } else if (times->empty()) {
+      reading.problem = "benchmark '" + name + "' reports neither a repetition nor a median";
+    } else {
+      reading.value = median(*times);
     }
   }
-  if (chosen.size() != 1) {
-    return chosen.empty() ? not_one("NVBench", name, labels)
-                          : no_metric(fmt::format("it measured {} states, and the metric names none of them: {}",
-                                                  chosen.size(), choices(labels)));
+  return readings;
+}
+
+// The summary nv/cold/time/gpu/mean of every state.
+Result<std::vector<Reading>> nvbench_states(const Json& document) {
+  const Json* benchmarks = list_of(document, "benchmarks");
+  if (benchmarks == nullptr) {
+    return no_metric("its JSON file is not NVBench's");
   }
-  if (flag_of(*chosen.front().json, "is_skipped")) {
-    return no_metric("'" + chosen.front().label + "' was skipped: " + text_of(*chosen.front().json, "skip_reason"));
+  std::vector<Reading> readings;
+  for (const State& state : states_of(*benchmarks)) {
+    Reading& reading = readings.emplace_back(Reading{.name = state.label, .unit = "s"});
+    if (flag_of(*state.json, "is_skipped")) {
+      reading.problem = "'" + state.label + "' was skipped: " + text_of(*state.json, "skip_reason");
+    } else if (const auto seconds = summary_value(*state.json, "nv/cold/time/gpu/mean")) {
+      reading.value = *seconds;
+    } else {
+      reading.problem = "'" + state.label + "' has no number nv/cold/time/gpu/mean";
+    }
   }
-  const auto seconds = summary_value(*chosen.front().json, "nv/cold/time/gpu/mean");
-  return seconds ? Result<double>(*seconds)
-                 : no_metric("'" + chosen.front().label + "' has no number nv/cold/time/gpu/mean");
+  return readings;
+}
+
+// ---------------------------------------------------------------- hyperfine, pytest-benchmark, lines
+
+std::optional<double> number_at(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+// The medians of a list of objects.
+Result<std::vector<Reading>> medians_of(const Json& document, const char* list, const char* name, const char* stats) {
+  const Json* entries = list_of(document, list);
+  if (entries == nullptr) {
+    return no_metric(fmt::format("its JSON file has no list '{}'", list));
+  }
+  std::vector<Reading> readings;
+  for (const Json& entry : *entries) {
+    if (entry.is_object() && !text_of(entry, name).empty()) {
+      const std::string label = text_of(entry, name);
+      const Json numbers = *stats == '\0' ? entry : entry.value(stats, Json::object());
+      const auto seconds = numbers.is_object() ? number_at(numbers, "median") : std::nullopt;
+      readings.push_back({.name = label,
+                          .value = seconds.value_or(0),
+                          .unit = "s",
+                          .problem = seconds ? "" : "'" + label + "' has no median"});
+    }
+  }
+  return readings;
+}
+
+// Other lines are no benchmarks.
+std::vector<Reading> benchmark_lines(const std::string& output) {
+  std::vector<Reading> readings;
+  for (const std::string& line : split(output, '\n')) {
+    const std::vector<std::string> words = split_words(line);
+    const auto value = words.size() == 3 ? parse_double(words[1]) : std::nullopt;
+    if (value && readings.size() <= kMostBenchmarks) {
+      const auto seconds = unit_seconds(words[2]);
+      readings.push_back({.name = words[0], .value = *value * seconds.value_or(1), .unit = seconds ? "s" : words[2]});
+    }
+  }
+  return readings;
 }
 
 Failure nothing_found(const std::string& evidence, const std::string& printed = "") {
@@ -268,33 +345,107 @@ Result<double> read_value(const CommandMetric& metric, const ProcessResult& run,
     case MetricKind::regex:
       return read_regex(metric.argument, run.output);
     case MetricKind::gbench:
-      return google_benchmark_seconds(run.output, metric.argument);
     case MetricKind::nvbench:
-      return nvbench_seconds(file_text, metric.argument);
+    case MetricKind::hyperfine:
+    case MetricKind::pytest_benchmark:
+    case MetricKind::lines: {
+      const auto readings = read_suite(metric, run, file_text);
+      return readings ? one_of(*readings, metric.argument) : readings.failure();
+    }
     case MetricKind::seconds:
       break;
   }
   return run.seconds;
 }
 
+bool writes_file(MetricKind kind) {
+  return kind == MetricKind::nvbench || kind == MetricKind::hyperfine || kind == MetricKind::pytest_benchmark;
+}
+
+// For a shell, as one word.
+std::string quoted(const std::string& text) {
+  return "'" + replace_all(text, "'", "'\\''") + "'";
+}
+
+// "^(copy/8|fill)$", for POSIX and for ECMAScript.
+std::string filter_of(const std::vector<std::string>& names) {
+  std::string filter;
+  for (const std::string& name : names) {
+    filter += filter.empty() ? "^(" : "|";
+    for (const char c : name) {
+      filter += std::string_view(".[]()*+?{}|^$\\").find(c) == std::string_view::npos ? "" : "\\";
+      filter += c;
+    }
+  }
+  return filter.empty() ? ".*" : filter + ")$";
+}
+
+std::string selection(MetricKind kind, const std::vector<std::string>& names) {
+  // The longest word that Linux passes to a program is 128 KiB; whoever has more benchmarks runs them all.
+  constexpr std::size_t kLongest = 100'000;
+  std::string text;
+  if (kind == MetricKind::gbench && !names.empty()) {
+    text = " --benchmark_filter=" + quoted(filter_of(names));
+  } else if (kind == MetricKind::nvbench) {
+    std::vector<std::string> benchmarks;
+    for (const std::string& name : names) {
+      benchmarks.push_back(name.substr(0, name.find(" [")));
+    }
+    for (const std::string& name : each_once(benchmarks)) {
+      text += " -b " + quoted(name);
+    }
+  }
+  return text.size() < kLongest ? text : "";
+}
+
 }  // namespace
 
-std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file) {
+std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file,
+                          const std::vector<std::string>& names) {
+  const bool placed = command.find(kFilterPlace) != std::string::npos;
+  const std::string whole =
+      placed ? replace_all(command, kFilterPlace, quoted(filter_of(names))) : command + selection(metric.kind, names);
   switch (metric.kind) {
     case MetricKind::gbench:
-      return command + " --benchmark_format=json";
+      return whole + " --benchmark_format=json";
     case MetricKind::nvbench:
-      return command + " --json '" + file.string() + "'";
+      return whole + " --json " + quoted(file.string());
+    case MetricKind::hyperfine:
+      return whole + " --export-json " + quoted(file.string());
+    case MetricKind::pytest_benchmark:
+      return whole + " --benchmark-json=" + quoted(file.string());
     case MetricKind::seconds:
     case MetricKind::json:
     case MetricKind::regex:
+    case MetricKind::lines:
       break;
   }
-  return command;
+  return whole;
+}
+
+Result<std::vector<Reading>> read_suite(const CommandMetric& metric, const ProcessResult& run,
+                                        const std::string& file_text) {
+  if (run.cut && !writes_file(metric.kind)) {
+    return nothing_found("it printed too much to look for the metric in");
+  }
+  if (writes_file(metric.kind) && file_text.empty()) {
+    return nothing_found("it wrote no JSON file", run.output);
+  }
+  if (metric.kind == MetricKind::lines) {
+    auto readings = benchmark_lines(run.output);
+    return readings.empty() ? nothing_found("no line of stdout is NAME VALUE UNIT", run.output)
+                            : each_benchmark_once(std::move(readings));
+  }
+  const Json document = Json::parse(writes_file(metric.kind) ? file_text : run.output, nullptr, false);
+  auto readings = metric.kind == MetricKind::gbench      ? google_benchmarks(document)
+                  : metric.kind == MetricKind::nvbench   ? nvbench_states(document)
+                  : metric.kind == MetricKind::hyperfine ? medians_of(document, "results", "command", "")
+                                                         : medians_of(document, "benchmarks", "fullname", "stats");
+  return readings ? each_benchmark_once(std::move(*readings)) : readings;
 }
 
 Result<double> read_metric(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
-  if (run.cut && metric.kind != MetricKind::seconds && metric.kind != MetricKind::nvbench) {
+  if (run.cut && metric.kind != MetricKind::seconds && !writes_file(metric.kind)) {
     return nothing_found("it printed too much to look for the metric in");
   }
   const auto value = read_value(metric, run, file_text);

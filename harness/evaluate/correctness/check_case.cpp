@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,6 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/inspect_call.h"
-#include "harness/evaluate/correctness/wrong_element.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -34,11 +34,28 @@ bool repeats_any(const Family& family) {
   });
 }
 
+// By when a host's call has to end: plain code on one slow core takes so long.
+std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  constexpr double kOfElement = 10;  // ns
+  constexpr double kOfOperation = 2;
+  constexpr double kOfSpecialFunction = 20;
+  const std::int64_t elements = element_count(*runtime.family, axes);
+  if (runtime.worker.target != Target::host || elements < kLarge) {
+    return runtime.worker.deadline;
+  }
+  const Work work = runtime.family->work(axes);
+  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
+                    kOfSpecialFunction * work.special_functions;
+  return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
+}
+
 // Repeats the last call on the first set: the outputs that promise it must have the same bits.
-std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors) {
+std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
+                                  const CheckCase& one) {
   const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
   shared_tensors.poison_outputs();
-  if (const auto sample = worker.call(0, 0); !sample) {
+  if (const auto sample = worker.call(0, 0, deadline_of(runtime, one.axes)); !sample) {
     return sample.failure();
   }
   worker.freeze();
@@ -72,8 +89,12 @@ void leave_out(const Family& family, const CheckCase& one, std::size_t regime, c
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
                                      const std::string& whose, const CheckCase& one, std::size_t regime, int set,
                                      const CheckedInputs& inputs, RepeatedCalls& repeated, CheckResult& result) {
+  std::future<void> expecting = std::async(std::launch::async, [&] {  // beside the call
+    inputs.compute_whole();
+    static_cast<void>(inputs.expected());
+  });
   shared_tensors.poison_outputs(set);
-  const auto called = worker.call(0, set);
+  const auto called = worker.call(0, set, deadline_of(runtime, one.axes));
   if (!called) {
     return called.failure();
   }
@@ -81,7 +102,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   CallFindings findings;
   std::optional<Failure> failure;
   try {
-    inputs.compute_whole();
+    expecting.get();
     failure = inspect_call(shared_tensors, *runtime.family, inputs, whose, set, runtime.threads, &findings);
   } catch (const NothingToCompare& error) {
     leave_out(*runtime.family, one, regime, error, result.left_out);
@@ -89,19 +110,11 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
   }
   merge(result.errors, findings.errors);
   if (failure && findings.wrong_call_of.empty()) {  // else a call of another candidate, which was checked earlier
-    if (findings.wrong) {
-      add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
-      findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
-      findings.wrong->workload = one.workload;
-      findings.wrong->regime = one.regimes[regime];
-      failure->evidence += "; " + sentence(*findings.wrong);
-      result.wrong = std::move(findings.wrong);
-    }
+    const std::uint64_t seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
+    explain(*failure, one.workload, seed);
+    result.wrong = failure->wrong;
     if (one.repeated_axis.empty()) {
-      result.wrong_case = {.workload = one.workload,
-                           .axes = one.axes,
-                           .regime = one.regimes[regime],
-                           .seed = one.seed != 0 ? 0 : inputs.inputs.seed};
+      result.wrong_case = {.workload = one.workload, .axes = one.axes, .regime = one.regimes[regime], .seed = seed};
     }
     return failure;
   }
@@ -147,7 +160,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     auto failure = call_and_look(runtime, worker, shared_tensors, whose, one, i, shares ? 0 : static_cast<int>(i),
                                  *prepared[i], repeated, result);
     if (!failure && i == 0 && repeats_any(*runtime.family) && guard_is_on(Guard::repeat)) {
-      failure = call_again(runtime, worker, shared_tensors);
+      failure = call_again(runtime, worker, shared_tensors, one);
     }
     if (failure) {
       return failed_call(*failure, one.regimes[i]);
@@ -166,7 +179,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
 
 // Compares the code that the driver loaded for the calls, if the worker watches that.
 std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, const Build& build, CheckResult& result) {
-  if (build.plan.launches.empty() || !guard_is_on(Guard::code)) {
+  if (build.plan.launches.empty() || build.plan.recorded || !guard_is_on(Guard::code)) {
     return std::nullopt;
   }
   result.code_not_compared = worker.watch_missing();
@@ -194,7 +207,7 @@ Result<Done> load_for(Worker& worker, const Build& build, Loaded loaded) {
   if (loaded == Loaded::no) {
     return load_build(worker, 0, build);
   }
-  return build.plan.launches.empty() ? Result<Done>(Done{}) : worker.relaunch(0, build.plan);
+  return build.plan.has_device_code_only() ? worker.relaunch(0, build.plan) : Result<Done>(Done{});
 }
 
 }  // namespace
@@ -244,6 +257,8 @@ CheckResult attach_and_call(Worker& worker, const Runtime& runtime, const std::s
     repeat_on_device(spec, *runtime.family, one.held_axes(), one.axes);
   }
   spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
+  spec.prepared_calls = runtime.worker.target == Target::host && !runtime.worker.executor;
+  spec.threads = runtime.threads;
   SharedTensors shared_tensors(spec, memory);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr && !shares) {
@@ -372,11 +387,9 @@ CheckWorkers::~CheckWorkers() {
   }
 }
 
-CheckWorkers::Lease CheckWorkers::take(bool wait) {
+CheckWorkers::Lease CheckWorkers::take() {
   std::unique_lock lock(mutex_);
-  if (wait) {
-    changed_.wait(lock, [this] { return !idle_.empty() || left_ == 0; });
-  }
+  changed_.wait(lock, [this] { return !idle_.empty() || left_ == 0; });
   std::unique_ptr<Worker> worker;
   if (!idle_.empty()) {
     worker = std::move(idle_.front());

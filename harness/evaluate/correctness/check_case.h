@@ -140,10 +140,9 @@ void name_refused_call(CheckResult& result, WorkerOptions options, const Runtime
                        const Configuration& configuration, const Build& build, const CheckCase& one,
                        const std::vector<CheckedPointer>& inputs, std::uint64_t seed);
 
-// A pool of workers. Code of a device variant does not run in the worker's process, so that a chain of cases leaves
+// A pool of workers of a GPU. Code of a variant does not run in the worker's process, so that a chain of cases leaves
 // nothing behind for the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every
-// call. Host code gets a process of its own for every chain, and may take an unused one of these. They watch which
-// machine code the driver loads.
+// call. They watch which machine code the driver loads.
 class CheckWorkers {
  public:
   // Starts `count` workers without waiting, the first from the worker pool if it has one. The calling thread has to
@@ -153,7 +152,7 @@ class CheckWorkers {
   CheckWorkers(const CheckWorkers&) = delete;
   CheckWorkers& operator=(const CheckWorkers&) = delete;
 
-  // Lends a worker for one chain. Empty when none is left, or with `wait` = false when none is idle.
+  // Lends a worker for one chain. Empty when none is left.
   class Lease {
    public:
     Lease(CheckWorkers& from, std::unique_ptr<Worker> worker) : from_(from), worker_(std::move(worker)) {}
@@ -170,7 +169,7 @@ class CheckWorkers {
     std::unique_ptr<Worker> worker_;
     bool keep_ = false;
   };
-  Lease take(bool wait);
+  Lease take();
 
  private:
   void give_back(std::unique_ptr<Worker> worker, bool keep);

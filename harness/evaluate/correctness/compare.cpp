@@ -68,15 +68,8 @@ class PartComparer {
 
  private:
   void gather(std::int64_t unit) {
-    const auto width = static_cast<std::size_t>(dtype_bytes(tensor_.dtype));
     unit_.runs = family_.unit_elements(axes_, tensor_.name, unit);
-    gathered_.clear();
-    for (const ElementRun& run : unit_.runs) {
-      const auto of_run = output_.bytes.subspan(static_cast<std::size_t>(run.offset) * width,
-                                                static_cast<std::size_t>(run.count) * width);
-      gathered_.insert(gathered_.end(), of_run.begin(), of_run.end());
-    }
-    unit_.actual = decode(tensor_.dtype, gathered_);
+    unit_.actual = gathered(tensor_, output_.bytes, unit_.runs);
     APO_CHECK(next_ + unit_.actual.size() <= std::min(reference_.size(), noise_.size()));
     unit_.expected = reference_.subspan(next_, unit_.actual.size());
     unit_.noise = noise_.subspan(next_, unit_.actual.size());
@@ -179,7 +172,6 @@ class PartComparer {
   std::span<const double> noise_;
   const OutputView& output_;
   std::size_t next_;  // in reference_ and noise_
-  std::vector<std::byte> gathered_;
   UnitElements unit_;
   TensorComparison result_;
   double error_square_ = 0;
@@ -242,6 +234,19 @@ std::string summary(const std::vector<TensorComparison>& tensors) {
 }
 
 }  // namespace
+
+std::vector<double> gathered(const TensorSpec& tensor, std::span<const std::byte> bytes,
+                             const std::vector<ElementRun>& runs) {
+  std::vector<double> values;
+  with_dtype(tensor.dtype, [&]<DType kDType>() {
+    for (const ElementRun& run : runs) {
+      const std::size_t before = values.size();
+      values.resize(before + static_cast<std::size_t>(run.count));
+      read_stored<kDType>(bytes.data() + run.offset * dtype_bytes(kDType), run.count, values.data() + before);
+    }
+  });
+  return values;
+}
 
 void merge(OutputErrors& errors, const OutputErrors& others) {
   errors.max_absolute = std::max(errors.max_absolute, others.max_absolute);

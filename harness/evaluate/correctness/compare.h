@@ -40,6 +40,10 @@ enum class Units : std::uint8_t { drawn, in_doubt };  // the latter are chosen f
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
                            int threads = 1, Units units = Units::drawn);
 
+// The values of these elements of a tensor, in their order.
+std::vector<double> gathered(const TensorSpec& tensor, std::span<const std::byte> bytes,
+                             const std::vector<ElementRun>& runs);
+
 // Takes the larger of each.
 void merge(OutputErrors& errors, const OutputErrors& others);
 

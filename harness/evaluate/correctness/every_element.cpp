@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "harness/evaluate/correctness/compare.h"
 #include "kernels/closeness.h"
 #include "kernels/parallel.h"
 
@@ -111,18 +112,6 @@ bool is_in_doubt(const Output& output, const std::vector<ElementRun>& runs) {
                       (run.offset + std::max<std::int64_t>(run.count, 1) - 1) / static_cast<std::int64_t>(kChunk);
     return run.count > 0 && std::any_of(first, last + 1, [](char doubt) { return doubt != 0; });
   });
-}
-
-std::vector<double> gathered(const TensorSpec& tensor, std::span<const std::byte> bytes,
-                             const std::vector<ElementRun>& runs) {
-  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
-  std::vector<std::byte> of_unit;
-  for (const ElementRun& run : runs) {
-    const auto of_run =
-        bytes.subspan(static_cast<std::size_t>(run.offset) * width, static_cast<std::size_t>(run.count) * width);
-    of_unit.insert(of_unit.end(), of_run.begin(), of_run.end());
-  }
-  return decode(tensor.dtype, of_unit);
 }
 
 double unwritten_doubt(const Output& output, const std::vector<ElementRun>& runs) {

@@ -10,25 +10,32 @@
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/every_element.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 
 namespace apo {
 namespace {
 
 // Of a call's outputs, or of the witness's.
-std::optional<Failure> wrong_outputs(const Family& family, const Axes& axes, const Expected& expected,
+std::optional<Failure> wrong_outputs(const Family& family, const InputSet& inputs, const Expected& expected,
                                      const OutputViews& outputs, int threads, CallFindings& findings,
                                      Units units = Units::drawn) {
-  Comparison comparison = compare_outputs(family, axes, expected, outputs, threads, units);
+  Comparison comparison = compare_outputs(family, inputs.axes, expected, outputs, threads, units);
+  std::optional<WrongElement> wrong;
   if (units == Units::drawn) {
     findings.draws = std::move(comparison.draws);
   }
   for (const TensorComparison& tensor : comparison.tensors) {
     merge(findings.errors, tensor.errors);
     findings.elements += tensor.compared;
-    findings.wrong = findings.wrong ? findings.wrong : tensor.wrong;
+    wrong = wrong ? wrong : tensor.wrong;
   }
   if (!comparison.correct && guard_is_on(Guard::reference)) {
-    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
+    if (wrong) {
+      wrong->regime = inputs.regime;
+      add_inputs(*wrong, family, inputs);
+      wrong->seed = 0;  // the caller knows whether it is secret
+    }
+    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence, .wrong = std::move(wrong)};
   }
   return std::nullopt;
 }
@@ -72,11 +79,19 @@ std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const F
   CallFindings& found = findings != nullptr ? *findings : own;
   const Expected& expected = inputs.expected();
   if (auto wrong =
-          wrong_outputs(family, inputs.inputs.axes, expected, view_outputs(shared_tensors, family), threads, found)) {
+          wrong_outputs(family, inputs.inputs, expected, view_outputs(shared_tensors, family), threads, found)) {
     return wrong;
   }
   return expected.units.empty() ? std::nullopt
                                 : hold_all(shared_tensors, family, inputs, whose, inputs.typical(), threads, found);
+}
+
+void explain(Failure& failure, const std::string& workload, std::uint64_t seed) {
+  if (failure.wrong) {
+    failure.wrong->workload = workload;
+    failure.wrong->seed = seed;
+    failure.evidence += "; " + sentence(*failure.wrong);
+  }
 }
 
 std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std::string& other_slots) {
@@ -101,14 +116,14 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
   if (!doubtful.empty() && guard_is_on(Guard::reference)) {
     const std::vector<std::int64_t> units = units_to_decide(family, axes, doubtful);
     const std::shared_ptr<const Expected> decided = inputs.expected_of(units);
-    if (auto wrong = wrong_outputs(family, axes, *decided, outputs, threads, findings, Units::in_doubt)) {
+    if (auto wrong = wrong_outputs(family, inputs.inputs, *decided, outputs, threads, findings, Units::in_doubt)) {
       return wrong;
     }
     CallFindings of_witness;
     const bool was_called = witness != nullptr && witness->of != kWholeReference;
-    if (auto wrong = was_called
-                         ? wrong_outputs(family, axes, *decided, witness->outputs, threads, of_witness, Units::in_doubt)
-                         : std::nullopt) {
+    if (auto wrong = was_called ? wrong_outputs(family, inputs.inputs, *decided, witness->outputs, threads, of_witness,
+                                                Units::in_doubt)
+                                : std::nullopt) {
       inputs.set_witness(nullptr);
       findings.wrong_call_of = witness->of;
       return wrong;

@@ -15,11 +15,10 @@ namespace apo {
 // What a call's outputs are, beside right or wrong.
 struct CallFindings {
   OutputErrors errors;
-  std::optional<WrongElement> wrong;  // the first, without what is known of the inputs
-  std::string wrong_call_of;          // not this call is wrong but the witness: whose it was
-  std::int64_t elements = 0;          // held against the reference or a witness
-  std::int64_t undecided = 0;         // units that differ from the witness, beyond those that the reference computed
-  CallDraws draws;                    // of the drawn units
+  std::string wrong_call_of;   // not this call is wrong but the witness: whose it was
+  std::int64_t elements = 0;   // held against the reference or a witness
+  std::int64_t undecided = 0;  // units that differ from the witness, beyond those that the reference computed
+  CallDraws draws;             // of the drawn units
 };
 
 // Checks that guards are whole, inputs of `set` unchanged (none: they have been compared already) and outputs right:
@@ -28,6 +27,9 @@ struct CallFindings {
 std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family,
                                     const CheckedInputs& inputs, const std::string& whose, std::optional<int> set,
                                     int threads = 1, CallFindings* findings = nullptr);
+
+// Adds to a failure of inspect_call() where its wrong element was, if it has one. `seed`: of the inputs; 0: secret.
+void explain(Failure& failure, const std::string& workload, std::uint64_t seed);
 
 // The slot of the call that was wrong, of two slots; nullopt: it was that of an earlier comparison.
 std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std::string& other_slots);

@@ -23,19 +23,19 @@ std::vector<std::string> named_axes(const TensorSpec& tensor, std::size_t rank) 
   return names.size() == rank && distinct ? names : std::vector<std::string>();
 }
 
-// From the bytes, which every input set keeps.
 double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t element) {
   const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
   const std::span<const std::byte> bytes(inputs.bytes.at(tensor.name));
   return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
 }
 
-// Returns `input` at the same indices; nullopt if it has an axis that the element lacks.
+// Returns `input` at the same indices; nullopt if it has an axis that the element lacks, or its bytes were given up, as
+// those of timed calls are.
 std::optional<InputValue> input_at(const TensorSpec& input, const WrongElement& wrong, const InputSet& inputs) {
   const std::vector<std::int64_t> whole = input.shape(inputs.axes);
   const std::vector<std::int64_t> drawn = input.shape(inputs.drawn_axes);
   const std::vector<std::string> names = named_axes(input, whole.size());
-  if (names.size() != whole.size()) {
+  if (names.size() != whole.size() || !inputs.bytes.contains(input.name)) {
     return std::nullopt;
   }
   InputValue there{.tensor = input.name};

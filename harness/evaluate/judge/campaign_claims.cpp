@@ -171,7 +171,7 @@ BaselineClaim check_baseline_claim(double claimed_effect, std::span<const double
 std::string baseline_sentence(const BaselineClaim& claim, const std::string& candidate, const std::string& baseline,
                               double claimed_speedup) {
   const auto ratio = [](const EffectInterval& interval) {
-    return format_interval(std::exp(interval.effect), std::exp(interval.lower), std::exp(interval.upper)).all();
+    return format_effect(interval.effect, interval.lower, interval.upper);
   };
   if (!claim.holds) {
     return fmt::format(

@@ -43,7 +43,7 @@ class Trials {
     if (build.outcome != Outcome::valid) {
       return build.outcome;
     }
-    if (runtime_.worker.target == Target::host || build.plan.library) {
+    if (runtime_.worker.target == Target::host) {
       return check_build(runtime_, configuration_, build, one, seed, runtime_.worker).outcome;
     }
     if (!worker_ || !worker_->alive()) {

@@ -29,20 +29,15 @@ class RequirementSearch {
   }
 
   std::optional<Requirement> run() {
-    constexpr int kMostTurns = 6;
     constexpr std::size_t kMostAxes = 12;  // all sets of them are looked at
     if (free_.size() > kMostAxes || !find_base()) {
       return std::nullopt;
     }
-    std::optional<Axes> wrong = question_.failing;
-    for (int turn = 0; wrong && turn < kMostTurns; ++turn) {
-      if (!explain(*wrong) || !holds(question_.production)) {
+    if (!find_conditions()) {
+      most_tried_ += kMostTried;
+      if (!find_relation()) {
         return std::nullopt;
       }
-      wrong = wrong_where_it_holds(derive_seed(question_.seed, "inside", static_cast<std::uint64_t>(turn)));
-    }
-    if (wrong || tried_.size() >= kMostTried) {
-      return std::nullopt;
     }
     drop_needless();
     draw(kDrawnElsewhere, derive_seed(question_.seed, "outside"), [this](const Axes& axes) { return !holds(axes); });
@@ -57,6 +52,48 @@ class RequirementSearch {
   static constexpr int kLeastRight = 5;
   static constexpr int kWrongAgain = 4;
 
+  bool find_conditions() {
+    constexpr int kMostTurns = 6;
+    std::optional<Axes> wrong = question_.failing;
+    for (int turn = 0; wrong && turn < kMostTurns; ++turn) {
+      if (!explain(*wrong) || !holds(question_.production)) {
+        return false;
+      }
+      wrong = wrong_where_it_holds(derive_seed(question_.seed, "inside", static_cast<std::uint64_t>(turn)));
+    }
+    return !wrong && tried_.size() < most_tried_;
+  }
+
+  // One between two axes that the production sizes have and the failing ones have not, the weakest that is right.
+  bool find_relation() {
+    for (const char* const form : {"{0} >= {1}", "{0} % {1} == 0", "{0} == {2}{1}"}) {
+      for (const std::string& a : free_) {
+        for (const std::string& b : free_) {
+          const std::int64_t ratio = question_.production.at(a) / std::max<std::int64_t>(1, question_.production.at(b));
+          conditions_ = {fmt::format(fmt::runtime(form), a, b, ratio == 1 ? "" : fmt::format("{} * ", ratio))};
+          if (a != b && holds(question_.production) && !holds(question_.failing) && is_right_related(a, b, ratio) &&
+              !wrong_where_it_holds(derive_seed(question_.seed, "related"))) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether it is right where the condition holds, and nowhere else, on some values of both axes.
+  bool is_right_related(const std::string& a, const std::string& b, std::int64_t ratio) {
+    for (const std::int64_t of_b : {base_.at(b), base_.at(b) + 1, base_.at(b) / 2, std::int64_t{2}, std::int64_t{3}}) {
+      for (const std::int64_t of_a : {ratio * of_b, of_b, 3 * of_b, of_b + 1, of_b - 1}) {
+        const Axes axes = with(with(base_, b, of_b), a, of_a);
+        if (is_legal(axes) && try_on(axes).value_or(holds(axes)) != holds(axes)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
   bool holds(const Axes& axes) const {
     return std::ranges::all_of(conditions_, [&](const std::string& one) { return evaluate(one, axes) != 0; });
   }
@@ -67,7 +104,7 @@ class RequirementSearch {
     if (const auto known = tried_.find(axes); known != tried_.end()) {
       return known->second;
     }
-    if (tried_.size() >= kMostTried || !is_legal(axes) ||
+    if (tried_.size() >= most_tried_ || !is_legal(axes) ||
         element_count(question_.family, axes) > question_.most_elements) {
       return std::nullopt;
     }
@@ -298,6 +335,7 @@ class RequirementSearch {
   Names free_;
   Axes base_;
   std::map<Axes, bool> tried_;  // whether it is right there
+  std::size_t most_tried_ = kMostTried;
   std::vector<std::string> conditions_;
   std::map<std::string, std::int64_t> steps_;  // that axes were found to have
 };

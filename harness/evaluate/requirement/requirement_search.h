@@ -34,9 +34,10 @@ struct Requirement {
 
 // Begins with the production sizes, each halved until they are within the budget, and moves the axes of these that make
 // the candidate wrong: an axis, else the product of several, has to be a multiple of some number, or to end at one.
-// Then shapes are drawn on both sides; one that is wrong where the condition holds adds to it. Returns nullopt where
-// nothing is found with 64 sizes tried, or where the candidate is right on a second try on the same sizes. Axes that a
-// build knows keep the values of `production`.
+// Then shapes are drawn on both sides; one that is wrong where the condition holds adds to it. Where nothing is found
+// with 64 sizes tried, relations between two axes are tried on 64 more: "K % N == 0", "H == 4 * G", "P >= V". Returns
+// nullopt where none holds, or where the candidate is right on a second try on the same sizes. Axes that a build knows
+// keep the values of `production`.
 std::optional<Requirement> find_requirement(const RequirementQuestion& question);
 
 }  // namespace apo

@@ -285,6 +285,7 @@ std::optional<Failure> HostSession::verify_call(int slot, int call, const Checke
   if (!of) {
     return std::nullopt;
   }
+  explain(*wrong, timed_.name, 0);
   wrong->evidence = fmt::format("timed call of {} on {}: {}", label(*of), timed_.name, wrong->evidence);
   return of_slot(*wrong, *of);
 }
@@ -332,6 +333,7 @@ Result<Done> HostSession::finish() {
       CallFindings findings;
       auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
       if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
+        explain(*wrong, timed_.name, 0);
         wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),
                                       timed_.name, timed_.other_regime->inputs.regime, wrong->evidence);
         return of_slot(*wrong, *of);

@@ -17,7 +17,7 @@ SharedTensorsSpec NextTensors::spec_of(const TimedWorkload& workload, const Sess
   };
   SharedTensorsSpec spec = shared_tensors_spec(*runtime_.family, workload.axes, kSetsInRound, scratch(0), scratch(1),
                                                derive_seed(draw.layout_seed, "tensors"), runtime_.worker.target);
-  spec.foreign_code = workload.has_host_code();
+  spec.foreign_code = false;
   return spec;
 }
 
@@ -33,8 +33,7 @@ std::unique_ptr<SharedTensors> NextTensors::lay_out(const TimedWorkload& workloa
 
 void NextTensors::start(const TimedWorkload& workload, const SessionDraw& draw) {
   constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // of the tensors of one call
-  if (runtime_.worker.target != Target::cuda || workload.has_host_code() ||
-      tensor_bytes(*runtime_.family, workload.axes) > kMostBytes) {
+  if (tensor_bytes(*runtime_.family, workload.axes) > kMostBytes) {
     return;
   }
   if (next_.valid()) {
@@ -55,9 +54,7 @@ std::unique_ptr<SharedTensors> NextTensors::take(const TimedWorkload& workload, 
     return ahead;
   }
   ahead.reset();  // before another one is in its memory
-  // A file that several processes with host code had would be a place for notes.
-  auto memory = workload.has_host_code() ? std::make_shared<MemoryFile>() : memories_.at(turn_);
-  return lay_out(workload, draw, std::move(memory), runtime_.threads);
+  return lay_out(workload, draw, memories_.at(turn_), runtime_.threads);
 }
 
 OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, RoundCoins coins,
@@ -70,7 +67,7 @@ OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorklo
       tensors_(runtime_),
       sessions_(workloads_.size()) {
   for (const TimedWorkload& timed : workloads_) {
-    if (runtime_.worker.target == Target::cuda && !timed.has_host_code()) {
+    if (runtime_.worker.target == Target::cuda) {
       keep_inputs(timed);
     }
   }
@@ -81,9 +78,6 @@ void OpenSessions::keep_inputs(const TimedWorkload& timed) const {
   std::vector<CheckedPointer> sets;
   for (std::size_t i = 0; i < timed.pool.size(); ++i) {
     sets.push_back(timed.pool[i]);
-  }
-  if (timed.other_regime != nullptr) {
-    sets.push_back(timed.other_regime);
   }
   runtime_.device_inputs->keep(*runtime_.family, runtime_.worker, sets, runtime_.threads);
 }
@@ -140,7 +134,7 @@ Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
   std::unique_ptr<Worker> worker = kept && age_ != 0 ? kept->take_worker() : nullptr;
   const bool is_new = worker == nullptr;
   if (is_new) {  // it starts while the shared tensors is filled and the code is linked
-    worker = workers_.take(RoundSession::options(runtime_, timed, draw.layout_seed));
+    worker = workers_.take(RoundSession::options(runtime_, draw.layout_seed));
   }
   kept.reset();  // before the next: they share the shared tensors' memory
   if (is_new) {
@@ -163,18 +157,15 @@ Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
 void OpenSessions::start_workers_ahead(const Opening& opened) {
   constexpr int kAhead = 2;
   Opening next = opened;
-  for (int i = 0; i < kAhead && runtime_.worker.target == Target::cuda; ++i) {
+  for (int i = 0; i < kAhead; ++i) {
     next = after(next, options_.rounds_per_process);
-    workers_.start(RoundSession::options(runtime_, workloads_[workload_of(next)], draw_session(next).layout_seed));
+    workers_.start(RoundSession::options(runtime_, draw_session(next).layout_seed));
   }
 }
 
 void OpenSessions::close(std::size_t which) {
   const StageRange range("end of the worker");
-  // Host code could still write to the shared tensors, which the next session uses, until its process is gone.
-  if (!workloads_[which].has_host_code()) {
-    workers_.end(sessions_[which]->take_worker());
-  }
+  workers_.end(sessions_[which]->take_worker());
   sessions_[which].reset();
 }
 

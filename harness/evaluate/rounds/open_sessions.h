@@ -26,7 +26,7 @@ class NextTensors {
   NextTensors(const NextTensors&) = delete;
   NextTensors& operator=(const NextTensors&) = delete;
 
-  // Begins to lay out shared tensors, unless a candidate's code shares the CPUs with this or memory is scarce.
+  // Begins to lay out shared tensors, unless memory is scarce.
   void start(const TimedWorkload& workload, const SessionDraw& draw);
   // Returns the shared tensors that start() began with the same workload and draw, else new ones: two sets of inputs
   // from the pool, poisoned outputs, scratch for either slot.
@@ -59,7 +59,7 @@ class OpenSessions {
   bool is_last_round() const { return age_ + 1 == options_.rounds_per_process; }
   // Returns the session of this round: in a new process, or in the open one for a later round.
   Result<RoundSession*> open(std::size_t which, Round& round);
-  // Ends the worker in the background, except when it has host code: then it has ended on return.
+  // Ends the worker in the background.
   void close(std::size_t which);
   // Drops a session that failed.
   void drop(std::size_t which) { sessions_[which].reset(); }

@@ -48,13 +48,8 @@ Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int bloc
   }
   const std::uint64_t coins =
       derive_seed(round_seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
-  std::array<std::size_t, 2> inputs{};
-  inputs.fill(unseen.back());
+  const std::size_t inputs = unseen.back();
   unseen.pop_back();
-  if (session.workload().has_host_code() && !unseen.empty()) {
-    inputs.back() = unseen.back();
-    unseen.pop_back();
-  }
   return session.fresh_calls(inputs, static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
 }
 
@@ -134,25 +129,9 @@ Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& roun
     return measured.failure();
   }
   note_clock(round.environment, round.environment.sm_mhz_after, session.worker().state());
-  const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
-  const bool recorded = last && second_clock_.is_due(round.seed, which);
-  if (auto agreed =
-          recorded ? second_clock_.check(session, which, blocks, result, round, order_seed) : Result<Done>(Done{});
-      !agreed) {
-    return agreed.failure();
-  }
-  if (auto right = last ? session.calls_of_other_regime() : Result<Done>(Done{}); !right) {
-    return right.failure();
-  }
+  const bool last = sessions_.is_last_round();
   if (auto right = last ? session.calls_of_other_arm() : Result<Done>(Done{}); !right) {
     return right.failure();
-  }
-  {
-    const StageRange range("watch the code");
-    session.worker().freeze();
-    if (auto changed = session.worker().check_code()) {
-      return *changed;
-    }
   }
   if (session.is_new_process()) {
     round.environment.process_start_s = session.worker().start_seconds();
@@ -171,11 +150,9 @@ Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t whic
                                          std::uint64_t order_seed, int blocks, RoundWorkload& result) {
   std::vector<std::size_t> unseen = session.unseen();
   const bool costly = session.workload().pool.size() == kFewestSets;
-  // Of those that host code is called on, each arm gets its own.
-  const int turns =
-      session.workload().has_host_code() ? (static_cast<int>(unseen.size()) + 1) / 2 : static_cast<int>(unseen.size());
-  const Inspections inspections = draw_inspections(derive_seed(round.seed, "verification", which), blocks, turns,
-                                                   costly && guard_is_on(Guard::fresh_inputs));
+  const Inspections inspections =
+      draw_inspections(derive_seed(round.seed, "verification", which), blocks, static_cast<int>(unseen.size()),
+                       costly && guard_is_on(Guard::fresh_inputs));
   for (int index = 0; index < blocks; ++index) {
     int verify = -1;
     for (const Verification& one : inspections.at_timed) {
@@ -194,10 +171,6 @@ Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t whic
     }
   }
   return Done{};
-}
-
-std::string RoundRunner::second_clock() const {
-  return runtime_.worker.target == Target::cuda ? second_clock_.in_words() : "";
 }
 
 Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {

@@ -12,7 +12,6 @@
 #include "harness/evaluate/rounds/host_rounds.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/evaluate/rounds/open_sessions.h"
-#include "harness/evaluate/rounds/second_clock.h"
 #include "harness/evaluate/rounds/session.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
@@ -27,8 +26,6 @@ class RoundRunner {
 
   // A Failure names the arm that misbehaved: slot 0 is the incumbent, slot 1 the candidate, -1 unknown.
   Result<Round> run(RoundStage stage, int index);
-  // Describes the second clock of a GPU in the rounds so far; empty on target host.
-  std::string second_clock() const;
   // Target cuda: calls in a sample of each workload, as the first round fixed them.
   const std::vector<int>& repetitions() const { return repetitions_; }
   // Target host: the windows of each workload, as the first round fixed them.
@@ -55,7 +52,6 @@ class RoundRunner {
   CachePolicy cache_;
   std::vector<int> repetitions_;  // fixed in the first round, 0 before
   RoundOptions options_;
-  SecondClock second_clock_;
   OpenSessions sessions_;           // target cuda
   std::optional<HostRounds> host_;  // target host
 };

@@ -42,12 +42,10 @@ RoundSession::RoundSession(const Runtime& runtime, const TimedWorkload& workload
   lay_out_code(runtime);
 }
 
-WorkerOptions RoundSession::options(const Runtime& runtime, const TimedWorkload& workload, std::uint64_t layout_seed) {
+WorkerOptions RoundSession::options(const Runtime& runtime, std::uint64_t layout_seed) {
   WorkerOptions options = runtime.worker;
   options.layout_seed = derive_seed(layout_seed, "environment");
-  if (options.target == Target::cuda && !workload.has_host_code()) {
-    options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=1");
-  }
+  options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=1");
   return options;
 }
 
@@ -117,8 +115,6 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
   RunRequest request = block_request(kind, order_seed, which, index, repetitions);
   request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
-  // Warming up takes up to a thousand short samples, and every pause is an exchange of messages.
-  request.pause_each = timed_.has_host_code() && kind == BlockKind::timed;
   const auto samples = take(request);
   if (!samples) {
     return samples.failure();
@@ -134,8 +130,7 @@ Result<std::vector<RawSample>> RoundSession::batch(int slot, int samples, int re
   RunRequest request{.order = std::vector<int>(static_cast<std::size_t>(samples), slot),
                      .repetitions = repetitions,
                      .cache = cache_,
-                     .verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1,
-                     .pause_each = timed_.has_host_code()};
+                     .verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1};
   for (int i = 0; i < samples; ++i) {
     request.sets.push_back(i % kSetsInRound);
   }
@@ -164,13 +159,15 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const int slot = request.order[at];
     const std::optional<int> to_check = worker_->inputs_unchanged() ? std::nullopt : std::optional(set);
     CallFindings findings;
-    auto wrong = inspect_call(*shared_tensors_, family_, inputs_at(index), whose(slot), to_check, threads_, &findings);
+    auto wrong =
+        inspect_call(*shared_tensors_, family_, *timed_.pool[index], whose(slot), to_check, threads_, &findings);
     looked_at_.insert(index);
     const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
     if (!of) {
       return std::nullopt;
     }
     wrong->slot = *of;
+    explain(*wrong, timed_.name, 0);
     wrong->evidence =
         fmt::format("{} of {} on {}: {}", what, arm(*of).configuration.label(), timed_.name, wrong->evidence);
     return wrong;
@@ -188,15 +185,19 @@ std::optional<Failure> RoundSession::check_floor(const RawSample& sample, int re
   return std::nullopt;
 }
 
-Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot) {
+// Both slots see the same inputs: no code runs between the calls that could search for them.
+Result<Done> RoundSession::fresh_calls(std::size_t inputs, int set, int first_slot) {
   const StageRange range("fresh inputs");
-  const std::array<int, 2> slots = {first_slot, 1 - first_slot};
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto called = timed_.has_host_code() ? fresh_call_of_host_code(inputs.at(i), set, slots.at(i))
-                                               : fresh_call_of_kernels(inputs.front(), set, slots.at(i), i == 0);
+  write_fresh(inputs, set);
+  for (const int slot : {first_slot, 1 - first_slot}) {
+    RunRequest request{
+        .order = {slot, slot}, .sets = {1 - set, set}, .repetitions = 1, .cache = cache_, .verify_after = 1};
+    refresh(request, set);
+    const auto called = take(request, kFreshCall);
     if (!called) {
-      return called;
+      return called.failure();
     }
+    fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
   }
   return Done{};
 }
@@ -204,7 +205,7 @@ Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs,
 void RoundSession::write_fresh(std::size_t inputs, int set) {
   draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
   worker_->freeze();
-  bring_inputs(runtime_, *shared_tensors_, set, inputs_at(inputs), threads_);
+  bring_inputs(runtime_, *shared_tensors_, set, *timed_.pool[inputs], threads_);
 }
 
 void RoundSession::refresh(RunRequest& request, int set) const {
@@ -212,84 +213,23 @@ void RoundSession::refresh(RunRequest& request, int set) const {
   request.refresh_from = shared_tensors_->layout().kept.at(static_cast<std::size_t>(set));
 }
 
-const CheckedInputs& RoundSession::inputs_at(std::size_t index) const {
-  return index < timed_.pool.size() ? *timed_.pool[index] : *timed_.other_regime;
-}
-
-Result<Done> RoundSession::calls_of_other_regime() {
-  const StageRange range("another regime");
-  if (timed_.other_regime == nullptr) {
-    return Done{};
-  }
-  return verified_calls(timed_.pool.size(), {0, 1},
-                        "call on '" + timed_.other_regime->inputs.regime + "' inputs behind the timed ones");
-}
-
 Result<Done> RoundSession::calls_of_other_arm() {
   const StageRange range("the other arm's outputs");
   for (const std::size_t index : std::exchange(looked_at_, {})) {
-    const auto witness = inputs_at(index).witness();
+    const auto witness = timed_.pool[index]->witness();
     if (witness == nullptr || witness->is_confirmed()) {
       continue;
     }
     const int slot = witness->of == whose(0) ? 1 : 0;
-    if (const auto called = verified_calls(index, {slot}, "call on inputs that the other arm was timed with");
-        !called) {
-      return called;
-    }
-  }
-  return Done{};
-}
-
-Result<Done> RoundSession::verified_calls(std::size_t inputs, const std::vector<int>& slots, const std::string& what) {
-  write_fresh(inputs, 0);
-  for (const int slot : slots) {
+    write_fresh(index, 0);
     RunRequest request{.order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0};
     refresh(request, 0);
+    const std::string what = "call on inputs that the other arm was timed with";
     if (const auto called = worker_->run(request, inspection(request, what)); !called) {
       return called.failure();
     }
   }
   return Done{};
-}
-
-// Both slots see the same inputs: no code runs between the calls that could search for them.
-Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write) {
-  if (write) {
-    write_fresh(inputs, set);
-  }
-  RunRequest request{
-      .order = {slot, slot}, .sets = {1 - set, set}, .repetitions = 1, .cache = cache_, .verify_after = 1};
-  refresh(request, set);
-  const auto called = take(request, kFreshCall);
-  if (!called) {
-    return called.failure();
-  }
-  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
-  return Done{};
-}
-
-// The call follows the writing at once, with none in between and no other slot's, in whose time a thread could work
-// ahead.
-Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, int slot) {
-  RunRequest request{.order = {slot}, .sets = {1 - set}, .repetitions = 1, .cache = cache_};
-  if (const auto warm = take(request, kFreshCall); !warm) {
-    return warm.failure();
-  }
-  write_fresh(inputs, set);
-  request.sets = {set};
-  request.verify_after = 0;
-  refresh(request, set);
-  const auto called = take(request, kFreshCall);
-  if (!called) {
-    return called.failure();
-  }
-  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
-  return Done{};
-}
-
-std::int64_t RoundSession::launches(int slot) const {
-  return std::ssize(arm(slot).build.plan.launches);
 }
 
 std::vector<std::size_t> RoundSession::unseen() const {

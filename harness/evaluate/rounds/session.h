@@ -26,9 +26,9 @@ class RoundSession {
   RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
                std::unique_ptr<SharedTensors> shared_tensors, std::unique_ptr<Worker> process, bool is_new);
 
-  // Options of a worker for a session with this layout. Device variants run on one stream: a context with one hardware
-  // queue is made in half the time (experiments/nvidia-h200/two-gpus.md), and a library's streams keep theirs.
-  static WorkerOptions options(const Runtime& runtime, const TimedWorkload& workload, std::uint64_t layout_seed);
+  // Options of a worker for a session with this layout. Kernels run on one stream: a context with one hardware queue is
+  // made in half the time (experiments/nvidia-h200/two-gpus.md).
+  static WorkerOptions options(const Runtime& runtime, std::uint64_t layout_seed);
 
   // Waits for the worker, loads both slots, attaches the tensors.
   Result<Done> prepare();
@@ -41,15 +41,10 @@ class RoundSession {
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
                       int verify_sample);
   // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
-  // right before, and on a GPU copied there anew for each slot. A call on the other set warms up what any call warms
-  // up: before the writing, where there is host code. `inputs` are those of the first slot and of the other; without
-  // host code both get the first. Nanoseconds of each slot go to fresh_ns().
-  Result<Done> fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot);
+  // right before, and copied to the GPU anew for each slot. A call on the other set warms up what any call warms up.
+  // Nanoseconds of each slot go to fresh_ns().
+  Result<Done> fresh_calls(std::size_t inputs, int set, int first_slot);
 
-  // Makes the last calls of a process: one of each slot on inputs of another regime, where the workload has one. They
-  // are verified and not timed, so that a candidate that detects the timed inputs and works only for them is wrong
-  // here.
-  Result<Done> calls_of_other_regime();
   // Calls the other arm where only one was looked at, untimed, so that all elements of both have been compared.
   Result<Done> calls_of_other_arm();
 
@@ -62,8 +57,6 @@ class RoundSession {
   Target target() const { return target_; }
   bool is_new_process() const { return new_process_; }
   bool candidate_in_slot0() const { return draw_.candidate_in_slot0; }
-  // Kernels that one call of the slot launches.
-  std::int64_t launches(int slot) const;
   // Inputs of the pool that are new to the session.
   std::vector<std::size_t> unseen() const;
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
@@ -75,14 +68,9 @@ class RoundSession {
   void lay_out_code(const Runtime& runtime);
   // Runs the timed request and keeps the samples.
   Result<std::vector<RawSample>> take(const RunRequest& request, const std::string& what = "timed call");
-  const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
   void write_fresh(std::size_t inputs, int set);
   // Has the last sample of the request see the inputs that write_fresh() brought.
   void refresh(RunRequest& request, int set) const;
-  // One call of each of the slots, verified and not timed.
-  Result<Done> verified_calls(std::size_t inputs, const std::vector<int>& slots, const std::string& what);
-  Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
-  Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
   // Returns the check of the outputs of the sample that the request names.
   Inspect inspection(const RunRequest& request, const std::string& what);
   // A time below the floor is a Failure.
@@ -102,7 +90,7 @@ class RoundSession {
   TemporaryFolder linked_;
   std::array<Build, 2> builds_;  // of each slot, as they are loaded
   std::array<std::vector<double>, 2> fresh_;
-  std::set<std::size_t> looked_at_;  // inputs, as inputs_at() numbers them
+  std::set<std::size_t> looked_at_;  // inputs of the pool
 };
 
 // Converts the failure of a slot to that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.

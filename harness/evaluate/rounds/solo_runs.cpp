@@ -145,8 +145,7 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   }
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   RoundSession session(runtime_, workloads_[which], draw, plan_.cache, tensors_.take(workloads_[which], draw),
-                       std::make_unique<Worker>(RoundSession::options(runtime_, workloads_[which], draw.layout_seed)),
-                       true);
+                       std::make_unique<Worker>(RoundSession::options(runtime_, draw.layout_seed)), true);
   if (auto ready = session.prepare(); !ready) {
     return by_arm(ready.failure(), draw.candidate_in_slot0);
   }
@@ -156,10 +155,6 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   }
   if (auto right = session.calls_of_other_arm(); !right) {
     return by_arm(right.failure(), draw.candidate_in_slot0);
-  }
-  session.worker().freeze();
-  if (auto changed = session.worker().check_code()) {
-    return by_arm(*changed, draw.candidate_in_slot0);
   }
   return result;
 }

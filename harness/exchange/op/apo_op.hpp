@@ -107,8 +107,6 @@ inline void describe(int ordinal, KnownDevice& known) {
   if (ordinal == kHost) {
     known.model = cpu_model();
     known.device.model = known.model;
-    const table::Device* measured = table::find_device(known.model);
-    known.device = measured == nullptr ? known.device : *measured;
     return;
   }
 #ifdef APO_WITH_CUDA
@@ -327,6 +325,18 @@ APO_OP const char* apo_op_prepare(const std::int64_t* axes, int ordinal, apo_op:
 
 APO_OP const char* apo_op_folder(const apo_op::Prepared* prepared) {
   return prepared->choice->source_folder.data();
+}
+// What to say where the row was measured on another model; nullptr where there is nothing to say.
+APO_OP const char* apo_op_elsewhere(const apo_op::Prepared* prepared) {
+  const table::Choice& choice = *prepared->choice;
+  const table::Device& device = apo_op::device_at(prepared->ordinal);
+  if (!choice.evidence.measured || table::measured_on(choice, device)) {
+    return nullptr;
+  }
+  thread_local std::string text;
+  text = std::string(choice.variant) + " was " + std::string(choice.evidence.statement) + ", and this is " +
+         std::string(device.model) + ": 'apo export --torch' with --on-this-device judges it here";
+  return text.c_str();
 }
 APO_OP const char* apo_op_constants(const apo_op::Prepared* prepared) {
   return prepared->constants.c_str();

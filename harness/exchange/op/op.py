@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import torch
@@ -133,6 +134,7 @@ def table():
     for name, result, arguments in (
         ("prepare", ctypes.c_char_p, [pointer, ctypes.c_int, pointer]),
         ("folder", ctypes.c_char_p, [pointer]),
+        ("elsewhere", ctypes.c_char_p, [pointer]),
         ("constants", ctypes.c_char_p, [pointer]),
         ("capability", ctypes.c_int64, [pointer]),
         ("scratch", ctypes.c_int64, [pointer, ctypes.c_size_t]),
@@ -144,9 +146,9 @@ def table():
     return library
 
 
-def check(error, hint=""):
+def check(error):
     if error is not None:
-        raise RuntimeError(f"{FAMILY}: {error.decode()}{hint}")
+        raise RuntimeError(f"{FAMILY}: {error.decode()}")
 
 
 def check_input(tensor, spec, dtype, device):
@@ -218,8 +220,9 @@ class Prepared:
 
     def prepare_kernel(self, device):
         self.kernel = ctypes.c_void_p()
-        hint = f"\n'apo run {FAMILY} --workload NAME' measures more sizes; 'apo export --torch' with --fallback VARIANT serves sizes that were not measured"
-        check(table().apo_op_prepare(self.axes, device, ctypes.byref(self.kernel)), hint)
+        check(table().apo_op_prepare(self.axes, device, ctypes.byref(self.kernel)))
+        if (elsewhere := table().apo_op_elsewhere(self.kernel)) is not None:
+            warnings.warn(f"{FAMILY}: {elsewhere.decode()}", stacklevel=2)
         folder, constants = (of(self.kernel).decode() for of in (table().apo_op_folder, table().apo_op_constants))
         file = compile_kernel(folder, constants, table().apo_op_capability(self.kernel))
         check(table().apo_op_load(self.kernel, file.encode()))

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <span>
 
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -56,6 +58,36 @@ std::size_t behind_word(std::string_view source, std::size_t at) {
     ++at;
   }
   return at;
+}
+
+// Lines of the side of an #if that `known` leaves out become empty.
+std::string without_untaken_sides(std::string_view source, const Symbols& known) {
+  if (known.empty()) {
+    return std::string(source);
+  }
+  static const Pattern kIf(R"(\s*#\s*if\s+(!?)\s*([A-Za-z_]\w*)\s*)");
+  static const Pattern kDirective(R"(\s*#\s*(ifdef|ifndef|if|else|elif|endif)\b.*)");
+  std::vector<std::optional<bool>> taken;  // of each #if around the line; nullopt: both sides count
+  std::string text;
+  for (const std::string& line : split(source, '\n')) {
+    const auto directive = kDirective.match(line);
+    const std::string word = directive ? (*directive)[1] : "";
+    if (word.starts_with("if")) {
+      const auto condition = kIf.match(line);
+      const auto value = condition ? known.find((*condition)[2]) : known.end();
+      taken.push_back(value == known.end() ? std::nullopt
+                                           : std::optional((value->second != 0) == (*condition)[1].empty()));
+    } else if (!taken.empty() && word == "endif") {
+      taken.pop_back();
+    } else if (!taken.empty() && taken.back() && word == "else") {
+      taken.back() = !*taken.back();
+    } else if (!taken.empty() && word == "elif") {
+      taken.back() = std::nullopt;
+    }
+    const bool is_out = std::ranges::find(taken, std::optional(false)) != taken.end();
+    text += (is_out ? "" : line) + "\n";
+  }
+  return text;
 }
 
 std::vector<Token> tokens_of(std::string_view source) {
@@ -213,8 +245,9 @@ std::string FunctionText::signature() const {
   return name + "(" + join(texts, ", ") + ")";
 }
 
-std::vector<FunctionText> host_functions(std::string_view source) {
-  const std::vector<Token> all = tokens_of(source);
+std::vector<FunctionText> host_functions(std::string_view source, const Symbols& known) {
+  const std::string taken = without_untaken_sides(source, known);
+  const std::vector<Token> all = tokens_of(taken);
   const Tokens tokens = all;
   std::vector<FunctionText> functions;
   std::size_t begin = 0;  // of the declaration

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/expression/expression.h"
+
 namespace apo {
 
 struct Parameter {
@@ -25,7 +27,8 @@ struct FunctionText {
 };
 
 // Returns the functions with a body that stand in no class and no other function, kernels and device functions left
-// out. A guess by the text alone: macros are not expanded, and both sides of an #if count.
-std::vector<FunctionText> host_functions(std::string_view source);
+// out. A guess by the text alone: macros are not expanded, and both sides of an #if count unless its condition is the
+// name of one of `known`, or that name behind a '!'.
+std::vector<FunctionText> host_functions(std::string_view source, const Symbols& known = {});
 
 }  // namespace apo

@@ -201,24 +201,49 @@ void read_function(Variant& variant, const BlockLine& line) {
 }
 
 // Flags that read or write no file, and that leave the checks of a build alone.
-void read_flags(Variant& variant, const BlockLine& line) {
+void check_flag(const Variant& variant, const BlockLine& line, const std::string& flag) {
   static const Pattern kBoth(
       R"(-std=(c|gnu)\+\+[0-9a-z]{2}|-O([0-3]|fast)|-D[A-Za-z_][A-Za-z0-9_]*(=[A-Za-z0-9_.+-]*)?)");
   static const Pattern kHost(R"(-ffast-math|-f(no-)?(math-errno|associative-math|reciprocal-math|signed-zeros|)"
                              R"(trapping-math|finite-math-only|unroll-loops|strict-aliasing)|-ffp-contract=[a-z]+|)"
                              R"(-m[a-z0-9.=-]+)");
   static const Pattern kCuda(R"(--?(use_fast_math|extended-lambda|expt-relaxed-constexpr|maxrregcount=[0-9]{1,3}|)"
-                             R"((fmad|ftz|prec-div|prec-sqrt)=(true|false)))");
+                             R"((fmad|ftz|prec-div|prec-sqrt)=(true|false))|)"
+                             R"(--ptxas-options=(-O[0-3]|--?def-(load|store)-cache=[a-z]{2}|-d[ls]cm=[a-z]{2}|)"
+                             R"(--?allow-expensive-optimizations=(true|false)|--?register-usage-level=[0-9]{1,2}))");
   const bool cuda = variant.target == Target::cuda;
-  for (const std::string& flag : split_words(line.value)) {
-    if (!kBoth.matches(flag) && !(cuda ? kCuda : kHost).matches(flag)) {
-      line.fail(
-          "'" + flag + "' is not a flag that a variant may have on target " + std::string(to_string(variant.target)),
-          std::string("-std=c++17, -O2, -DNAME=VALUE") +
-              (cuda ? ", --use_fast_math, --maxrregcount=N, --fmad=false and their like"
-                    : ", -ffast-math, -funroll-loops, -mavx2 and their like"));
+  if (!kBoth.matches(flag) && !(cuda ? kCuda : kHost).matches(flag)) {
+    line.fail(
+        "'" + flag + "' is not a flag that a variant may have on target " + std::string(to_string(variant.target)),
+        std::string("-std=c++17, -O2, -DNAME=VALUE") +
+            (cuda ? ", --use_fast_math, --maxrregcount=N, --fmad=false, -Xptxas -O2 and their like"
+                  : ", -ffast-math, -funroll-loops, -mavx2 and their like"));
+  }
+}
+
+// "FLAG ..." or "FLAG ... when=E". Two words are one flag after -Xptxas, which NVRTC has in the long form alone.
+void read_flags(Variant& variant, const BlockLine& line) {
+  static const Pattern kForm(R"((.*?)(?:\s+when=(.*))?)");
+  static const Pattern kTunable(R"(\{[A-Za-z_][A-Za-z0-9_]*\})");
+  const auto parts = kForm.match(line.value);
+  const std::string when = trim((*parts)[2]);
+  std::string prefix;
+  for (const std::string& word : split_words((*parts)[1])) {
+    if (word == "-Xptxas" && variant.target == Target::cuda) {
+      prefix = "--ptxas-options=";
+      continue;
     }
-    variant.flags.push_back(flag);
+    const std::string flag = std::exchange(prefix, "") + word;
+    const std::string with_values = kTunable.replace(flag, "1");
+    check_flag(variant, line, with_values);
+    if (when.empty() && with_values == flag) {
+      variant.flags.push_back(flag);
+    } else {
+      variant.tuned_flags.push_back({.text = flag, .when = when});
+    }
+  }
+  if (!prefix.empty()) {
+    line.fail("-Xptxas has no option behind it", "e.g. '// apo:flags -Xptxas -O2'");
   }
 }
 
@@ -248,7 +273,17 @@ void read_ffi(Variant& variant, const BlockLine& line) {
   variant.function = words.size() == 2 ? words[1] : "";
 }
 
-constexpr std::array<BlockKey<Variant>, 16> kKeys = {{{"variant", false, read_variant},
+// "softmax.record"
+void read_record(Variant& variant, const BlockLine& line) {
+  static const Pattern kRecord(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.record)");
+  if (!kRecord.matches(line.value) || variant.target != Target::cuda) {
+    line.fail("'" + line.value + "' is not a record beside the file, for target cuda",
+              "'apo record --kernel NAME -- COMMAND' writes one with its variant");
+  }
+  variant.object = line.value;
+}
+
+constexpr std::array<BlockKey<Variant>, 17> kKeys = {{{"variant", false, read_variant},
                                                       {"target", false, read_target},
                                                       {"technique", true, read_technique},
                                                       {"parent", false, read_parent},
@@ -263,7 +298,8 @@ constexpr std::array<BlockKey<Variant>, 16> kKeys = {{{"variant", false, read_va
                                                       {"include", true, read_include},
                                                       {"flags", true, read_flags},
                                                       {"function", false, read_function},
-                                                      {"ffi", false, read_ffi}}};
+                                                      {"ffi", false, read_ffi},
+                                                      {"record", false, read_record}}};
 
 // `line`: the one that names the variant, or the first of the file.
 void check_identity(const Variant& variant, const BlockLine& line) {
@@ -322,7 +358,7 @@ Variant with_headers(Read read, std::vector<SourceFile> headers) {
                       "give the variant another name: its apo:variant line, or that of its file");
     }
   }
-  if (!variant.object.empty()) {  // whose symbols tell
+  if (!variant.object.empty() && !is_recorded(variant)) {  // whose symbols tell
     const SourceFile& object = object_of(variant);
     variant.function =
         ffi_function(object.text, object.path.empty() ? object.name : object.path, variant.function, variant.family);
@@ -351,7 +387,7 @@ SourceFile load_object(const Variant& variant) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::is_regular_file(status)) {
     throw UserError(variant.path + ": there is no object '" + variant.object + "' beside the file",
-                    "put the shared object that its apo:ffi line names there");
+                    "put what its apo:ffi or apo:record line names there");
   }
   check_size(path.string(), status, kMaxObjectBytes);
   return {.name = variant.object, .text = read_file(path), .path = path.string()};
@@ -396,8 +432,10 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   const std::string text = given.empty() ? read_file(path) : given;
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   if (fs::path(path).extension() == ".py" && !is_python(text)) {
-    throw UserError("'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
-                    "begin it with '# apo:launch KERNEL grid=BLOCKS'");
+    throw UserError(
+        "'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
+        "begin it with '# apo:launch KERNEL grid=BLOCKS'; other Python, as a ModelNew of KernelBench, cannot be "
+        "judged yet: bring its kernel as a .cu, .cpp or Triton file");
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;

@@ -37,9 +37,10 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   scratch NAME BYTES-EXPRESSION [when=E]        E over tunables: there is no such buffer where it is 0
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   include FOLDER | cccl           of other people's headers (headers.h); may repeat
-//   flags -std=c++17 --use_fast_math -DNAME=VALUE      of the compiler, a short list of them; may repeat
+//   flags -std=c++17 --maxrregcount={TUNABLE} [when=E] of the compiler, a short list of them; may repeat
 //   function NAME [PARAMETER=E ...] [setup=NAME]       the plain function that is called (plain_call.h)
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
+//   record CALL.record              the file beside it that 'apo record' wrote: its operations are launched
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
 //   launch KERNEL grid=E[,E[,E]] [args=NAME|BUFFER:TYPE|E|C,...] [warps=E] [stages=E] [when=E] [CONSTEXPR=E|C ...]
 //                                   of a Triton kernel; C is a constant of Python's (is_python_constant)

@@ -51,6 +51,12 @@ class Checker {
       check_triton();
       return;
     }
+    for (const TunedFlag& flag : variant_.tuned_flags) {
+      check_when("flags", 0, flag.when);
+      for (const std::string& name : tunables_in(flag)) {
+        check_when("flags", 0, name);
+      }
+    }
     check_form();
     for (std::size_t i = 0; i < variant_.launches.size(); ++i) {
       check_launch(variant_.launches[i], i);
@@ -150,10 +156,10 @@ class Checker {
                                      {"launch", variant_.launches.size()},
                                      {"link", variant_.libraries.size()},
                                      {"include", variant_.includes.size()},
-                                     {"flags", variant_.flags.size()},
+                                     {"flags", variant_.flags.size() + variant_.tuned_flags.size()},
                                      {"function", has_function() ? std::size_t{1} : 0}}) {
       if (lines > 0) {
-        fail(key, 0, "an apo:ffi line excludes this one",
+        fail(key, 0, fmt::format("an apo:{} line excludes this one", is_recorded(variant_) ? "record" : "ffi"),
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }
@@ -192,7 +198,7 @@ class Checker {
     }
     for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
                                      {"include", !variant_.includes.empty()},
-                                     {"flags", !variant_.flags.empty()},
+                                     {"flags", !variant_.flags.empty() || !variant_.tuned_flags.empty()},
                                      {"function", has_function()},
                                      {"ffi", !variant_.object.empty()}}) {
       if (given) {
@@ -304,6 +310,8 @@ bool is_read(const Variant& variant, const std::string& tunable) {
   const auto reads = [&](const std::string& text) { return has_word(text, tunable); };
   return std::ranges::any_of(all_sources(variant),
                              [&](const SourceFile& file) { return reads(code_of(variant, file)); }) ||
+         std::ranges::any_of(variant.tuned_flags,
+                             [&](const TunedFlag& flag) { return reads(flag.text) || reads(flag.when); }) ||
          std::ranges::any_of(variant.arguments, [&](const auto& one) { return reads(one.second); }) ||
          std::ranges::any_of(variant.launches, [&](const Launch& launch) {
            return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/pattern.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -73,12 +74,35 @@ Variant as_set(const Variant& variant, const Settings& settings) {
   const auto is_out = [&](const std::string& when) { return !when.empty() && evaluate(when, symbols) == 0; };
   Variant set = variant;
   set.techniques = techniques_of(variant, resolved);
+  for (Tunable& tunable : set.tunables) {
+    if (!tunable.technique.empty()) {
+      tunable.values = {resolved.at(tunable.name)};
+    }
+  }
   std::erase_if(set.scratch, [&](const ScratchBuffer& buffer) { return is_out(buffer.when); });
   std::erase_if(set.launches, [&](const Launch& launch) {
     const auto when = launch.attributes.find("when");
     return when != launch.attributes.end() && is_out(when->second);
   });
+  for (const TunedFlag& flag : std::exchange(set.tuned_flags, {})) {
+    if (!is_out(flag.when)) {
+      std::string text = flag.text;
+      for (const std::string& name : tunables_in(flag)) {
+        text = replace_all(text, "{" + name + "}", std::to_string(resolved.at(name)));
+      }
+      set.flags.push_back(text);
+    }
+  }
   return set;
+}
+
+std::vector<std::string> tunables_in(const TunedFlag& flag) {
+  static const Pattern kInBraces(R"(\{([A-Za-z_][A-Za-z0-9_]*)\})");
+  std::vector<std::string> names;
+  for (const PatternMatch& match : kInBraces.all(flag.text)) {
+    names.push_back(match[1]);
+  }
+  return names;
 }
 
 const std::vector<std::string>& device_fact_names() {

@@ -14,9 +14,12 @@ namespace apo {
 // that is not in its list.
 Settings resolve_settings(const Variant& variant, const Settings& given);
 
-// The variant as `settings` make it, which may leave out defaults: with the techniques of the toggles that are on, and
-// with those launches and scratch buffers alone whose `when` holds.
+// The variant as `settings` make it, which may leave out defaults: with the techniques of the toggles that are on and
+// the one value of each toggle, with those launches and scratch buffers alone whose `when` holds, and with such tuned
+// flags among its flags.
 Variant as_set(const Variant& variant, const Settings& settings);
+// The names in braces of the flag's text.
+std::vector<std::string> tunables_in(const TunedFlag& flag);
 
 // The symbols that the expressions of `variant` may use: axes, tunables, and on cuda the facts of the device.
 std::vector<std::string> symbol_names(const Family& family, const Variant& variant);

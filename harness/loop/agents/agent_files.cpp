@@ -202,7 +202,8 @@ std::vector<AgentFile> write_agent_files(const fs::path& project, const fs::path
     return replace_all(read_file(home / "examples" / "agent" / name), "./apo ", command + " ");
   };
   const std::vector<AgentClient> chosen = clients_named(clients);
-  std::vector<AgentFile> files = {create(project, "AGENTS.md", text_of("AGENTS.md"))};
+  std::vector<AgentFile> files = {create(project, "AGENTS.md", text_of("AGENTS.md")),
+                                  create(project, ".apo/.gitignore", "/cache/\n*.lock\n*.db-shm\n*.db-wal\n")};
   for (const AgentClient& client : chosen) {
     if (*client.skills != '\0') {
       files.push_back(create(project, std::string(client.skills) + "/apo/SKILL.md", text_of("SKILL.md")));

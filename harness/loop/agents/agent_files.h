@@ -46,9 +46,9 @@ struct AgentFile {
   std::string text = {};  // of to_add
 };
 
-// AGENTS.md, the skill and the configuration of each client in `clients`; all of them when it is empty. Nothing that
-// exists is overwritten. `home` holds the texts, `command` starts apo. Throws UserError with "did you mean" for an
-// unknown client, and EnvironmentError where a file cannot be written.
+// AGENTS.md, .apo/.gitignore, the skill and the configuration of each client in `clients`; all of them when it is
+// empty. Nothing that exists is overwritten. `home` holds the texts, `command` starts apo. Throws UserError with "did
+// you mean" for an unknown client, and EnvironmentError where a file cannot be written.
 std::vector<AgentFile> write_agent_files(const std::filesystem::path& project, const std::filesystem::path& home,
                                          const std::vector<std::string>& clients, const std::string& command);
 

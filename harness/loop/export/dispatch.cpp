@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/incumbents.h"
@@ -31,10 +32,21 @@ std::string statement_of(const DispatchRow& row) {
   if (!row.measured) {
     return "unmeasured, correct by apo:requires" + tolerance;
   }
-  return "measured" + tolerance + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
+  return "measured on " + row.measured->machine.model + tolerance +
+         (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
          (row.unchecked ? ", and not verified at all sizes of the region" : "") +
          (row.refused ? fmt::format(", and refused by its application in comparison c{}", row.refused->comparison)
                       : "");
+}
+
+std::vector<const DispatchRow*> all_rows(const DispatchTable& table) {
+  std::vector<const DispatchRow*> rows;
+  const auto add = [&](const DispatchRow& row) { rows.push_back(&row); };
+  for (const DispatchDevice& device : table.devices) {
+    std::ranges::for_each(device.rows, add);
+  }
+  std::ranges::for_each(table.fallbacks, add);
+  return rows;
 }
 
 Ratio ratio_of(const DispatchEvidence& evidence) {
@@ -44,12 +56,6 @@ Ratio ratio_of(const DispatchEvidence& evidence) {
 }
 
 namespace {
-
-std::size_t place_of(const Family& family, const std::string& workload_class) {
-  const auto found = std::find_if(family.classes.begin(), family.classes.end(),
-                                  [&](const WorkloadClass& one) { return one.name == workload_class; });
-  return static_cast<std::size_t>(found - family.classes.begin());
-}
 
 DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool stood) {
   const Experiment experiment = load_experiment(journal, incumbent.experiment, Detail::summary);
@@ -75,6 +81,21 @@ std::int64_t static_shared(const Build& build) {
   return found == build.resources.end() ? 0 : found->second;
 }
 
+// A row can serve what its code was measured on: a GPU of the same compute capability, any CPU, for which its source is
+// compiled. An unmeasured one can serve what its target allows.
+std::string devices_of(const Variant& variant, const Machine* measured) {
+  if (variant.target == Target::host) {
+    return "compute_capability == 0";
+  }
+  if (measured != nullptr) {
+    const DeviceFacts facts = device_facts(*measured);
+    return fmt::format("compute_capability == {}", 10 * facts.major + facts.minor);
+  }
+  const bool special = !variant.arch.empty() && variant.arch.back() > '9';  // sm_90a: 9.0 and nothing else
+  return fmt::format("compute_capability {} {}", special ? "==" : ">=",
+                     variant.arch.empty() ? "1" : variant.arch.substr(3, variant.arch.size() - 3 - (special ? 1 : 0)));
+}
+
 // The row, or why there is none.
 std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, const Incumbent& incumbent, bool stood,
                                         bool unchecked, std::string& why) {
@@ -94,13 +115,19 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   }
   const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
   const std::int64_t shared = static_shared(evidence.build);
+  std::string devices = devices_of(*variant, &evidence.machine);
   return DispatchRow{.workload_class = incumbent.workload_class,
                      .region = std::move(region.expression),
+                     .devices = std::move(devices),
                      .variant = as_set(*variant, settings),
                      .settings = settings,
                      .static_shared_bytes = shared,
                      .measured = std::move(evidence),
                      .unchecked = region.unchecked};
+}
+
+bool decided(const Judgement& judgement) {
+  return judgement.verdict == Verdict::accepted || judgement.reason == Reason::regression;
 }
 
 struct ClassRows {
@@ -159,36 +186,70 @@ struct ClassReader {
         add_answer(found, family, one.incumbent, one.stood, "at " + one.workload + " ");
       }
     }
-    for (DispatchRow& row : found.rows) {
+    leave_sizes(family, found.rows);
+    return found;
+  }
+
+  static void leave_sizes(const Family& family, std::vector<DispatchRow>& rows) {
+    for (DispatchRow& row : rows) {
       row.nearest_only = true;
     }
-    leave_sizes_to_nearer_rows(family, found.rows);
-    return found;
+    leave_sizes_to_nearer_rows(family, rows);
+  }
+
+  // The rows that the machine has by repetitions of the judgements of `rows`; none unless each was decided there.
+  std::vector<DispatchRow> rows_again(const Family& family, const Incumbent& of_class, const std::string& machine,
+                                      const std::vector<DispatchRow>& rows) const {
+    std::vector<DispatchRow> result;
+    for (const DispatchRow& row : rows) {
+      const std::map<std::string, Experiment> all = judged_again(journal, row.measured->experiment);
+      const auto found = all.find(machine);
+      if (found == all.end() || !decided(*found->second.judgement)) {
+        return {};
+      }
+      const Experiment& again = found->second;
+      const bool stood = again.judgement->verdict != Verdict::accepted;
+      const Incumbent there{.family = family.name,
+                            .workload_class = of_class.workload_class,
+                            .machine = machine,
+                            .configuration = stood ? again.incumbent : again.candidate,
+                            .source_hash = stood ? again.incumbent_source_hash : again.candidate_source_hash,
+                            .experiment = again.id,
+                            .since = again.finished_at};
+      std::string why;
+      if (std::optional<DispatchRow> one = measured_row(journal, family, there, stood, request.unchecked, why)) {
+        result.push_back(*std::move(one));
+      }
+    }
+    if (result.size() > 1) {
+      leave_sizes(family, result);
+    }
+    return result;
+  }
+
+  // Machines without an incumbent of their own in the class on which its first row was judged again.
+  std::vector<std::string> machines_again(const Incumbent& of_class, const std::vector<DispatchRow>& rows) const {
+    std::vector<std::string> machines;
+    if (!rows.empty()) {
+      for (const auto& [machine, again] : judged_again(journal, rows.front().measured->experiment)) {
+        if (!find_incumbent(journal, of_class.family, of_class.workload_class, machine)) {
+          machines.push_back(machine);
+        }
+      }
+    }
+    return machines;
   }
 };
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
-  for (DispatchTable& table : dispatch.tables) {
-    if (table.family == &family) {
-      return table;
-    }
-  }
-  return dispatch.tables.emplace_back(DispatchTable{.family = &family, .devices = {}});
+  const auto found = std::ranges::find(dispatch.tables, &family, &DispatchTable::family);
+  return found != dispatch.tables.end() ? *found : dispatch.tables.emplace_back(DispatchTable{.family = &family});
 }
 
 DispatchDevice& device_of(DispatchTable& table, const Machine& machine) {
-  for (DispatchDevice& device : table.devices) {
-    if (device.machine.id == machine.id) {
-      return device;
-    }
-  }
-  return table.devices.emplace_back(DispatchDevice{.machine = machine, .rows = {}});
-}
-
-bool has_measured_row(const DispatchTable& table) {
-  return std::ranges::any_of(table.devices, [](const DispatchDevice& device) {
-    return std::ranges::any_of(device.rows, [](const DispatchRow& row) { return row.measured.has_value(); });
-  });
+  const auto found = std::ranges::find(
+      table.devices, machine.id, [](const DispatchDevice& device) -> const std::string& { return device.machine.id; });
+  return found != table.devices.end() ? *found : table.devices.emplace_back(DispatchDevice{.machine = machine});
 }
 
 DispatchRow fallback_row(const Family& family, const Variant& variant, const Settings& settings) {
@@ -199,43 +260,23 @@ DispatchRow fallback_row(const Family& family, const Variant& variant, const Set
   }
   return {.workload_class = "",
           .region = family.legal,
+          .devices = devices_of(variant, nullptr),
           .variant = as_set(variant, settings),
           .settings = resolve_settings(variant, settings),
           .static_shared_bytes = 0,
           .measured = {}};
 }
 
-// For every device of the family's table; where nothing of the family was accepted, for every device of the journal.
 void add_fallback(Dispatch& dispatch, const Catalogue& catalogue, const std::string& text,
-                  const std::vector<Machine>& machines, const std::string& only_family) {
+                  const std::string& only_family) {
   const Configuration configuration = catalogue.configuration(text);
   const Variant& variant = catalogue.get(configuration.variant);
   const Family* family = find_family(variant.family);
-  const bool is_wanted = family != nullptr && (only_family.empty() || only_family == variant.family);
-  const auto is_its = [&](const DispatchTable& table) { return table.family == family; };
-  const bool was_accepted = std::ranges::any_of(
-      dispatch.tables, [&](const DispatchTable& table) { return is_its(table) && has_measured_row(table); });
-  bool used = false;
-  for (const Machine& machine : machines) {
-    if (is_wanted && machine.target == variant.target && !was_accepted) {
-      device_of(table_of(dispatch, *family), machine);
-    }
+  if (family == nullptr || (!only_family.empty() && only_family != variant.family)) {
+    throw UserError("--fallback " + text + " fits no exported table: it is for family " + variant.family,
+                    "export that family, or drop the option");
   }
-  for (DispatchTable& table : dispatch.tables) {
-    for (DispatchDevice& device : table.devices) {
-      if (is_its(table) && device.machine.target == variant.target) {
-        device.rows.push_back(fallback_row(*family, variant, configuration.settings));
-        used = true;
-      }
-    }
-  }
-  if (!used) {
-    const std::string target(to_string(variant.target));
-    throw UserError(
-        "--fallback " + text + " fits no exported table: it is for family " + variant.family + " and target " + target,
-        is_wanted ? "the journal knows no device of target " + target + ": 'apo run' on one first, or drop the option"
-                  : "export that family, or drop the option");
-  }
+  table_of(dispatch, *family).fallbacks.push_back(fallback_row(*family, variant, configuration.settings));
 }
 
 std::string newest(const DispatchDevice& device) {
@@ -249,8 +290,8 @@ std::string newest(const DispatchDevice& device) {
 void put_in_order(Dispatch& dispatch) {
   for (DispatchTable& table : dispatch.tables) {
     for (DispatchDevice& device : table.devices) {
-      std::stable_sort(device.rows.begin(), device.rows.end(), [&](const DispatchRow& a, const DispatchRow& b) {
-        return place_of(*table.family, a.workload_class) < place_of(*table.family, b.workload_class);
+      std::ranges::stable_sort(device.rows, {}, [&](const DispatchRow& row) {
+        return std::ranges::find(table.family->classes, row.workload_class, &WorkloadClass::name);
       });
     }
     std::stable_sort(table.devices.begin(), table.devices.end(), [](const DispatchDevice& a, const DispatchDevice& b) {
@@ -287,28 +328,40 @@ void put_in_order(Dispatch& dispatch) {
 
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request) {
   Dispatch dispatch;
-  std::vector<Machine> machines;
   std::set<std::string> known_devices;
   bool known = false;
+  const auto is_wanted = [&](const Machine& machine) {
+    known_devices.insert({machine.id, machine.model});
+    const bool wanted = request.device.empty() || request.device == machine.id || request.device == machine.model;
+    known = known || wanted;
+    return wanted;
+  };
+  const auto add = [&](const Family& family, const Machine& machine, const std::vector<DispatchRow>& rows) {
+    if (!rows.empty()) {
+      std::vector<DispatchRow>& all = device_of(table_of(dispatch, family), machine).rows;
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+  };
   const ClassReader reader{journal, request, refusals_in(journal)};
   for (const Incumbent& incumbent : all_incumbents(journal)) {
     const Machine machine = *find_machine(journal, incumbent.machine);
-    known_devices.insert({machine.id, machine.model});
-    const bool this_device = request.device.empty() || request.device == machine.id || request.device == machine.model;
-    known = known || this_device;
-    if (this_device && std::ranges::find(machines, machine.id, &Machine::id) == machines.end()) {
-      machines.push_back(machine);
-    }
-    if (!this_device || (!request.family.empty() && incumbent.family != request.family)) {
+    const bool this_device = is_wanted(machine);
+    if (!request.family.empty() && incumbent.family != request.family) {
       continue;
     }
     const Family* family = find_family(incumbent.family);
     const ClassRows found = family == nullptr
                                 ? ClassRows{.gaps = {"this program does not know the family: load it with --families"}}
                                 : reader.rows_of_class(*family, incumbent);
-    for (const DispatchRow& row : found.rows) {
-      device_of(table_of(dispatch, *family), machine).rows.push_back(row);
+    for (const std::string& other : reader.machines_again(incumbent, found.rows)) {
+      if (const Machine there = *find_machine(journal, other); is_wanted(there)) {
+        add(*family, there, reader.rows_again(*family, incumbent, other, found.rows));
+      }
     }
+    if (!this_device) {
+      continue;
+    }
+    add(*family, machine, found.rows);
     dispatch.refused.insert(dispatch.refused.end(), found.refused.begin(), found.refused.end());
     for (const std::string& why : found.gaps) {
       dispatch.gaps.push_back({incumbent.family, incumbent.workload_class, incumbent.machine, why});
@@ -325,7 +378,7 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   }
   put_in_order(dispatch);
   for (const std::string& fallback : request.fallbacks) {
-    add_fallback(dispatch, catalogue, fallback, machines, request.family);
+    add_fallback(dispatch, catalogue, fallback, request.family);
   }
   std::ranges::sort(dispatch.tables, {}, [](const DispatchTable& table) { return table.family->name; });
   return dispatch;

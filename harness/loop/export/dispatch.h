@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/core/records/records.h"
 #include "harness/implement/variant/catalogue.h"
 #include "harness/loop/export/refusal.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/facts/incumbents.h"
 #include "kernels/family.h"
 
@@ -34,6 +37,7 @@ struct DispatchEvidence {
 struct DispatchRow {
   std::string workload_class;  // "" for a fallback
   std::string region;          // an integer expression over the axes; of a measured row within the verified sizes
+  std::string devices = "1";   // the devices that it can serve: one over compute_capability, which is 0 on a CPU
   Variant variant;
   Settings settings;                         // all of its tunables
   std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
@@ -48,13 +52,20 @@ Configuration configuration_of(const DispatchRow& row);
 
 struct DispatchDevice {
   Machine machine;
-  std::vector<DispatchRow> rows;  // the first that serves a size is taken; fallbacks come last
+  std::vector<DispatchRow> rows;  // measured there, or on it again
 };
 
+// Of the rows that can serve a device and a size, those measured on this very device come first, then those of another
+// of its model, of another model, and fallbacks; of these the first in the table. detail::nearness of the header
+// decides.
 struct DispatchTable {
   const Family* family = nullptr;
   std::vector<DispatchDevice> devices;  // none without rows; of several of one model the newest measurement is first
+  std::vector<DispatchRow> fallbacks;
 };
+
+// Returns the rows of all devices and the fallbacks.
+std::vector<const DispatchRow*> all_rows(const DispatchTable& table);
 
 // An incumbent without a row, and the reason.
 struct DispatchGap {
@@ -77,7 +88,7 @@ struct Dispatch {
   std::vector<RefusedIncumbent> refused;
 };
 
-// Returns the evidence of a row in words, for example "measured".
+// Returns the evidence of a row in words, for example "measured on NVIDIA H200".
 std::string statement_of(const DispatchRow& row);
 
 struct Ratio {
@@ -91,13 +102,23 @@ Ratio ratio_of(const DispatchEvidence& evidence);
 struct DispatchRequest {
   std::string family;                  // "" = all
   std::string device;                  // Machine::id or model; "" = all
-  std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family, if any
+  std::vector<std::string> fallbacks;  // configurations, in order
   bool refused = false;                // also what its application refused
   bool unchecked = false;              // measured rows serve their whole class, beyond the sizes that were verified
 };
 
+// What was accepted on a device, and what was judged again on another one where that decided every row of a class.
 // Throws UserError when nothing was accepted and there is no fallback, with the command that changes that.
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request);
+
+// ---- rows for another device (judged_again.cpp)
+
+// Returns the newest repetition of a judgement as a whole on each machine, by Machine::id.
+std::map<std::string, Experiment> judged_again(Journal& journal, std::int64_t original);
+
+// Judges again, on this machine, the rows that were measured elsewhere, but for those of which the journal has that
+// already. What cannot run here is said and left out; throws EnvironmentError where nothing of the table can.
+void judge_on_this_machine(Workspace& workspace, Journal& journal, const Dispatch& dispatch, Observer& observer);
 
 // ---- the sizes that a row serves (dispatch_region.cpp)
 

@@ -29,30 +29,29 @@ std::string source_folder(const DispatchRow& row) {
 
 std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
   std::vector<NamedText> files;
-  for (const DispatchDevice& device : table.devices) {
-    for (const DispatchRow& row : device.rows) {
-      const std::filesystem::path folder = source_folder(row);
-      const auto letter_is_plain = [](char letter) {
-        return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-      };
-      if (!std::all_of(row.variant.name.begin(), row.variant.name.end(), letter_is_plain)) {
-        throw UserError("variant '" + row.variant.id() + "' cannot be written to a file of its name");
-      }
-      const std::filesystem::path path = folder / source_file(row);
-      if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
-        continue;
-      }
-      if (std::ranges::any_of(row.variant.headers, [](const SourceFile& file) { return is_binary(file.text); })) {
-        throw UserError("variant '" + row.variant.id() + "' is a shared object and has no source to export",
-                        "'apo export --dispatch' without --with-sources writes the table: ship the object itself");
-      }
-      check_headers(row.variant.headers, "journal:" + row.variant.id(), row.variant.family);
-      files.push_back({path, row.variant.source});
-      for (const SourceFile& header : row.variant.headers) {
-        files.push_back({folder / header.name, header.text});
-      }
-      files.push_back({folder / args_header_name(*table.family), exported_args_header(*table.family, row.variant)});
+  for (const DispatchRow* row : all_rows(table)) {
+    const Variant& variant = row->variant;
+    const std::filesystem::path folder = source_folder(*row);
+    const auto letter_is_plain = [](char letter) {
+      return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+    };
+    if (!std::all_of(variant.name.begin(), variant.name.end(), letter_is_plain)) {
+      throw UserError("variant '" + variant.id() + "' cannot be written to a file of its name");
     }
+    const std::filesystem::path path = folder / source_file(*row);
+    if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
+      continue;
+    }
+    if (std::ranges::any_of(variant.headers, [](const SourceFile& file) { return is_binary(file.text); })) {
+      throw UserError("variant '" + variant.id() + "' is a shared object and has no source to export",
+                      "'apo export --dispatch' without --with-sources writes the table: ship the object itself");
+    }
+    check_headers(variant.headers, "journal:" + variant.id(), variant.family);
+    files.push_back({path, variant.source});
+    for (const SourceFile& header : variant.headers) {
+      files.push_back({folder / header.name, header.text});
+    }
+    files.push_back({folder / args_header_name(*table.family), exported_args_header(*table.family, variant)});
   }
   return files;
 }
@@ -92,6 +91,7 @@ Document row_document(const Family& family, const DispatchRow& row) {
   }
   return {{"class", row.workload_class.empty() ? Document(nullptr) : Document(row.workload_class)},
           {"region", row.region},
+          {"devices", row.devices},
           {"requires", row.variant.requires_expression},
           {"configuration", to_document(configuration_of(row))},
           {"settings", row.settings},
@@ -102,6 +102,10 @@ Document row_document(const Family& family, const DispatchRow& row) {
           {"scratch", scratch},
           {"constants", constant_names(family, row.variant)},
           {"evidence", evidence_document(row)}};
+}
+
+Document rows_document(const Family& family, const std::vector<DispatchRow>& rows) {
+  return list_of(rows, [&](const DispatchRow& row) { return row_document(family, row); });
 }
 
 Document refused_document(const RefusedIncumbent& one) {
@@ -130,16 +134,13 @@ Document to_document(const Dispatch& dispatch) {
     }
     Document devices = Document::array();
     for (const DispatchDevice& device : table.devices) {
-      Document rows = Document::array();
-      for (const DispatchRow& row : device.rows) {
-        rows.push_back(row_document(*table.family, row));
-      }
-      devices.push_back({{"device", to_document(device.machine)}, {"rows", rows}});
+      devices.push_back({{"device", to_document(device.machine)}, {"rows", rows_document(*table.family, device.rows)}});
     }
     families.push_back({{"family", table.family->name},
                         {"header", dispatch_header_name(*table.family)},
                         {"axes", axes},
-                        {"devices", devices}});
+                        {"devices", devices},
+                        {"fallbacks", rows_document(*table.family, table.fallbacks)}});
   }
   Document left_out = Document::array();
   for (const DispatchGap& gap : dispatch.gaps) {

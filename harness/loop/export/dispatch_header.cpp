@@ -50,10 +50,8 @@ std::string indexed(const std::string& name, std::size_t index) {
 
 std::size_t most_of(const DispatchTable& table, const std::function<std::size_t(const DispatchRow&)>& count) {
   std::size_t most = 1;  // std::array of none is awkward
-  for (const DispatchDevice& device : table.devices) {
-    for (const DispatchRow& row : device.rows) {
-      most = std::max(most, count(row));
-    }
+  for (const DispatchRow* row : all_rows(table)) {
+    most = std::max(most, count(*row));
   }
   return most;
 }
@@ -145,10 +143,10 @@ std::string region_text(const DispatchRow& row) {
   return needs.empty() ? row.region : "(" + row.region + ") && (" + needs + ")";
 }
 
-std::string row_text(const DispatchRow& row, std::size_t index, std::size_t device) {
+std::string row_text(const DispatchRow& row, std::size_t index) {
   const std::string settings = row.settings.empty() ? "nullptr" : indexed("detail::kSettings", index);
   std::string text = "    {" + cpp_literal(row.variant.id()) + ", " + cpp_literal(row.workload_class) + ",\n     " +
-                     cpp_literal(region_text(row)) + ",\n     " + std::to_string(device) + ", " + settings + ", " +
+                     cpp_literal(region_text(row)) + ",\n     " + cpp_literal(row.devices) + ", " + settings + ", " +
                      std::to_string(row.settings.size()) + ",\n     ";
   for (const std::string& word : {source_file(row), row.variant.source_hash, source_folder(row)}) {
     text += cpp_literal(word) + ", ";
@@ -191,7 +189,9 @@ class RowFunctions {
 
  private:
   std::string number(const std::string& expression) const {
-    if (const std::string why = check_expression(expression, symbol_names(family_, row_.variant)); !why.empty()) {
+    std::vector<std::string> names = symbol_names(family_, row_.variant);
+    names.emplace_back(kCapability);
+    if (const std::string why = check_expression(expression, names); !why.empty()) {
       throw UserError(row_.variant.id() + " cannot be exported: " + why, "its source in the journal is damaged");
     }
     return to_cpp(expression, [&](std::string_view name) { return symbol(name); });
@@ -206,14 +206,17 @@ class RowFunctions {
     if (axis != family_.axes.end()) {
       return "number(axes." + axis->name + ")";
     }
-    const std::string fact = name == "SMS" ? "sms" : name == "SHARED_MAX" ? "shared_max" : "max_threads";
+    const std::string fact = name == kCapability    ? std::string(name)
+                             : name == "SMS"        ? "sms"
+                             : name == "SHARED_MAX" ? "shared_max"
+                                                    : "max_threads";
     return "number(device." + fact + ")";
   }
 
   std::string serves() const {
     std::string text =
         "constexpr bool serves_" + index_ + "(const Axes& axes, [[maybe_unused]] const Device& device) {\n";
-    text += "  return legal(axes) && holds(" + number(row_.region) + ")";
+    text += "  return legal(axes) && holds(" + number(row_.devices) + ") && holds(" + number(row_.region) + ")";
     if (!row_.variant.requires_expression.empty()) {
       text += " &&\n         holds(" + number(row_.variant.requires_expression) + ")";
     }
@@ -280,6 +283,7 @@ class RowFunctions {
     return text + "  return plan;\n}\n";
   }
 
+  static constexpr std::string_view kCapability = "compute_capability";
   const Family& family_;
   const DispatchRow& row_;
   std::string index_;
@@ -320,27 +324,29 @@ std::string dispatch_header(const DispatchTable& table) {
   std::string rows;
   std::string devices;
   std::size_t index = 0;
-  for (std::size_t device = 0; device < table.devices.size(); ++device) {
-    devices += device_text(table.devices[device].machine);
-    for (const DispatchRow& row : table.devices[device].rows) {
-      functions += RowFunctions(family, row, index).text();
-      arrays += arrays_text(row, index);
-      rows += row_text(row, index, device);
-      ++index;
-    }
+  for (const DispatchRow* row : all_rows(table)) {
+    functions += RowFunctions(family, *row, index).text();
+    arrays += arrays_text(*row, index);
+    rows += row_text(*row, index);
+    ++index;
+  }
+  for (const DispatchDevice& device : table.devices) {
+    devices += device_text(device.machine);
   }
   const std::string unmeasured =
       "constexpr Evidence unmeasured(std::string_view statement) {\n  Evidence evidence;\n"
       "  evidence.statement = statement;\n  return evidence;\n}\n";
-  const bool one_device = table.devices.size() == 1;
+  const std::string default_device = table.devices.empty()       ? " = {}"  // a CPU
+                                     : table.devices.size() == 1 ? " = kDevices[0]"
+                                                                 : "";
   return beginning(family) + limits_text(table) + "\n" + axes_text(family) + kDispatchTypes + "namespace detail {\n" +
          std::string(cpp_arithmetic()) + kDispatchFits + unmeasured + "\n" + functions + arrays +
-         "}  // namespace detail\n\ninline constexpr Device kDevices[] = {\n" + devices +
-         "};\ninline constexpr std::size_t kDeviceCount = " + std::to_string(table.devices.size()) +
-         ";\n\ninline constexpr Choice kTable[] = {\n" + rows +
+         "}  // namespace detail\n\ninline constexpr std::size_t kDeviceCount = " +
+         std::to_string(table.devices.size()) + ";\ninline constexpr std::array<Device, kDeviceCount> kDevices = {{\n" +
+         devices + "}};\n\ninline constexpr Choice kTable[] = {\n" + rows +
          "};\ninline constexpr std::size_t kRowCount = " + std::to_string(index) + ";\n" +
-         replace_all(kDispatchSearch, "@DEFAULT@", one_device ? " = kDevices[0]" : "") +
-         "\n}  // namespace apo_dispatch::" + family.name + "\n\n#endif\n";
+         replace_all(kDispatchSearch, "@DEFAULT@", default_device) + "\n}  // namespace apo_dispatch::" + family.name +
+         "\n\n#endif\n";
 }
 
 }  // namespace apo

@@ -5,7 +5,7 @@ namespace apo {
 
 // Before the arithmetic: types. After Axes and the constants kMostLaunches, kMostScratch and kMostConstants.
 inline constexpr const char* kDispatchTypes = R"text(
-// The device at hand. Devices that are not in kDevices are served as the first of kDevices that has the same model.
+// The device at hand; kDevices has those on which rows were measured.
 struct Device {
   std::string_view id;                  // "GPU-..." as the driver says it; may be empty
   std::string_view model;               // cudaDeviceProp::name
@@ -85,7 +85,7 @@ struct Choice {
   std::string_view variant;
   std::string_view workload_class;  // empty for a fallback
   std::string_view region;          // for people; `plan` and `serves` are what counts
-  std::size_t device = 0;           // in kDevices
+  std::string_view devices;         // that it can serve; for people, too
   const Value* settings = nullptr;  // the tunables
   std::size_t setting_count = 0;
   std::string_view source_file, source_hash, source_folder;
@@ -124,56 +124,61 @@ constexpr bool fits(const Launch& launch, const Device& device, std::int64_t sta
 // After kDevices, kDeviceCount, kTable and kRowCount.
 inline constexpr const char* kDispatchSearch = R"text(
 namespace detail {
-constexpr bool serves_device(const Choice& choice, const Device& device) {
-  for (std::size_t i = 0; i < kDeviceCount; ++i) {
-    if (!device.id.empty() && kDevices[i].id == device.id) {
-      return choice.device == i;
-    }
-  }
-  for (std::size_t i = 0; i < kDeviceCount; ++i) {
-    if (kDevices[i].model == device.model) {
-      return choice.device == i;
-    }
-  }
-  return false;
+// The row was measured 3: on this device, 2: on another of its model, 1: on another model, 0: nowhere.
+constexpr int nearness(const Evidence& evidence, const Device& device) {
+  return !evidence.measured                                      ? 0
+         : !device.id.empty() && evidence.device_id == device.id ? 3
+         : evidence.device == device.model                       ? 2
+                                                                 : 1;
 }
 }  // namespace detail
 
+// Whether the row was measured on a device of this model; where it was says choice.evidence.statement.
+constexpr bool measured_on(const Choice& choice, const Device& device) {
+  return detail::nearness(choice.evidence, device) >= 2;
+}
+
 // nullptr for a device that is not here.
 constexpr const Device* find_device(std::string_view id_or_model) {
-  for (std::size_t i = 0; i < kDeviceCount; ++i) {
-    if (kDevices[i].id == id_or_model || kDevices[i].model == id_or_model) {
-      return &kDevices[i];
+  for (const Device& device : kDevices) {
+    if (device.id == id_or_model || device.model == id_or_model) {
+      return &device;
     }
   }
   return nullptr;
 }
 
-// The first row that serves these sizes, or nullptr: nothing here is known to be right for them.
+// The row that serves these sizes on this device, of several the first of those that were measured nearest to it; or
+// nullptr: nothing here is known to be right for them.
 constexpr const Choice* find(const Axes& axes, const Device& device@DEFAULT@) {
-  for (std::size_t i = 0; i < kRowCount; ++i) {
-    if (detail::serves_device(kTable[i], device) && kTable[i].serves(axes, device) &&
-        kTable[i].plan(axes, device).valid) {
-      return &kTable[i];
+  for (int near = 3; near >= 0; --near) {
+    for (const Choice& row : kTable) {
+      if (detail::nearness(row.evidence, device) == near && row.serves(axes, device) && row.plan(axes, device).valid) {
+        return &row;
+      }
     }
   }
   return nullptr;
 }
 
 #if defined(__cpp_exceptions)
-// The same; throws std::invalid_argument that names the sizes and what is supported.
+// The same; throws std::invalid_argument that names the sizes, what is there, and how to add to it.
 inline const Choice& choose(const Axes& axes, const Device& device@DEFAULT@) {
   const Choice* found = find(axes, device);
   if (found != nullptr) {
     return *found;
   }
   std::string message = "no kernel of " + std::string(kFamily) + " is known for " + detail::describe(axes) +
-                        " on device '" + std::string(device.model) + "'; supported:";
+                        " on device '" + std::string(device.model) +
+                        "', compute_capability=" + std::to_string(device.compute_capability) + "; there are:";
   for (const Choice& row : kTable) {
-    message += "\n  " + std::string(row.workload_class.empty() ? "fallback" : row.workload_class) + " on '" +
-               std::string(kDevices[row.device].model) + "': " + std::string(row.region) + " (" +
-               std::string(row.variant) + ")";
+    message += "\n  " + std::string(row.workload_class.empty() ? "fallback" : row.workload_class) + ", " +
+               std::string(row.evidence.statement) + ", for " + std::string(row.devices) + ": " +
+               std::string(row.region) + " (" + std::string(row.variant) + ")";
   }
+  message += "\n'apo run " + std::string(kFamily) + " --workload NAME' measures more sizes; of 'apo export', " +
+             "--on-this-device judges the rows on the device where it runs, and --fallback VARIANT serves what was "
+             "not measured";
   throw std::invalid_argument(message);
 }
 #endif

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/core/records/records.h"
 #include "journal/facts/incumbents.h"
 
 namespace apo {

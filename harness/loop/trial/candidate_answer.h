@@ -38,6 +38,7 @@ struct CandidateAnswer {
   std::optional<Experiment> experiment;
   std::vector<Bottleneck> bottlenecks;  // of the candidate, where it was timed
   std::vector<std::string> feedback;
+  std::string call;  // "norm4(out, inp, N=rows)", where a plain function is not called as the contract has it
   std::string log;   // the compiler's
   std::string path;  // where the catalogue keeps it; empty when it does not
   int version = 1;   // of the texts that this journal has had under the name

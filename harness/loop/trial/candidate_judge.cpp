@@ -200,9 +200,7 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
     const Judged candidate = read(given);
     answer.variant = given.variant.empty() ? candidate.variant.id()
                                            : Configuration{candidate.variant.id(), candidate.settings}.label();
-    if (const std::string note = call_note(workspace_.family(choice_.family), candidate.variant); !note.empty()) {
-      answer.feedback.push_back(note);
-    }
+    note_call(answer, workspace_.family(choice_.family), candidate.variant);
     if (check_device(candidate, answer) && !make_baseline(candidate, answer)) {
       judge(candidate, word, answer);
     }
@@ -239,17 +237,11 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   if (variant.target != Target::cuda || workspace_.has_gpu(&missing)) {
     return true;
   }
-  if (!candidate.is_known) {
-    if (!is_kept(candidate, answer)) {
-      return false;
-    }
-    if (!answer.path.empty()) {
-      answer.feedback.push_back("it is registered" + (is_device_variant(variant)
-                                                          ? ", and 'apo verify " + variant.id() + " --on cpu' checks it"
-                                                          : std::string()));
-    }
+  if (!candidate.is_known && !is_kept(candidate, answer)) {
+    return false;
   }
-  answer.feedback.push_back("its time needs a GPU: " + missing);
+  answer.feedback.push_back("its time needs a GPU: " + missing +
+                            (answer.path.empty() ? "" : "; it passed the checks of this CPU, and is registered"));
   return false;
 }
 

@@ -131,8 +131,8 @@ std::string unknown_technique(const std::string& name, Target target) {
                      guess.empty() ? "" : "; " + guess);
 }
 
-std::vector<std::string> notes_on(const Family& family, const Variant& variant, bool verified) {
-  std::vector<std::string> notes = {call_note(family, variant)};
+std::vector<std::string> notes_on(const Variant& variant, bool verified) {
+  std::vector<std::string> notes;
   if (variant.idea.empty() && variant.techniques.empty() && !variant.prediction) {
     notes.emplace_back("it names neither an idea nor a technique, and predicts nothing");
   }
@@ -224,9 +224,9 @@ void name_users_file(CandidateAnswer& answer, const std::string& path, const std
   }
 }
 
-std::string call_note(const Family& family, const Variant& variant) {
+void note_call(CandidateAnswer& answer, const Family& family, const Variant& variant) {
   if (is_device_variant(variant) || !variant.object.empty()) {
-    return "";
+    return;
   }
   std::vector<std::string> names;
   for (const ArgumentField& field : argument_fields(family, variant)) {
@@ -234,7 +234,10 @@ std::string call_note(const Family& family, const Variant& variant) {
   }
   const PlainCall call = plain_call(family, variant);
   const bool as_the_contract = call.text == family.name + "(" + join(names, ", ") + ")";
-  return call.function.empty() || as_the_contract ? "" : "calls " + call.text;
+  if (!call.function.empty() && !as_the_contract) {
+    answer.call = call.text;
+    answer.feedback.push_back("calls " + call.text);
+  }
 }
 
 CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
@@ -250,8 +253,9 @@ CandidateAnswer register_file(Workspace& workspace, const RegistrationRequest& r
     answer.path = tried.already_registered ? variant.path : "";
     keep_variant(registered, workspace.paths(), variant, answer);
     if (!answer.path.empty()) {
-      answer.feedback = notes_on(workspace.family(variant.family), variant, request.checks.verify);
-      std::erase(answer.feedback, "");
+      note_call(answer, workspace.family(variant.family), variant);
+      std::ranges::copy_if(notes_on(variant, request.checks.verify), std::back_inserter(answer.feedback),
+                           [](const std::string& note) { return !note.empty(); });
     }
   }
   name_users_file(answer, variant.path, request.file);

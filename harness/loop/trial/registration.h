@@ -53,9 +53,8 @@ void keep_variant(Catalogue& registered, const Paths& paths, const Variant& vari
 // Gates and feedback know the whole path of a file; users know the one that they gave.
 void name_users_file(CandidateAnswer& answer, const std::string& path, const std::string& file);
 
-// "calls norm4(out, inp, N=rows)" where a plain function is not called as the contract has it; "" where it is, and for
-// other forms.
-std::string call_note(const Family& family, const Variant& variant);
+// Sets the call of the answer, which is feedback too.
+void note_call(CandidateAnswer& answer, const Family& family, const Variant& variant);
 
 // Retires a registered variant: its file moves to .apo/retired/, whose path is returned, and the journal keeps what it
 // has. UserError with "did you mean" for an unknown name.

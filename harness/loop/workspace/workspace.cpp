@@ -20,6 +20,7 @@
 #include "harness/profile/host/perf_counters.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/profile/roofs/roofs.h"
+#include "harness/runtime/recorded_build.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -273,6 +274,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
   runtime.sources = [find](const Configuration& configuration) { return all_sources(find(configuration.variant)); };
+  if (machine_.target == Target::cuda) {
+    record_libraries(runtime);  // host code is not there when its work is checked and timed
+  }
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor
   runtime.threads = host_.cores;

@@ -36,7 +36,7 @@ void merge(GpuWork& into, const GpuWork& work) {
   into.bytes += work.bytes;
 }
 
-void add_devices(ApplicationSummary& summary, const ProcessRecording& process) {
+void add_devices(ApplicationSummary& summary, const ProcessTimes& process) {
   for (const DeviceBusy& device : process.devices) {
     summary.span_ns += device.span_ns();
     summary.busy_ns += device.busy_ns;
@@ -86,7 +86,7 @@ struct RangeNode {
   std::map<std::string, CategoryRow> categories;
 };
 
-void add_ranges(RangeNode& root, const ProcessRecording& process, const Categories& categories) {
+void add_ranges(RangeNode& root, const ProcessTimes& process, const Categories& categories) {
   std::vector<RangeNode*> nodes;  // of process.ranges; a parent comes before what is within it
   for (const NvtxRange& range : process.ranges) {
     RangeNode& parent = range.parent < 0 ? root : *nodes.at(static_cast<std::size_t>(range.parent));
@@ -164,7 +164,7 @@ bool NamePattern::found_in(std::string_view name) const {
 ApplicationSummary summarise(const ApplicationProfile& profile, const Categories& categories) {
   ApplicationSummary summary;
   std::map<std::pair<WorkKind, std::string>, GpuWork> merged;
-  for (const ProcessRecording& process : profile.processes) {
+  for (const ProcessTimes& process : profile.processes) {
     for (const GpuWork& work : process.work) {
       const std::string name = work.kind == WorkKind::kernel ? demangled(work.name) : work.name;
       merge(merged.try_emplace({work.kind, name}, GpuWork{.kind = work.kind, .name = name}).first->second, work);
@@ -183,7 +183,7 @@ ApplicationSummary summarise(const ApplicationProfile& profile, const Categories
                [](const WorkRow& row) { return std::tuple(-row.work.total_ns, row.work.kind, row.work.name); });
   add_categories(summary);
   RangeNode root;
-  for (const ProcessRecording& process : profile.processes) {
+  for (const ProcessTimes& process : profile.processes) {
     add_ranges(root, process, categories);
   }
   sum_up(root);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/applications/application_profile.h"
 #include "harness/core/pattern.h"
-#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 

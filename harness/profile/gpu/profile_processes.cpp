@@ -55,7 +55,7 @@ CandidateProcess ProfileProcesses::next(const CudaSubject& subject, const std::s
     await_quiet(purpose, false);  // it needs the memory of the one before
   }
   std::unique_ptr<Worker> worker = take();
-  if (shared_tensors_ == nullptr || subject.build.plan.launches.empty()) {
+  if (shared_tensors_ == nullptr) {
     const StageRange range("lay out the tensors for " + purpose);
     shared_tensors_ = process_tensors(runtime_, subject.configuration, subject.workload.axes, subject.inputs);
   }

@@ -66,8 +66,7 @@ class ProfileProcesses {
   ProfileProcesses& operator=(const ProfileProcesses&) = delete;
 
   // Returns the next process with the configuration loaded. Once it has answered, `ahead` others start, unless they
-  // have already begun. The tensors are laid out once, and again only after host code, which could have written to
-  // them, had them. Throws EnvironmentError. `purpose` appears in the log.
+  // have already begun. The tensors are laid out once. Throws EnvironmentError. `purpose` appears in the log.
   CandidateProcess next(const CudaSubject& subject, const std::string& purpose, int ahead);
   // Ends it in the background.
   void end(CandidateProcess& candidate);

@@ -36,10 +36,6 @@ void normalise(const ResearchInputs& inputs, Configuration& configuration, const
   }
 }
 
-std::string interval_text(double effect, double lower, double upper) {
-  return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
-}
-
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
 // four of five (experiments/foresight).
 constexpr double kAgain = 0.01;         // a judgement from one day to the next
@@ -119,7 +115,7 @@ std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent
       return result.experiment == lesson.experiment && result.timed;
     });
     const std::string number =
-        past == results_.end() ? format_ratio(lesson.speedup) : interval_text(past->effect, past->lower, past->upper);
+        past == results_.end() ? format_ratio(lesson.speedup) : format_effect(past->effect, past->lower, past->upper);
     return fmt::format("refuted by experiment {}: {}", lesson.experiment, number);
   }
   return "";

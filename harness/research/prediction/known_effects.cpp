@@ -60,10 +60,6 @@ double log_middle(const Prediction& band) {
   return 0.5 * (std::log(band.low) + std::log(band.high));
 }
 
-bool is_band(const Prediction& band) {
-  return std::isfinite(band.low) && std::isfinite(band.high) && band.low > 0 && band.low <= band.high;
-}
-
 KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidence)
     : inputs_(inputs),
       causes_(causes_of(inputs.diagnosis)),

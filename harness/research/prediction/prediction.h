@@ -20,8 +20,6 @@ namespace apo {
 inline constexpr double kBandReach = 1.2816;
 
 double log_middle(const Prediction& band);
-// Returns false for an invalid band: not finite, not positive, or low > high.
-bool is_band(const Prediction& band);
 
 // Collects statements: judgements here, on other machines and on other workloads of the family; each variant's
 // apo:predict, else the effect of its techniques, both shifted and widened by the record of such promises (of each

@@ -17,7 +17,7 @@ namespace {
 using Line = nlohmann::json;
 
 constexpr std::size_t kLongestText = 500;
-constexpr std::size_t kMostTechniques = 16;
+constexpr std::size_t kMostTexts = 16;
 constexpr std::size_t kMostFaults = 50;  // that are listed of an answer
 
 const std::vector<std::string> kAnswerKeys = {"source", "file",   "extension", "variant",    "name",
@@ -66,19 +66,19 @@ double number_at(const Line& line, const char* key) {
   return value.get<double>();
 }
 
-std::vector<std::string> techniques_of(const Line& line) {
-  std::vector<std::string> techniques;
-  const Line value = value_at(line, "techniques");
-  if (!value.is_null() && (!value.is_array() || value.size() > kMostTechniques)) {
-    throw UserError(fmt::format("'techniques' is no list of at most {} words", kMostTechniques));
+std::vector<std::string> texts_at(const Line& line, const char* key) {
+  std::vector<std::string> texts;
+  const Line value = value_at(line, key);
+  if (!value.is_null() && (!value.is_array() || value.size() > kMostTexts)) {
+    throw UserError(fmt::format("'{}' is no list of at most {} texts", key, kMostTexts));
   }
   for (const Line& one : value) {
     if (!one.is_string() || one.get<std::string>().size() > kLongestText) {
-      throw UserError("a technique is no word");
+      throw UserError(fmt::format("'{}' has what is no text of at most {} bytes", key, kLongestText));
     }
-    techniques.push_back(one.get<std::string>());
+    texts.push_back(one.get<std::string>());
   }
-  return techniques;
+  return texts;
 }
 
 std::optional<Prediction> prediction_of(const Line& line) {
@@ -162,12 +162,14 @@ ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std
   ProposedCandidate candidate{.source = text_at(line, "source", kLongestCandidate),
                               .file = text_at(line, "file"),
                               .extension = text_at(line, "extension"),
+                              .function = text_at(line, "function"),
+                              .lines = texts_at(line, "lines"),
                               .variant = text_at(line, "variant"),
                               .name = text_at(line, "name"),
                               .author = sentence_at(line, "author"),
                               .parent = sentence_at(line, "parent"),
                               .idea = sentence_at(line, "idea"),
-                              .techniques = techniques_of(line),
+                              .techniques = texts_at(line, "techniques"),
                               .prediction = prediction_of(line),
                               .judge = text_at(line, "judge"),
                               .cost = cost_of(line)};

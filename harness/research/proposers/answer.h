@@ -19,8 +19,10 @@ struct ProposedCandidate {
   std::string source;     // its text
   std::string file;       // the place of its text
   std::string extension;  // ".cpp", ".cu" or ".py"; "" where the source tells
-  std::string variant;    // "family/name[NAME=VALUE,...]"
-  std::string name;       // that the author gave it; may be empty
+  std::string function;   // of the source, which is called; see brought_file()
+  std::vector<std::string> lines;  // of a metadata block, for the source as it is
+  std::string variant;             // "family/name[NAME=VALUE,...]"
+  std::string name;                // that the author gave it; may be empty
   std::string author;
   std::string parent;
   std::string idea;

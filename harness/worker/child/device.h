@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
@@ -49,13 +50,19 @@ class Device {
   virtual std::string watch_modules() { return "only a GPU loads modules"; }
   // Returns the images that the driver has loaded for the slot since the last load(); needs watch_modules().
   virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
+  // Starts to write down what calls put on the GPU, before anything is loaded. Returns the reason why that is
+  // impossible, or "".
+  virtual std::string watch_calls() { return "only a GPU has calls that are recorded"; }
+  // Calls the library in the slot, until two calls in a row, on different inputs, launch the same. Returns the last
+  // one.
+  virtual Result<RecordedCall> record(int /*slot*/) { return Failure{Outcome::refused, "only a GPU has such calls"}; }
   virtual Result<InstructionReport> count_instructions(const InstructionRequest&) {
     return InstructionReport{.missing = "only a GPU's instructions are counted"};
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
-  // Returns why samples with RunRequest::activity have no second clock; "" when they have one.
-  virtual std::string activity_missing() const { return "only a GPU has a second clock"; }
+  // Returns why samples with RunRequest::activity are not recorded; "" when they are.
+  virtual std::string activity_missing() const { return "only a GPU's work is recorded"; }
 };
 
 // `status` outlives the device and names the running slot for an inspection after a crash. `seed` draws the order in

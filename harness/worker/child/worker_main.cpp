@@ -143,7 +143,12 @@ class Session {
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached) {
     return left_in_file(device().sample_stalls(sample), attached);
   }
-  Reply answer(const WatchRequest&, const FileDescriptor&) { return {.watch_missing = device().watch_modules()}; }
+  Reply answer(const WatchRequest& watch, const FileDescriptor&) {
+    return {.watch_missing = watch.calls ? device().watch_calls() : device().watch_modules()};
+  }
+  Reply answer(const RecordRequest& record, const FileDescriptor& attached) {
+    return left_in_file(device().record(record.slot), attached);
+  }
   Reply answer(const ImagesRequest& images, const FileDescriptor& attached) {
     return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
   }
@@ -280,8 +285,8 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
     if ((verified || (run.read_back && i + 1 == run.order.size())) && !read_back(reply)) {
       return reply;
     }
-    if ((verified || run.pause_each) && !pause(reply)) {
-      return reply;  // the parent hung up, which sending will notice, or the tensors did not come back
+    if (verified && !pause(reply)) {
+      return reply;  // the parent hung up, which sending will notice
     }
   }
   reply.state = device().state();
@@ -299,24 +304,14 @@ Reply Session::answer(const CountRequest& count, const FileDescriptor& attached)
   return reply;
 }
 
-// False when the parent does not go on, or with the failure in `reply`.
+// False when the parent does not go on.
 bool Session::pause(Reply& reply) {
   Request request;
   FileDescriptor attached;
-  do {
-    reply.paused = true;
-    send(reply);
-    reply.paused = false;
-    const bool received = receive(request, attached);
-    const auto* go_on = received ? std::get_if<ContinueRequest>(&request.body) : nullptr;
-    if (go_on == nullptr) {
-      return false;
-    }
-    if (!go_on->read_back) {
-      return true;
-    }
-  } while (read_back(reply));
-  return false;
+  reply.paused = true;
+  send(reply);
+  reply.paused = false;
+  return receive(request, attached) && std::holds_alternative<ContinueRequest>(request.body);
 }
 
 Device& Session::device() const {

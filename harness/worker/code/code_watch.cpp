@@ -128,19 +128,6 @@ void CodeWatch::expect(const std::filesystem::path& object) {
   expected_.insert(names.needed.begin(), names.needed.end());
 }
 
-// True for libraries that a GPU's driver and its tools load by themselves, at any time.
-bool CodeWatch::belongs_to_the_driver(const std::string& name) const {
-  constexpr std::array kDriver = {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libcupti.so", "libnvperf_"};
-  // What NVIDIA's own libraries open when they are used.
-  constexpr std::array kLibraries = {"libcublasLt.so", "libnvrtc", "libnvJitLink.so"};
-  const auto begins_name = [&](const char* prefix) { return name.starts_with(prefix); };
-  const bool has_libraries = std::ranges::any_of(expected_, [](const std::string& one) {
-    return one.starts_with("libcu") && !one.starts_with("libcuda") && !one.starts_with("libcupti");
-  });
-  return made_code_ &&
-         (std::ranges::any_of(kDriver, begins_name) || (has_libraries && std::ranges::any_of(kLibraries, begins_name)));
-}
-
 // A library that nobody named. Each one that somebody did may name others, so that all are looked at until none is new.
 std::optional<std::string> CodeWatch::foreign_code(const Process& process) {
   std::map<std::string, LinkNames> unknown;
@@ -153,8 +140,7 @@ std::optional<std::string> CodeWatch::foreign_code(const Process& process) {
     more = false;
     for (auto one = unknown.begin(); one != unknown.end();) {
       const LinkNames& names = one->second;
-      if (!expected_.contains(names.own) && !expected_.contains(short_name(one->first)) &&
-          !belongs_to_the_driver(names.own)) {
+      if (!expected_.contains(names.own) && !expected_.contains(short_name(one->first))) {
         ++one;
         continue;
       }
@@ -211,7 +197,7 @@ std::optional<std::string> CodeWatch::change(int pid) {
       continue;
     }
     const bool file = of_file(now.name);
-    if (!file && !made_code_) {
+    if (!file) {
       return "made code of its own: " + short_name(now.name) + " may be executed";
     }
     if (file && now.rights[3] == 'p' && !process.private_pages(now.begin, now.end).empty()) {

@@ -20,8 +20,6 @@ class CodeWatch {
   // Remembers the pages that no thread of the process may write to: its code, its constants, its bound symbols and the
   // system's clock. Call it before a candidate is loaded. Where the system shows none of these, nothing is watched.
   void remember(int pid);
-  // Restricts the checks to pages of files, because the driver of a GPU generates code.
-  void allow_made_code() { made_code_ = true; }
   // Announces a candidate with host code that is about to be loaded. From then on the process may run code of the
   // candidate, of the libraries that it names, and of those that these name, but not of libraries that it opens itself.
   void expect(const std::filesystem::path& object);
@@ -46,14 +44,12 @@ class CodeWatch {
 
   std::optional<std::string> change_of(const Mapping& before, const Process& process) const;
   std::optional<std::string> foreign_code(const Process& process);
-  bool belongs_to_the_driver(const std::string& name) const;
 
   std::vector<Mapping> mappings_;
   std::set<std::string> known_;     // files with code that were there, or are accounted for
   std::set<std::string> expected_;  // names of libraries that may come
   bool host_code_ = false;
   std::vector<Page> pages_;
-  bool made_code_ = false;
 };
 
 struct LinkNames {

@@ -14,6 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
 #include "harness/worker/cuda/library_functions.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/own_kernels.h"
@@ -21,6 +22,7 @@
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
 #include "harness/worker/cupti/activity.h"
+#include "harness/worker/cupti/call_recorder.h"
 
 namespace apo {
 namespace {
@@ -141,7 +143,8 @@ class CudaDevice : public Device {
         slots_(*driver_, facts_, watched),
         timer_(slots_, facts_, activity_, status_),
         profiler_(slots_, activity_, status_,
-                  {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context}) {
+                  {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context}),
+        recorder_(*driver_) {
     const std::string version = nvml_.driver_version();
     facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
   }
@@ -161,6 +164,8 @@ class CudaDevice : public Device {
     return watch_.missing();
   }
   std::vector<std::string> loaded_images(int slot) override;
+  std::string watch_calls() override { return recorder_.start(); }
+  Result<RecordedCall> record(int slot) override;
   Result<InstructionReport> count_instructions(const InstructionRequest& request) override {
     return profiler_.count_instructions(request);
   }
@@ -178,6 +183,7 @@ class CudaDevice : public Device {
   CudaTimer timer_;
   CudaProfiler profiler_;
   ModuleWatch watch_;
+  CallRecorder recorder_;
 };
 
 std::optional<Failure> CudaDevice::set_up() {
@@ -192,22 +198,21 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   CudaModule& loaded = slots_.at(slot);
   if (path.empty()) {
     loaded.plan = plan;
-    return load_kernels(*driver_, loaded, slot);
+    return plan.recorded ? std::nullopt : load_kernels(*driver_, loaded, slot);
   }
   unload_module(*driver_, loaded);
   loaded = {};
   watch_.forget();
   if (plan.library) {
-    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
     return failure;
   }
-  if (plan.launches.empty()) {
+  if (plan.launches.empty() && !plan.recorded) {
     return Failure{Outcome::wrong_abi, "no kernel is to be launched", slot};
   }
-  loaded.image = read_file(path);
+  (plan.recorded ? loaded.recording : loaded.image) = read_file(path);
   loaded.plan = plan;
   auto failure = load_module(*driver_, loaded, slot);
   if (!failure) {
@@ -226,9 +231,7 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   if (auto failure = tensors.attach(layout, file)) {
     return *failure;
   }
-  if (!slots_.has_host_code()) {
-    tensors.expect_outputs();
-  }
+  tensors.expect_outputs();
   for (const int slot : {0, 1}) {
     const std::size_t bytes = tensors.arguments(0, slot, 0).size() * sizeof(std::uint64_t);
     if (auto failure = check_parameters(*driver_, slots_.at(slot), bytes, slot)) {
@@ -257,6 +260,44 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
     }
   }
   return timer_.sample(request, index);
+}
+
+// Libraries choose, compile and load at their first calls: those may not be alike yet, or copy from the host.
+Result<RecordedCall> CudaDevice::record(int slot) {
+  constexpr int kMostCalls = 12;
+  const Launcher launcher = slots_.at(slot).launcher;
+  if (launcher == nullptr || !slots_.tensors().attached()) {
+    throw std::logic_error("asked to record before a library is loaded and tensors are attached");
+  }
+  const StageRange range(fmt::format("record slot{}", slot));
+  std::optional<RecordedCall> before;
+  const Failure kChanging{Outcome::refused, std::string(kNotRecorded) + "no two of its calls launch the same", slot};
+  Failure failure = kChanging;
+  for (int call = 0; call < kMostCalls; ++call) {
+    const int set = call % slots_.tensors().input_sets();
+    cuda::Result error = slots_.prepare(CachePolicy::warm, {set}, slot);
+    error = error != 0 ? error : driver_->synchronize_context();
+    if (auto failed = slots_.check(error, "cannot prepare the tensors")) {
+      return *failed;
+    }
+    const std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, set);
+    const apo_call arguments = call_on(words, static_cast<int>(usable_cpus().size()), slots_.stream());
+    recorder_.begin(slots_.tensors().of_call(slot, set));
+    status_.running_slot.store(slot);
+    const auto refused = guarded(slot, [&] { return refusal(launcher(&arguments), slot); });
+    const cuda::Result finished = driver_->synchronize_context();
+    status_.running_slot.store(-1);
+    Result<RecordedCall> recorded = recorder_.end();
+    if (auto failed = refused ? refused : slots_.check(finished, "the kernel", slot)) {
+      return *failed;
+    }
+    if (recorded && before && launches_the_same(*recorded, *before)) {
+      return recorded;
+    }
+    failure = recorded ? kChanging : recorded.failure();
+    before = recorded ? std::optional(*recorded) : std::nullopt;
+  }
+  return failure;
 }
 
 Result<std::string> CudaDevice::keep(std::int64_t bytes, const FileDescriptor& file) {

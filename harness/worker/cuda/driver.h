@@ -72,6 +72,7 @@ enum Attribute : int {
 
 inline constexpr int kLimitPersistingL2CacheSize = 6;
 inline constexpr int kFunctionDynamicSharedBytes = 8;
+inline constexpr int kFunctionCarveout = 9;
 inline constexpr int kFunctionNonPortableCluster = 14;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kStreamWaitGreaterOrEqual = 0;
@@ -79,6 +80,12 @@ inline constexpr unsigned kHostAllocDeviceMap = 2;
 inline constexpr unsigned kIpcLazyPeer = 1;
 inline constexpr int kPropertyStreaming = 1;
 inline constexpr int kPropertyPersisting = 2;
+
+inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerIsManaged = 8;
+inline constexpr int kPointerRangeStart = 11;
+inline constexpr int kPointerRangeSize = 12;
+inline constexpr int kMemoryOfDevice = 2;
 
 struct Uuid {
   std::array<unsigned char, 16> bytes;
@@ -96,7 +103,19 @@ struct AccessPolicyWindow {
   int miss_property;
 };
 
-enum LaunchAttributeId : int { kAccessPolicyWindow = 1, kCooperative = 2, kClusterDimension = 4 };
+enum LaunchAttributeId : int {
+  kIgnored = 0,
+  kAccessPolicyWindow = 1,
+  kCooperative = 2,
+  kSynchronizationPolicy = 3,
+  kClusterDimension = 4,
+  kClusterScheduling = 5,
+  kProgrammaticSerialization = 6,
+  kPriority = 8,
+  kMemSyncDomainMap = 9,
+  kMemSyncDomain = 10,
+  kPreferredCarveout = 14,
+};
 
 struct LaunchAttribute {
   int id = 0;
@@ -105,6 +124,7 @@ struct LaunchAttribute {
     std::array<char, 64> bytes{};
     AccessPolicyWindow window;
     int cooperative;
+    int programmatic_serialization;
     std::array<unsigned, 3> cluster;
   };
 };
@@ -142,6 +162,10 @@ struct Driver {
   Result (*set_function_attribute)(Function function, int attribute, int value) = in.find("cuFuncSetAttribute");
   Result (*parameter_info)(Function function, std::size_t index, std::size_t* offset,
                            std::size_t* bytes) = in.find_optional("cuFuncGetParamInfo");  // 12.4
+  Result (*function_module)(Module* module, Function function) = in.find_optional("cuFuncGetModule");
+  Result (*kernel_function)(Function* function, void* kernel) = in.find_optional("cuKernelGetFunction");    // 12.0
+  Result (*replace_map_address)(void* map, void* address) = in.find_optional("cuTensorMapReplaceAddress");  // 12.0
+  Result (*pointer_attribute)(void* value, int attribute, Pointer pointer) = in.find_optional("cuPointerGetAttribute");
   Result (*allocate)(Pointer* pointer, std::size_t bytes) = in.find("cuMemAlloc_v2");
   Result (*free)(Pointer pointer) = in.find("cuMemFree_v2");
   Result (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags) = in.find("cuMemHostAlloc");
@@ -151,6 +175,10 @@ struct Driver {
   Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes,
                            Stream stream) = in.find("cuMemcpyDtoDAsync_v2");
   Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream) = in.find("cuMemsetD8Async");
+  Result (*fill_16)(Pointer at, unsigned short value, std::size_t count,
+                    Stream stream) = in.find_optional("cuMemsetD16Async");
+  Result (*fill_32)(Pointer at, unsigned value, std::size_t count,
+                    Stream stream) = in.find_optional("cuMemsetD32Async");
   Result (*ipc_handle)(IpcHandle* handle, Pointer pointer) = in.find("cuIpcGetMemHandle");
   Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags) = in.find("cuIpcOpenMemHandle_v2");
   Result (*ipc_close)(Pointer pointer) = in.find("cuIpcCloseMemHandle");

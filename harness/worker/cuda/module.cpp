@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/system/elf_object.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -66,7 +65,7 @@ bool is_of_device(cuda::Result error) {
 
 std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loaded, const KernelLaunch& launch,
                                    int slot) {
-  CudaKernel kernel{.launch = launch};
+  CudaOperation kernel{.launch = launch};
   if (auto failure = cuda_failure(driver, driver.get_function(&kernel.function, loaded.module, launch.kernel.c_str()),
                                   "the kernel '" + launch.kernel + "'", slot)) {
     return failure;
@@ -87,7 +86,7 @@ std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loade
       return failure;
     }
   }
-  loaded.kernels.push_back(kernel);
+  loaded.operations.push_back(kernel);
   return std::nullopt;
 }
 
@@ -95,8 +94,8 @@ std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loade
 
 std::vector<std::string> kernel_names(const CudaModule& loaded) {
   std::vector<std::string> names;
-  for (const CudaKernel& kernel : loaded.kernels) {
-    names.push_back(kernel.launch.kernel);
+  for (const KernelLaunch& launch : loaded.plan.launches) {
+    names.push_back(launch.kernel);
   }
   return names;
 }
@@ -119,6 +118,9 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
 }
 
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot) {
+  if (loaded.plan.recorded) {
+    return load_recorded(driver, loaded, slot);
+  }
   if (auto failure = cuda_failure(driver, driver.load_module(&loaded.module, loaded.image.c_str()),
                                   "the cubin does not load", slot)) {
     loaded.module = nullptr;
@@ -128,7 +130,7 @@ std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loade
 }
 
 std::optional<Failure> load_kernels(const cuda::Driver& driver, CudaModule& loaded, int slot) {
-  loaded.kernels.clear();
+  loaded.operations.clear();
   for (const KernelLaunch& launch : loaded.plan.launches) {
     if (auto failure = load_kernel(driver, loaded, launch, slot)) {
       return failure;
@@ -138,7 +140,9 @@ std::optional<Failure> load_kernels(const cuda::Driver& driver, CudaModule& load
 }
 
 void keep_variables(const cuda::Driver& driver, CudaModule& loaded) {
-  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image);
+  if (!loaded.plan.recorded) {
+    loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, {{loaded.module, loaded.image}});
+  }
 }
 
 void unload_module(const cuda::Driver& driver, CudaModule& loaded) {
@@ -148,6 +152,14 @@ void unload_module(const cuda::Driver& driver, CudaModule& loaded) {
     driver.unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
     loaded.module = nullptr;
   }
+  for (const cuda::Module module : loaded.more_modules) {
+    driver.unload_module(module);
+  }
+  for (const CudaRange& range : loaded.memory) {
+    driver.free(range.at);
+  }
+  loaded.more_modules.clear();
+  loaded.memory.clear();
 }
 
 std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream) {
@@ -165,7 +177,10 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
   if (driver.parameter_info == nullptr) {
     return std::nullopt;  // before CUDA 12.4 the driver does not tell
   }
-  for (const CudaKernel& kernel : loaded.kernels) {
+  for (const CudaOperation& kernel : loaded.operations) {
+    if (kernel.recorded) {
+      continue;  // with its parameters
+    }
     const std::size_t words = kernel.launch.words.size();
     std::size_t offset = 0;
     std::size_t bytes = 0;
@@ -189,7 +204,7 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
   return std::nullopt;
 }
 
-cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel, std::vector<std::uint64_t>& words,
+cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream) {
   std::array<cuda::LaunchAttribute, 3> attributes{};
   unsigned count = 0;
@@ -238,24 +253,6 @@ constexpr std::size_t kLongestVariable = std::size_t{16} << 20;  // copying more
 
 }  // namespace
 
-std::vector<CudaVariable> variables_in(std::string_view image) {
-  const ElfObject cubin(image, ET_EXEC);
-  std::vector<CudaVariable> found;
-  for (std::size_t i = 0; i < cubin.symbol_count(); ++i) {
-    const Elf64_Sym symbol = cubin.symbol(i);
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= cubin.sections().size() ||
-        symbol.st_shndx == SHN_UNDEF) {
-      continue;
-    }
-    const std::string section = cubin.name(cubin.section(symbol.st_shndx));
-    if (section.starts_with(".nv.global") || section == ".nv.constant3") {
-      found.push_back({.name = cubin.name(symbol), .section = symbol.st_shndx, .offset = symbol.st_value});
-    }
-  }
-  std::ranges::sort(found, {}, [](const CudaVariable& one) { return std::pair(one.section, one.offset); });
-  return found;
-}
-
 bool CudaVariables::worked(const cuda::Driver& driver, cuda::Result result, const std::string& what) {
   if (result != cuda::kSuccess) {
     why_not_ = what + ": " + cuda::describe(driver, result);
@@ -265,14 +262,14 @@ bool CudaVariables::worked(const cuda::Driver& driver, cuda::Result result, cons
 
 // Variables of one section that lie as far apart as there are copied as one. Memory between two sections may be
 // nobody's.
-bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
-  std::size_t total = 0;
-  for (const CudaVariable& one : variables_in(image)) {
+bool CudaVariables::find(const cuda::Driver& driver, const LoadedImage& loaded, std::size_t& total) {
+  const std::size_t before = ranges_.size();
+  for (const CudaVariable& one : variables_in(loaded.image)) {
     Range range{.section = one.section, .offset = one.offset};
-    if (!worked(driver, driver.get_global(&range.at, &range.bytes, module, one.name.c_str()), one.name)) {
+    if (!worked(driver, driver.get_global(&range.at, &range.bytes, loaded.module, one.name.c_str()), one.name)) {
       return false;
     }
-    Range* const last = ranges_.empty() ? nullptr : &ranges_.back();
+    Range* const last = ranges_.size() == before ? nullptr : &ranges_.back();
     if (last != nullptr && last->section == one.section && range.at - last->at == one.offset - last->offset) {
       const std::size_t end = std::max<std::size_t>(last->bytes, one.offset - last->offset + range.bytes);
       total += end - last->bytes;
@@ -285,17 +282,23 @@ bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::s
   }
   if (total > kLongestVariable) {
     why_not_ = "they have " + format_bytes(static_cast<double>(total));
-    return false;
   }
-  return total == 0 || worked(driver, driver.allocate(&kept_, total), "memory for a copy");
+  return total <= kLongestVariable;
 }
 
-bool CudaVariables::keep(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
+bool CudaVariables::keep(const cuda::Driver& driver, const std::vector<LoadedImage>& modules,
+                         const std::vector<CudaRange>& memory) {
   forget(driver);
   why_not_.clear();
-  bool kept = false;
+  bool kept = true;
+  std::size_t total = 0;
   try {
-    kept = find(driver, module, image);
+    kept = std::ranges::all_of(modules, [&](const LoadedImage& loaded) { return find(driver, loaded, total); });
+    for (const CudaRange& range : memory) {
+      ranges_.push_back({.at = range.at, .bytes = range.bytes, .kept_at = total});
+      total += range.bytes;
+    }
+    kept = kept && (total == 0 || worked(driver, driver.allocate(&kept_, total), "memory for a copy"));
   } catch (const EnvironmentError& error) {
     why_not_ = error.what();  // not a cubin, but PTX that the driver compiled
   }

@@ -8,29 +8,28 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/child/host_library.h"
+#include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
 
-struct CudaVariable {
-  std::string name;
-  unsigned section = 0;      // of the cubin
-  std::uint64_t offset = 0;  // in it
+// A module that the driver has loaded from an image.
+struct LoadedImage {
+  cuda::Module module = nullptr;
+  std::string_view image;
 };
 
-// Lists the variables of a cubin, including those that only its compiler knows. Throws EnvironmentError when it is no
-// cubin.
-std::vector<CudaVariable> variables_in(std::string_view image);
-
-// Keeps a copy of a module's variables, __constant__ ones included, as they are right after the module was loaded.
+// Keeps a copy of modules' variables, __constant__ ones included, as they are right after the modules were loaded.
 class CudaVariables {
  public:
-  // Copies the variables of `module`, which was loaded from `image` and has not run. Returns false when the driver does
-  // not find one of them, or when they are large: then only loading the module anew restores them.
-  bool keep(const cuda::Driver& driver, cuda::Module module, std::string_view image);
+  // Copies the variables of modules that have not run, and `memory` beside them. Returns false when the driver does not
+  // find one of them, or when the variables are large: then only loading the modules anew restores them.
+  bool keep(const cuda::Driver& driver, const std::vector<LoadedImage>& modules,
+            const std::vector<CudaRange>& memory = {});
   // The reason why keep() returned false.
   const std::string& why_not() const { return why_not_; }
   // Restores all of them in the order of the stream.
@@ -46,7 +45,7 @@ class CudaVariables {
     unsigned section = 0;
     std::uint64_t offset = 0;  // in the section
   };
-  bool find(const cuda::Driver& driver, cuda::Module module, std::string_view image);
+  bool find(const cuda::Driver& driver, const LoadedImage& loaded, std::size_t& total);
   bool worked(const cuda::Driver& driver, cuda::Result result, const std::string& what);
 
   std::vector<Range> ranges_;
@@ -54,21 +53,30 @@ class CudaVariables {
   cuda::Pointer kept_ = 0;
 };
 
-struct CudaKernel {
+// One operation of a call: a launch of the plan, or what was recorded.
+struct CudaOperation {
   KernelLaunch launch;
   cuda::Function function = nullptr;
+  // Recorded: the parameters, but for the addresses of the call's tensors, which are at the places. Of a fill or copy
+  // the only parameters are where it goes to and, of a copy, comes from.
+  std::optional<RecordedOperation> recorded;
+  std::string parameters;
+  std::vector<RecordedPlace> places;
 };
 
 struct CudaModule {
-  bool loaded() const { return module != nullptr || launcher != nullptr; }
+  bool loaded() const { return !operations.empty(); }
 
   cuda::Module module = nullptr;
-  std::string image;  // the cubin
+  std::string image;      // the cubin; of a recorded call its first one
+  std::string recording;  // the encoded RecordedCall
   LaunchPlan plan;
-  std::vector<CudaKernel> kernels;  // one for each launch
-  Launcher launcher = nullptr;      // of a library variant, which has none of the above
-  CudaVariables variables;          // as they were loaded
-  bool restorable = false;          // they are known: else only loading the module anew restores them
+  std::vector<CudaOperation> operations;   // of one call, in their order
+  std::vector<cuda::Module> more_modules;  // of a recorded call, which may have several
+  std::vector<CudaRange> memory;           // that a recorded call has of its own
+  Launcher launcher = nullptr;             // of a library variant that is to be recorded
+  CudaVariables variables;                 // as they were loaded
+  bool restorable = false;                 // they are known: else only loading the module anew restores them
 };
 
 // Return the kernels and the warps of the launches, in their order.
@@ -81,6 +89,8 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
 
 // Loads `image` and finds the kernels of `plan`.
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Loads the modules of a recorded call, with their variables and its memory as they were when it began.
+std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loaded, int slot);
 // Finds the kernels of `plan` in the module that is loaded.
 std::optional<Failure> load_kernels(const cuda::Driver& driver, CudaModule& loaded, int slot);
 // Copies the variables of a module that has not run, if it has any and the driver finds all of them.
@@ -93,7 +103,10 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
                                         int slot);
 // Launches with `words` as the argument struct; `persisting_bytes` of the buffer that the launch names may persist in
 // the L2.
-cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel, std::vector<std::uint64_t>& words,
+cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
+// Launches, fills or copies what was recorded, on the tensors that `words` begin with.
+cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, const std::vector<std::uint64_t>& words,
+                    cuda::Stream stream);
 
 }  // namespace apo

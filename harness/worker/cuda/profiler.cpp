@@ -32,10 +32,10 @@ Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect
   return report;
 }
 
-// Nothing of the second clock, persisting L2 reset.
+// Nothing of the record of activity, persisting L2 reset.
 std::optional<Failure> CudaProfiler::begin(int slot) {
   const CudaModule& loaded = slots_.at(slot);
-  if (loaded.module == nullptr || !slots_.tensors().attached()) {
+  if (loaded.operations.empty() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to profile before load and attach");
   }
   status_.running_slot.store(slot);
@@ -61,8 +61,8 @@ cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
 cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = slots_.at(slot);
   std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, 0);
-  for (std::size_t i = first; i < std::min(end, loaded.kernels.size()); ++i) {
-    cuda::Result error = slots_.launch(loaded.kernels[i], words);
+  for (std::size_t i = first; i < std::min(end, loaded.operations.size()); ++i) {
+    cuda::Result error = slots_.launch(loaded.operations[i], words);
     error = error == cuda::kSuccess && one_by_one ? slots_.driver().synchronize(slots_.stream()) : error;
     if (error != cuda::kSuccess) {
       return error;

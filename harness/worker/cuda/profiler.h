@@ -12,8 +12,8 @@
 
 namespace apo {
 
-// Runs one profiler at a time: each removes everything of CUPTI when it ends, and begins after the second clock has
-// released it.
+// Runs one profiler at a time: each removes everything of CUPTI when it ends, and begins after the record of activity
+// has released it.
 class CudaProfiler {
  public:
   // All arguments have to outlive it.

@@ -223,6 +223,15 @@ std::vector<std::uint64_t> CudaTensors::arguments(std::size_t image, int slot, i
   return words;
 }
 
+std::vector<CudaRange> CudaTensors::of_call(int slot, int set) const {
+  std::vector<CudaRange> ranges;
+  for (const std::size_t i : layout_.of_call(slot, set)) {
+    ranges.push_back(
+        {.at = images_.at(0).address(i), .bytes = static_cast<std::size_t>(layout_.buffers[i].call_bytes())});
+  }
+  return ranges;
+}
+
 std::int64_t CudaTensors::bytes_at(std::uint64_t address) const {
   for (const CudaImage& image : images_) {
     for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
@@ -432,8 +441,7 @@ cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
   const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
                                     [](const KernelLaunch& launch) { return launch.persist > 0; });
   const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
-  // Host code of a candidate may have set another limit.
-  if (wanted != persisting_limit_ || has_host_code()) {
+  if (wanted != persisting_limit_) {
     if (const auto error = driver_.set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
       return error;
     }
@@ -442,11 +450,14 @@ cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
   return driver_.reset_persisting_l2();
 }
 
-cuda::Result CudaSlots::launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const {
-  const int kept = kernel.launch.persist - 1;
+cuda::Result CudaSlots::launch(const CudaOperation& operation, std::vector<std::uint64_t>& words) const {
+  if (operation.recorded) {
+    return replay(driver_, operation, words, stream_);
+  }
+  const int kept = operation.launch.persist - 1;
   const std::int64_t persisting =
       kept < 0 ? 0 : std::min(tensors_.bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
-  return launch_kernel(driver_, kernel, words, persisting, stream_);
+  return launch_kernel(driver_, operation, words, persisting, stream_);
 }
 
 }  // namespace apo

@@ -82,7 +82,7 @@ class CudaTensors {
   std::optional<Failure> attach(const SharedTensorsLayout& layout, const FileDescriptor& file);
   bool attached() const { return !images_.empty(); }
   // Has the pages of the outputs at hand when they are read back first, on a thread that this starts: touching
-  // hundreds of megabytes page by page takes longer than copying them. Not beside a candidate's host code.
+  // hundreds of megabytes page by page takes longer than copying them.
   void expect_outputs();
   // The address of the shared tensors in this process.
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
@@ -101,6 +101,8 @@ class CudaTensors {
   // Builds the argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte
   // word.
   std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
+  // Where the tensors of a call on the first copy lie, scratch included, in the same order.
+  std::vector<CudaRange> of_call(int slot, int set) const;
   // The size of the buffer that begins there; 0 when none does.
   std::int64_t bytes_at(std::uint64_t address) const;
   // Queues NaN for the memory that a launch of the slot may write in the first `images` copies.
@@ -145,7 +147,6 @@ class CudaSlots {
 
   CudaModule& at(int slot) { return modules_.at(static_cast<std::size_t>(slot)); }
   const CudaModule& at(int slot) const { return modules_.at(static_cast<std::size_t>(slot)); }
-  bool has_host_code() const { return modules_[0].launcher != nullptr || modules_[1].launcher != nullptr; }
   CudaTensors& tensors() { return tensors_; }
   const CudaTensors& tensors() const { return tensors_; }
   const cuda::Driver& driver() const { return driver_; }
@@ -161,7 +162,7 @@ class CudaSlots {
   // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
   // Launches with the tensor that the kernel names persisting in the L2, as far as the device has room for it.
-  cuda::Result launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const;
+  cuda::Result launch(const CudaOperation& operation, std::vector<std::uint64_t>& words) const;
 
   std::uint32_t generation = 0;  // of the samples so far: what the gate waits for
   std::size_t last_image = 0;    // that the last launch worked on

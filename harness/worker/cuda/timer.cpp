@@ -8,11 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/core/guards.h"
-#include "harness/core/system/machine.h"
 #include "harness/core/system/overdue.h"
 #include "harness/worker/protocol/clock.h"
-#include "kernels/abi.h"
 
 namespace apo {
 namespace {
@@ -77,29 +74,18 @@ cuda::Result CudaTimer::prepare(const RunRequest& request, std::size_t images, i
 cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
   const CudaModule& loaded = slots_.at(slot);
   ++slots_.generation;
-  refusal_.reset();
-  if (slots_.watched() || loaded.launcher != nullptr) {
+  if (slots_.watched()) {
     open_gate();
   }
   cuda::Result error = wait_for_gate();
   error = error != 0 || request.activity ? error : prepare(request, images, slot, set);
-  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
-    error = error != 0 ? error : slots_.driver().synchronize_context();
-  }
   error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
   int queued = 0;
-  for (int i = 0; i < request.repetitions && error == 0 && !refusal_; ++i) {
+  for (int i = 0; i < request.repetitions && error == 0; ++i) {
     slots_.last_image = static_cast<std::size_t>(i) % images;
     std::vector<std::uint64_t> words =
         slots_.tensors().arguments(slots_.last_image, slot, set_of(i, request, images, set));
-    if (loaded.launcher != nullptr) {
-      refusal_ = call_library(loaded.launcher, words, slot);
-    } else {
-      error = queue_kernels(loaded, words, queued);
-    }
-  }
-  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
-    error = error != 0 ? error : slots_.driver().synchronize_context();
+    error = queue_kernels(loaded, words, queued);
   }
   error = error != 0 ? error : slots_.driver().record(end_, slots_.stream());
   return error;
@@ -107,19 +93,13 @@ cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t imag
 
 cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued) {
   cuda::Result error = cuda::kSuccess;
-  for (const CudaKernel& kernel : loaded.kernels) {
-    error = error != 0 ? error : slots_.launch(kernel, words);
+  for (const CudaOperation& operation : loaded.operations) {
+    error = error != 0 ? error : slots_.launch(operation, words);
     if (++queued == kQueued) {
       open_gate();
     }
   }
   return error;
-}
-
-std::optional<Failure> CudaTimer::call_library(Launcher launcher, const std::vector<std::uint64_t>& words,
-                                               int slot) const {
-  const apo_call call = call_on(words, static_cast<int>(usable_cpus().size()), slots_.stream());
-  return guarded(slot, [&] { return refusal(launcher(&call), slot); });
 }
 
 // The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
@@ -191,10 +171,6 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
   }
   if (auto failure = slots_.check(queued, "the launch", slot)) {
     return *failure;
-  }
-  if (refusal_) {
-    status_.running_slot.store(-1);
-    return *refusal_;
   }
   float milliseconds = 0;
   if (auto failure = slots_.check(slots_.driver().elapsed(&milliseconds, begin_, end_), "the events", slot)) {

@@ -6,13 +6,8 @@
 // arms of a comparison and makes a gain look smaller, never larger. Short kernels are timed back to back, which shares
 // it among many.
 //
-// A sample that is recorded by the second clock is prepared before its window opens, so that neither poison nor
-// eviction is among its records.
-//
-// A library variant runs host code that may wait for the stream, and would wait for ever behind a closed gate. Its gate
-// is open from the start, and its host code is in its time. Begin and end are recorded while the whole context is idle:
-// what it launches on a stream of its own neither runs beside the poison and the eviction before the begin, nor goes on
-// behind the end. All of that can only make it look slower.
+// A sample that CUPTI records is prepared before its window opens, so that neither poison nor eviction is among its
+// records.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +45,6 @@ class CudaTimer {
   std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot, int set);
   std::optional<Failure> close_window(RawSample& sample);
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
-  std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
   cuda::Result wait_for_gate() const;
   void open_gate() { __atomic_store_n(gate_, slots_.generation, __ATOMIC_SEQ_CST); }
 
@@ -62,7 +56,6 @@ class CudaTimer {
   cuda::Event end_ = nullptr;
   std::uint32_t* gate_ = nullptr;
   cuda::Pointer gate_on_device_ = 0;
-  std::optional<Failure> refusal_;  // of a library variant in the sample under way
 };
 
 }  // namespace apo

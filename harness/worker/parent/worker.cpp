@@ -130,9 +130,10 @@ void Worker::await_start() {
   cuda_has_worked = cuda_has_worked || options_.target == Target::cuda;
   // By its own stamp: who starts a worker ahead asks for the answer much later.
   start_seconds_ = 1e-9 * static_cast<double>(status_->ready_ns.load() - started_ns_);
-  if (options_.watch_modules && options_.target == Target::cuda && options_.watcher.empty()) {
+  if ((options_.watch_modules || options_.record_calls) && options_.target == Target::cuda &&
+      options_.watcher.empty()) {
     // CUPTI loads while the parent does something else: the next request waits for it.
-    watch_ = prepare(WatchRequest{}, "the start of CUPTI", kStartDeadline);
+    watch_ = prepare(WatchRequest{.calls = options_.record_calls}, "the start of CUPTI", kStartDeadline);
     if (const auto sent = ask(*watch_); !sent) {
       throw EnvironmentError("a worker ends before it starts CUPTI: " + sent.failure().evidence);
     }
@@ -149,11 +150,8 @@ void Worker::wait_until_started() {
 
 // No candidate is in the process yet.
 void Worker::remember_code() {
-  if (options_.watcher.empty()) {
+  if (options_.watcher.empty() && options_.target == Target::host) {
     code_.remember(pid());
-  }
-  if (options_.target == Target::cuda) {
-    code_.allow_made_code();
   }
   own_data_bytes_ = data_bytes(pid());
 }
@@ -251,31 +249,6 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
   result.push_back("APO_PADDING=" + std::string(random.below(kMaxPadding + 1), 'x'));
   result.insert(result.end(), options.environment.begin(), options.environment.end());
   return result;
-}
-
-std::optional<Failure> Worker::check_idle() {
-  constexpr std::chrono::milliseconds kToSettle{1};  // threads that were woken for the call go to sleep again
-  constexpr std::chrono::milliseconds kWatched{2};
-  clockid_t clock{};
-  if (!guard_is_on(Guard::idle) || !options_.watcher.empty() || !alive() || clock_getcpuclockid(pid(), &clock) != 0) {
-    return std::nullopt;
-  }
-  if (frozen_) {
-    process_->thaw();
-    frozen_ = false;
-  }
-  std::this_thread::sleep_for(kToSettle);
-  const std::int64_t begin_ns = raw_ns();
-  const std::int64_t begin_cpu_ns = read_ns(clock);
-  std::this_thread::sleep_for(kWatched);
-  const std::int64_t cpu_ns = read_ns(clock) - begin_cpu_ns;
-  const std::int64_t ns = raw_ns() - begin_ns;
-  if (2 * cpu_ns <= ns) {
-    return std::nullopt;
-  }
-  return fail({.outcome = Outcome::faulted,
-               .evidence = "works while nobody has called it: " + format_ns(static_cast<double>(cpu_ns)) +
-                           " of CPU time in " + format_ns(static_cast<double>(ns)) + " between two calls"});
 }
 
 std::optional<Failure> Worker::check_code() {

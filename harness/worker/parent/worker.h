@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/code/code_watch.h"
 #include "harness/worker/protocol/profile_results.h"
@@ -50,6 +51,7 @@ struct WorkerOptions {
   std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
   // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
+  bool record_calls = false;  // on target cuda, prepares for record()
   bool name_refused = false;  // target host: find out which call the confinement refused last: refused_call()
   std::stop_token stop = {};  // a request that waits for its answer then throws Cancelled
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
@@ -120,14 +122,16 @@ class Worker {
   // Returns the images that the driver has loaded for the slot and its kernels, each once. Needs
   // WorkerOptions::watch_modules.
   Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
+  // Calls the library variant in the slot on the attached tensors until two calls in a row, on different input sets
+  // where there are several, launch the same, and returns what the last one put on the GPU. Needs
+  // WorkerOptions::record_calls.
+  Result<RecordedCall> record(int slot, Deadline deadline = {});
   bool watches_modules() const { return options_.watch_modules; }
   // The reason why there are no images; empty when there are.
   const std::string& watch_missing() const { return watch_missing_; }
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
-  // Checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
+  // Target host: checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
   std::optional<Failure> check_code();
-  // Checks that nothing runs in an idle worker with host code. A Failure ends the worker.
-  std::optional<Failure> check_idle();
   // Stops every thread of the worker, so that outputs do not change while they are read. The next request lets it
   // continue.
   void freeze();
@@ -148,7 +152,7 @@ class Worker {
   // The GPU on target cuda, and its state at the end of the last run (absent without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
-  // The reason why the last run with RunRequest::activity had no second clock; empty when it had one.
+  // The reason why the last run with RunRequest::activity recorded nothing; empty when it did.
   const std::string& activity_missing() const { return activity_missing_; }
   // The end of the candidates' output so far.
   const std::string& printed() const;
@@ -174,7 +178,6 @@ class Worker {
   template <class Report>
   Result<Report> exchange_for_file(Exchange exchange, std::optional<Report> (*decode)(std::string_view),
                                    const char* what);
-  std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   void require_own_gpu(const Failure& failure) const;

@@ -103,18 +103,20 @@ Result<Done> Worker::attach(const SharedTensorsLayout& layout, int fd, Deadline 
 Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
   const std::int64_t sent_ns = raw_ns();
   auto reply = exchange(prepare(request, "the call", deadline));
-  while (reply && reply->paused) {
+  if (reply && reply->paused) {
     const std::vector<RawSample> so_far = reply->samples;
-    if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
-                                 ? look(request, inspect, deadline)
-                                 : std::nullopt) {
-      return *failure;
+    if (std::ssize(so_far) - 1 != request.verify_after) {
+      return forged("it pauses where it was not asked to");
+    }
+    freeze();
+    if (const auto failure = inspect ? inspect(request.verify_after) : std::nullopt) {
+      return fail(*failure);
     }
     reply = exchange(prepare(ContinueRequest{}, "the call", deadline));
     if (reply && !begins_with(reply->samples, so_far) && guard_is_on(Guard::reply)) {
       return forged("it changed samples that it had reported");
     }
-    if (reply && reply->paused && std::ssize(reply->samples) == std::ssize(so_far)) {
+    if (reply && reply->paused) {
       return forged("it pauses where it was not asked to");
     }
   }
@@ -128,24 +130,6 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
   state_ = reply->state;
   activity_missing_ = printable_tail(reply->activity_missing);
   return reply->samples;
-}
-
-// At a pause of a run, with nothing in the worker moving.
-std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
-  if (request.pause_each) {
-    const auto reply = exchange(prepare(ContinueRequest{.read_back = true}, "copying the outputs", deadline));
-    if (!reply) {
-      return reply.failure();
-    }
-  }
-  freeze();
-  if (auto failure = inspect(request.verify_after)) {
-    return fail(*failure);
-  }
-  if (auto changed = code_.has_host_code() ? check_code() : std::nullopt) {
-    return changed;
-  }
-  return request.pause_each ? check_idle() : std::nullopt;
 }
 
 Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
@@ -208,7 +192,7 @@ constexpr std::chrono::milliseconds kProfileDeadline{180'000};
 template <class Report>
 Result<Report> Worker::exchange_for_file(Exchange exchange, std::optional<Report> (*decode)(std::string_view),
                                          const char* what) {
-  constexpr off_t kMostBytes = off_t{64} << 20;
+  constexpr off_t kMostBytes = off_t{8} << 30;
   const FileDescriptor file(memfd_create("apo-profile", MFD_CLOEXEC));
   if (!file) {
     throw EnvironmentError(std::string("cannot create shared memory for a profile: ") + std::strerror(errno));
@@ -240,6 +224,14 @@ Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadlin
 Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadline) {
   return exchange_for_file(prepare(ImagesRequest{.slot = slot}, "handing over its images", deadline), decode_images,
                            "images");
+}
+
+Result<RecordedCall> Worker::record(int slot, Deadline deadline) {
+  if (!watch_missing_.empty()) {
+    return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + watch_missing_, .slot = slot};
+  }
+  return exchange_for_file(prepare(RecordRequest{.slot = slot}, "a recorded call", deadline.value_or(kProfileDeadline)),
+                           decode_recorded_call, "recorded calls");
 }
 
 Result<InstructionReport> Worker::count_instructions(const InstructionRequest& request, Deadline deadline) {

@@ -48,21 +48,18 @@ struct RunRequest {
   CachePolicy cache = CachePolicy::warm;
   bool keep_state = false;  // variables of a device variant's module stay as the sample before left them
   int verify_after = -1;    // pause after this sample, so that the parent can look at the outputs; -1 = never
-  // Target cuda: pauses after every sample and hides from the worker which one is verified: a library in the worker's
-  // process can read the request.
-  bool pause_each = false;
   // Target cuda: copies the tensors back into the shared tensors after the last sample too, not only at the pause.
   bool read_back = false;
   // Target cuda: reads the inputs of this set from the shared tensors again right before the last sample, because the
   // parent has written new ones that no call may see earlier. -1: none.
   int refresh_set = -1;
   KeptInputs refresh_from;  // where they are, when the shared tensors do not have them
-  // Target cuda: records each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
+  // Target cuda: records each sample with CUPTI Activity too, for a profile. Its launches cost about 1 us more.
   bool activity = false;
   bool operator==(const RunRequest&) const = default;
 };
-APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, pause_each, read_back, refresh_set,
-           refresh_from, activity)
+APO_FIELDS(RunRequest, order, sets, repetitions, cache, keep_state, verify_after, read_back, refresh_set, refresh_from,
+           activity)
 
 // Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
 // takes itself (Worker::run_window): these are for `apo bench` and `apo profile`.
@@ -124,10 +121,8 @@ struct KeepRequest {
 };
 APO_FIELDS(KeepRequest, bytes)
 struct ContinueRequest {
-  bool read_back = false;  // bring the tensors back into the shared tensors, and pause once more
   bool operator==(const ContinueRequest&) const = default;
 };
-APO_FIELDS(ContinueRequest, read_back)
 // Target cuda: times copies within the GPU's memory, whose best rate is a roof.
 struct CopyRequest {
   std::int64_t bytes = 0;  // read; as many are written
@@ -155,10 +150,18 @@ struct SampleRequest {
   bool operator==(const SampleRequest&) const = default;
 };
 APO_FIELDS(SampleRequest, slot, repetitions, cache, period_log2)
-// Target cuda: watches which modules the driver loads from here on.
+// Target cuda: watches which modules the driver loads from here on, or what calls put on the GPU.
 struct WatchRequest {
+  bool calls = false;
   bool operator==(const WatchRequest&) const = default;
 };
+APO_FIELDS(WatchRequest, calls)
+// Asks what a call of the library in the slot puts on the GPU. It carries a memory file, which takes the RecordedCall.
+struct RecordRequest {
+  int slot = 0;
+  bool operator==(const RecordRequest&) const = default;
+};
+APO_FIELDS(RecordRequest, slot)
 // Asks for the images loaded for a slot. It carries a memory file, which takes them.
 struct ImagesRequest {
   int slot = 0;
@@ -178,7 +181,7 @@ APO_FIELDS(InstructionRequest, slot, kernel)
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, KeepRequest, RunRequest, ContinueRequest, CopyRequest,
-               CountRequest, SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
+               CountRequest, SampleRequest, WatchRequest, RecordRequest, ImagesRequest, InstructionRequest>
       body;
   bool operator==(const Request&) const = default;
 };
@@ -196,8 +199,8 @@ struct Reply {
   std::optional<DeviceFacts> device;  // hello, target cuda
   std::optional<DeviceState> state;   // run, target cuda with NVML
   std::vector<std::int64_t> copy_ns;  // copy: each sample
-  std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
-  std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
+  std::string activity_missing;       // run with `activity`: why nothing was recorded; empty when it was
+  std::string watch_missing;          // watch: why nothing can be watched; empty when it is
   bool operator==(const Reply&) const = default;
 };
 APO_FIELDS(Reply, nonce, failure, samples, paused, base, kept, inputs_unchanged, confinement, device, state, copy_ns,

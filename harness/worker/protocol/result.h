@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -14,12 +15,18 @@ namespace apo {
 
 struct Failure {
   Outcome outcome = Outcome::faulted;
-  std::string evidence;    // one sentence, printable
-  int slot = -1;           // which slot's code was running; -1 when none was, or nobody knows
-  bool of_device = false;  // the error names the GPU or its context, whatever ran on it
+  std::string evidence;                    // one sentence, printable
+  int slot = -1;                           // which slot's code was running; -1 when none was, or nobody knows
+  bool of_device = false;                  // the error names the GPU or its context, whatever ran on it
+  std::optional<WrongElement> wrong = {};  // of outputs that this process compared; no worker sends it
   bool operator==(const Failure&) const = default;
 };
-APO_FIELDS(Failure, outcome, evidence, slot, of_device)
+// What a worker sends: all but the last one.
+template <RecordOf<Failure> Whole, class Visitor>
+void visit_fields(Whole& failure, const Visitor& visitor) {
+  auto& [outcome, evidence, slot, of_device, wrong] = failure;
+  visit_members("outcome, evidence, slot, of_device", visitor, outcome, evidence, slot, of_device);
+}
 
 // The value of an operation that only succeeds or fails.
 struct Done {};

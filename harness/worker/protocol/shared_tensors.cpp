@@ -164,7 +164,7 @@ std::string InputChange::sentence() const {
 }
 
 SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory, std::int64_t offset)
-    : input_sets_(spec.input_sets), memory_(std::move(memory)), offset_(offset) {
+    : input_sets_(spec.input_sets), threads_(spec.threads), memory_(std::move(memory)), offset_(offset) {
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.words = spec.words;
@@ -207,9 +207,10 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
     const int copies = buffer.role == BufferRole::input ? spec.input_sets : 1;
     for (int set = 0; set < copies; ++set) {
       const int owner = buffer.role == BufferRole::scratch ? buffer.slot : set;
+      const bool elsewhere = spec.prepared_calls && buffer.role == BufferRole::input && buffer.in_place >= 0;
       layout_.buffers.push_back({.role = buffer.role,
                                  .owner = owner,
-                                 .bytes = buffer.bytes,
+                                 .bytes = elsewhere ? 0 : buffer.bytes,
                                  .poison = buffer.poison,
                                  .in_place = buffer.in_place,
                                  .repeats = buffer.repeats});
@@ -270,8 +271,11 @@ void SharedTensors::write_input(int set, std::string_view name, std::span<const 
 
 void SharedTensors::share_input(int set, std::string_view name, const InputView& view, int threads) {
   const std::size_t index = find(BufferRole::input, set, name);
-  APO_CHECK(view.bytes() == std::ssize(bytes_of(index)));
-  view.copy_to(bytes_of(index).data(), threads);
+  const std::span<std::byte> bytes = bytes_of(index);
+  APO_CHECK(view.bytes() == std::ssize(bytes) || (bytes.empty() && layout_.buffers[index].in_place >= 0));
+  if (!bytes.empty()) {
+    view.copy_to(bytes.data(), threads);
+  }
   entries_[index].pristine = view;
   layout_.kept.at(static_cast<std::size_t>(set)) = {};
 }
@@ -282,14 +286,19 @@ void SharedTensors::keep_input(int set, std::string_view name, const InputView& 
 }
 
 void SharedTensors::poison_outputs(int set) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (layout_.buffers[i].role == BufferRole::output && guard_is_on(Guard::poison)) {
-      std::memset(bytes_of(i).data(), layout_.buffers[i].poison, bytes_of(i).size());
-    }
-  }
+  std::vector<bool> has_contents(entries_.size());
   for (const SharedTensorsLayout::Copy& copy : layout_.before_call(set)) {
     if (const InputView& before = entries_[copy.from].pristine; !before.is_empty()) {
-      before.copy_to(bytes_of(copy.to).data(), 1);
+      before.copy_to(bytes_of(copy.to).data(), threads_);
+      has_contents[copy.to] = true;
+    }
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::output && guard_is_on(Guard::poison) && !has_contents[i]) {
+      const std::span<std::byte> bytes = bytes_of(i);
+      for_each_chunk(bytes.size(), threads_, [&](std::size_t begin, std::size_t end) {
+        std::memset(bytes.data() + begin, layout_.buffers[i].poison, end - begin);
+      });
     }
   }
 }
@@ -331,6 +340,9 @@ std::optional<InputChange> SharedTensors::check_inputs(std::optional<int> set) c
       continue;
     }
     const std::span<const std::byte> now = bytes_of(i);
+    if (now.empty()) {
+      continue;
+    }
     std::int64_t changed = -1;
     entries_[i].pristine.for_each_block([&](std::int64_t offset, std::span<const std::byte> then) {
       const std::byte* at = now.data() + offset;

@@ -16,15 +16,9 @@
 
 #include "harness/core/json/fields.h"
 #include "harness/core/system/files.h"
+#include "kernels/parallel.h"
 
 namespace apo {
-
-// Maps the pages of memory that begins at one, where the system can do that at once.
-inline void have_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::int64_t bytes) {
-#if defined(MADV_POPULATE_WRITE)
-  madvise(memory, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE);  // only saves time: an older system refuses
-#endif
-}
 
 // A sealed file mapped in this process. Without the seal, a worker that shrank the file would make the parent's next
 // access a SIGBUS.
@@ -127,6 +121,9 @@ struct SharedTensorsSpec {
   // Ends inputs at page ends, as far as the alignment allows; a worker with host code then makes the next page
   // inaccessible to itself. A read past the end thus ends the process, even where nothing instruments the code.
   bool fenced = false;
+  // poison_outputs() comes before every call: it gives what a call updates its contents, of which the file has no copy.
+  bool prepared_calls = false;
+  int threads = 1;  // that fill large outputs
 };
 
 // The place of a buffer: all that a worker learns about a tensor.
@@ -276,6 +273,7 @@ class SharedTensors {
   std::vector<Entry> entries_;  // parallel to layout_.buffers
   std::vector<Gap> gaps_;
   int input_sets_ = 1;
+  int threads_ = 1;
   std::uint64_t pattern_seed_ = 0;
   std::shared_ptr<MemoryFile> memory_;
   std::int64_t offset_ = 0;

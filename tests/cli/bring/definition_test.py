@@ -1,4 +1,5 @@
 # tests/cli/bring/definition_test.py - a definition imported, and variants held against it; where PyTorch is.
+import ctypes
 import os
 import subprocess
 import unittest
@@ -25,6 +26,20 @@ void rmsnorm_d96(const uint16_t* x, const uint16_t* weight, uint16_t* y, float e
     const float scale = 1 / std::sqrt(sum / width + eps);
     for (int64_t c = 0; c < width; ++c) y[c] = narrow(wide(x[c]) * scale * wide(weight[c]));
   }
+}
+"""
+
+GEMM = """// apo:variant gemm_scale_residual/rows
+// apo:target host
+#include <cstdint>
+void gemm_scale_residual(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t in,
+                         int64_t out) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t o = 0; o < out; ++o) {
+      double sum = bias[o];
+      for (int64_t i = 0; i < in; ++i) sum += x[r * in + i] * weight[o * in + i];
+      y[r * out + o] = float(sum * 1.5);
+    }
 }
 """
 
@@ -72,6 +87,31 @@ class ImportWithPyTorch(DefinitionTest):
                                                    " * wide(weight[c])", ""))
         self.apo("register", "rows.cpp")
         self.said(self.apo("register", "no_weight.cpp", code=3).err, "gate correctness says incorrect")
+
+    def test_a_file_of_kernelbench_is_a_family_that_tells_right_from_wrong(self):
+        """Its weights are inputs, so that one that forgets the bias is wrong."""
+        text = read_file(source_path("tests", "kernelbench", "gemm_scale_residual.py"))
+        text = replaced(text, "= 16384", "= 64", "= 4096\nout", "= 96\nout", "= 4096", "= 80")
+        self.place.write("gemm_scale_residual.py", text)
+        ran = self.apo("import", "kernelbench", "gemm_scale_residual.py", "--python", PYTHON)
+        self.said(ran.out, "the reference in float64", "family gemm_scale_residual is registered, with 3 workloads")
+        self.place.write("rows.cpp", GEMM)
+        self.place.write("no_bias.cpp", replaced(GEMM, "/rows", "/no_bias", "sum = bias[o]", "sum = 0"))
+        self.apo("register", "rows.cpp")
+        self.said(self.apo("register", "no_bias.cpp", code=3).err, "gate correctness says incorrect")
+        self.place.write("submission.py", "class ModelNew: pass\n")
+        ran = self.apo("try", "gemm_scale_residual", "submission.py", code=None)
+        self.said(ran.out + ran.err, "as a ModelNew of KernelBench, cannot be judged yet")
+
+    def test_a_file_of_kernelbench_that_fails_is_one_error_and_nothing_is_written(self):
+        rest = "class Model: pass\ndef get_inputs(): return []\n"
+        has_landlock = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) >= 2  # its version
+        for text, said in (("class Model: pass\n", "problem.py defines no 'get_inputs'"),
+                           ("import os\nos.abort()\n" + rest, "was ended by SIGABRT"),
+                           ("open('written', 'w')\n" + rest if has_landlock else "", "problem.py")):
+            self.place.write("problem.py", text)
+            self.said(self.apo("import", "kernelbench", "problem.py", "--python", PYTHON, code=1).err, said)
+        self.assertFalse(self.place.exists("written") or self.place.exists("problem.h"))
 
     def test_what_is_only_written_is_registered_after_an_edit(self):
         ran = self.imported(problem("embedding"), "--python", PYTHON, "--no-register", "--output", "mine", "--name",

@@ -1,10 +1,18 @@
 # tests/cli/bring/export_test.py - `apo export --dispatch` on recorded journals, and on journals that offer nothing.
+import json
 import os
 import shutil
 
-from apo_test import CommandTest, main, source_path
+from apo_test import CommandTest, harm, main, source_path
 
 EXPERIMENTS = source_path("experiments")
+SCALED = ("// apo:family scaled\n// apo:axis n 1..65536\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+          "// apo:workload w small n=8\n// apo:workload p production n=4096\n"
+          "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+          "  for (int64_t i = 0; i < n; ++i) y[i] = Real(2) * x[i];\n}\n")
+FAST = "void scaled(long n, const float* x, float* y) { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n"
+SLOW = FAST.replace("{ for", "{ for (int k = 0; k < 8; ++k) for").replace("y[i] =", "((volatile float*)y)[i] =")
+ANOTHER_MACHINE = "UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'"
 
 
 class Export(CommandTest):
@@ -69,7 +77,7 @@ int main() {
     def test_a_recorded_class_with_two_answers_gives_each_size_the_kernel_of_its_nearest_workload(self):
         ran = self.export("--journal", self.recorded("nvidia-h200/agent/campaigns.db"), "--output", "table", "--json")
         best, proposal = ran.document["families"][0]["devices"][0]["rows"]
-        self.assertEqual(best["evidence"]["statement"], "measured at b16_t512_h83_n32")
+        self.assertEqual(best["evidence"]["statement"], "measured on NVIDIA H200 at b16_t512_h83_n32")
         self.assertEqual(best["evidence"]["stood_against"], proposal["configuration"])
         self.assertEqual(proposal["evidence"]["replaced"], best["configuration"])
         self.assertEqual(self.output_of("""#include "table/e88_backward_dispatch.h"
@@ -81,6 +89,23 @@ int main() {
 }
 """), 2 * "e88_backward/proposal_27671155\n" + 2 * "e88_backward/cuda_best\n")  # the proposal was verified up to B = 8
 
+    def test_a_judgement_that_was_recorded_again_on_another_gpu_decides_there(self):
+        shutil.unpack_archive(os.path.join(EXPERIMENTS, "nvidia-h100", "replayed.tar.xz"), self.place.folder)
+        self.export("--journal", "backward.db", "--output", "table", "--fallback", "e88_backward/cuda_simple")
+        self.assertEqual(self.output_of(r"""#include "table/e88_backward_dispatch.h"
+#include <cstdio>
+int main() {
+  using namespace apo_dispatch::e88_backward;
+  for (const char* model : {"NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100"}) {
+    const Device device{"", model, model[7] == 'A' ? 80 : 90, 132, 232448, 1024};
+    const Choice& choice = choose({16, 512, 83, 32, 32, 1, 1}, device);
+    std::printf("%s: %s, %s\n", model, choice.variant.data(), choice.evidence.statement.data());
+  }
+}
+"""), "NVIDIA H100 80GB HBM3: e88_backward/cuda_lane_tiling, measured on NVIDIA H100 80GB HBM3\n"
+                         "NVIDIA H200: e88_backward/cuda_best, measured on NVIDIA H200\n"
+                         "NVIDIA A100: e88_backward/cuda_simple, unmeasured, correct by apo:requires\n")
+
     def test_mistakes_say_what_is_needed(self):
         journal = self.recorded()
         self.apo("profile", "--journal", "empty.db", "--", "true")  # without campaigns and experiments
@@ -90,7 +115,7 @@ int main() {
                            ("--dispatch e88_backwrd --json", "did you mean 'e88_backward'"),
                            ("--dispatch --device NVIDIA_H20 --json", "did you mean 'NVIDIA H200'"),
                            ("--dispatch copy --json", "'apo run copy "),
-                           ("--dispatch --json --fallback copy/simple", "fits no exported table"),
+                           ("--dispatch e88_backward --json --fallback copy/simple", "fits no exported table"),
                            ("--torch e88_backward --json", "--output is missing"),
                            ("--torch e88_backwrd --output op", "did you mean 'e88_backward'"),
                            ("--torch copy --output op", "'apo run copy "),
@@ -113,6 +138,31 @@ int main() {
                      code=2)
         self.assertEqual(self.place.read("table/e88_backward_dispatch.json"), "old")
         self.assertEqual(len(os.listdir(self.place.path("table"))), 2, "a temporary file was left")
+
+
+class OnThisDevice(CommandTest):
+    def export(self):
+        ran = self.apo("export", "--dispatch", "scaled", "--on-this-device", "--output", "table")
+        [family] = json.loads(self.place.read("table/scaled_dispatch.json"))["families"]
+        return ran, [device["device"]["model"] for device in family["devices"]]
+
+    def test_what_was_measured_elsewhere_is_judged_again_here_once(self):
+        for name, text in (("scaled.h", SCALED), ("slow.cpp", SLOW), ("fast.cpp", FAST)):
+            self.place.write(name, text)
+        self.apo("register", "scaled.h")
+        self.apo("try", "scaled", "slow.cpp")
+        [tried] = self.json("try", "scaled", "fast.cpp", code=None)["verdicts"]
+        if tried["verdict"] != "accepted":
+            self.skipTest("this machine was too busy to tell one pass from eight")
+        harm(self.place.path(".apo/journal.db"), ANOTHER_MACHINE)
+        ran, models = self.export()
+        self.said(ran.err, "again, as experiment 2")
+        self.said(ran.out, "measured on Another CPU: experiment 1")
+        is_decided = self.json("show", "2")["judgement"]["verdict"] == "accepted"
+        self.assertEqual(len(models), 2 if is_decided else 1)
+        ran, again = self.export()
+        self.not_said(ran.err, "again")
+        self.assertEqual(again, models)
 
 
 main()

@@ -67,7 +67,7 @@ class OwnFamily(CommandTest):
                              f"void doubled(const float* x, float* y, int64_t n) {{\n{body}}}\n")
         self.apo("register", "slow.cpp")
         self.apo("register", "rare.cpp", "--no-verify")
-        judgement = self.json("compare", "doubled/slow", "doubled/rare", code=3)["judgement"]
+        judgement = self.decided("compare", "doubled/slow", "doubled/rare", "--json", code=3).document["judgement"]
         self.assertEqual(judgement["reason"], "gate_failed", judgement)
 
     def test_a_wrong_file_is_one_error_and_nothing_is_registered(self):
@@ -170,7 +170,7 @@ class NewForAgents(CommandTest):
         return {file["path"]: file["state"] for file in self.json("new", "--agents", *words)["files"]}
 
     def test_an_empty_folder_gets_the_files_of_every_client(self):
-        files = ("AGENTS.md", ".claude/skills/apo/SKILL.md", ".mcp.json", ".codex/skills/apo/SKILL.md",
+        files = ("AGENTS.md", ".apo/.gitignore", ".claude/skills/apo/SKILL.md", ".mcp.json", ".codex/skills/apo/SKILL.md",
                  ".codex/config.toml", ".cursor/mcp.json", ".vscode/mcp.json")
         self.assertEqual(self.states(), dict.fromkeys(files, "written"))
         skill = self.place.read(".claude/skills/apo/SKILL.md")
@@ -204,7 +204,7 @@ class NewForAgents(CommandTest):
         self.assertEqual(self.states("cursor")[".cursor/mcp.json"], "written")
 
     def test_one_client_alone(self):
-        self.assertEqual(self.states("cursor"), {"AGENTS.md": "written", ".cursor/mcp.json": "written"})
+        self.assertEqual(self.states("cursor"), {"AGENTS.md": "written", ".apo/.gitignore": "written", ".cursor/mcp.json": "written"})
 
 
 main()

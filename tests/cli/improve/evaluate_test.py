@@ -176,6 +176,20 @@ class EvaluateStream(CommandTest):
         states = self.json("query", "--sql", "SELECT state FROM campaigns")["rows"]
         self.assertEqual(states, [["finished"]])
 
+    def test_a_source_as_it_is_names_its_function_and_its_lines(self):
+        text = ("void none(float* y) { y[0] = 0; }\nint main() { return 1; }\n"
+                "void fast(float* out, const float* x, int count) {\n"
+                "  for (int i = 0; i < count; ++i) out[i] = FACTOR * x[i];\n}\n")
+        call = {"source": text, "function": "fast out=y count=n", "judge": "quick"}
+        cases = [({**call, "lines": ["flags -DFACTOR=1"]}, "ranked", "calls fast(out=y, x, count=n)"),
+                 ({**call, "lines": ["flags -DFACTOR=2"]}, "wrong", "y[0] = "),
+                 ({**call, "function": "slow"}, "wrong", "slow"),
+                 ({**call, "lines": "x"}, "wrong", "'lines' is no list")]
+        ran = self.judged(self.place, *self.STREAM, stdin="".join(json.dumps(line) + "\n" for line, _, _ in cases))
+        for answer, (_, verdict, said) in zip(self.answers(ran.out), cases, strict=True):
+            self.assertEqual(answer["verdict"], verdict, answer["feedback"])
+            self.assertIn(said, json.dumps(answer["feedback"]))
+
     def test_a_bad_line_is_answered_and_the_stream_goes_on(self):
         bad = [(b"nonsense", "no JSON"), (b"", "no JSON"), (b"[1, 2]", "no JSON object"),
                (b'{"name":"x"}', "a candidate has one of 'source' and 'variant'"),

@@ -73,7 +73,7 @@ class JournalFile(JournalTest):
             file.seek(4096)  # all but the first page, which has the schema
             file.write(b"\xee" * (size - 4096))
         for line in ("query", "report", "run copy"):
-            self.said(self.on("recorded.db", *line.split(), code=2).err, "/recorded.db' is damaged",
+            self.said(self.on("recorded.db", *line.split(), code=2).err, "recorded.db' is damaged",
                       "sqlite3 recovered.db")
 
 

@@ -1,7 +1,9 @@
 # tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo import`, `apo research`, and recorded profiles.
+import array
 import json
 import os
 import shutil
+import struct
 
 from apo_test import CommandTest, binary, main, read_file, source_path
 
@@ -85,6 +87,55 @@ class ProfileApplication(ProfileTest):
         self.place.write("journal.db", "my notes, not an SQLite file at all")
         self.said(self.profile("--journal", "journal.db", "--", GUEST, "exit", "10").out, "scale(float*)",
                   "not kept in the journal")
+
+
+class RecordProgram(ProfileTest):
+    def record(self, *words, code=1):
+        return self.apo("record", *words, "--", GUEST, "exit", "10", code=code, environment=FAKE_CUPTI)
+
+    def test_without_a_kernel_lists_them(self):
+        self.said(self.record(code=0).out, "scale(float*)", "sgemm", "apo record --kernel NAME --nth K -- COMMAND")
+
+    def test_a_launch_that_never_comes_is_named(self):
+        self.said(self.record("--kernel", "softmax").err, "cannot be recorded: the program launched 'softmax' 0 times")
+        self.said(self.record("--range", "step").err, "cannot be recorded: the program entered no NVTX range 'step'")
+        self.said(self.record("--kernel", "void scale<float>(float*)", "--nth", "9").err,
+                  "launched 'scale' 5 times, not 9")
+
+    def test_without_a_driver_the_launch_is_no_call(self):
+        self.said(self.record("--kernel", "scale", "--nth", "2").err, "cannot be recorded: ", "driver")
+        self.assertEqual(os.listdir(self.place.folder), [])
+
+    def test_recorded_values_are_moved_a_little_in_every_draw(self):
+        def values(folder):
+            with open(self.place.path(folder, "x.npy"), "rb") as file:
+                return array.array("d", file.read()[-8 * 3:])
+
+        os.mkdir(self.place.path("record"))
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }".ljust(117) + "\n"
+        with open(self.place.path("record", "x.npy"), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack("<3f", 1, -2, 0))
+        for folder, seed in (("a", 1), ("b", 2)):
+            os.mkdir(self.place.path(folder))
+            with open(self.place.path(folder, "axes.json"), "w", encoding="utf-8") as file:
+                json.dump({"fill": ["x"], "seed": seed, "tensors": {"x": {"dtype": "f32"}}}, file)
+        said = self.place.apo("record", "--answer", self.place.path("record"), self.place.path("a"),
+                              stdin=self.place.path("b") + "\n").out
+        self.assertEqual(said, "apo:next\napo:next\n")
+        first, second = values("a"), values("b")
+        self.assertNotEqual(first, second)
+        for drawn in (first, second):
+            for value, recorded in zip(drawn, (1, -2, 0)):
+                self.assertAlmostEqual(value, recorded, delta=abs(recorded) / 100)
+
+    def test_mistakes_are_told_before_the_command_runs(self):
+        self.said(self.apo("record", code=1).err, "there is no command after '--'")
+        for words, said in [(("--kernel", "scale", "--range", "step"), "excludes"), (("--nth", "2"), "requires"),
+                            (("--kernel", "scale", "--elements", "x"), "--elements 'x' is no NAME=NUMBER"),
+                            (("--kernel", "scale", "--source", "nowhere.cu"), "nowhere.cu")]:
+            ran = self.record(*words)
+            self.said(ran.err, said)
+            self.assertNotIn(OWN_OUTPUT, ran.out)
 
 
 class ProfileRanges(ProfileTest):

@@ -65,7 +65,14 @@ class AttackTest(CommandTest):
 
 class AttacksOnTheHost(AttackTest):
     def test_get_what_they_deserve(self):
-        self.get_what_they_deserve([one for one in self.attacks if one.is_quick() and not one.on_cpu])
+        self.get_what_they_deserve([one for one in self.attacks if one.is_quick() and not one.on_cpu
+                                    and one.expect != "valid"])
+
+
+class LookAlikesOnTheHost(AttackTest):
+    def test_get_what_they_deserve(self):
+        self.get_what_they_deserve([one for one in self.attacks if one.is_quick() and not one.on_cpu
+                                    and one.expect == "valid"])
 
 
 class AttacksOfKernels(AttackTest):

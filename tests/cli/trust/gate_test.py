@@ -28,7 +28,7 @@ class Gate(CommandTest):
         self.place.write("baseline.json", self.stored)
 
     def gate(self, *more, code=0):
-        return self.apo(*"gate --baseline baseline.json --judge standard --cache warm -q".split(), *more, code=code)
+        return self.decided(*"gate --baseline baseline.json --judge standard --cache warm -q".split(), *more, code=code)
 
     def refused(self, *parts, more=()):
         ran = self.gate(*more, code=1)

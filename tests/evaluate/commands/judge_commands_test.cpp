@@ -9,11 +9,14 @@
 #include <csignal>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/decide_application.h"
+#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/judge/round.h"
 #include "tests/processes.h"
 
@@ -180,7 +183,157 @@ TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
   EXPECT_EQ(difference_on_replay(worse), "");
   const ProgramComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
   EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
-  EXPECT_EQ(recorded_state(same).workloads.front().answer, GateAnswer::passed);
+  EXPECT_EQ(difference_on_replay(same), "");
+}
+
+// ---------------------------------------------------------------- suites
+
+// Prints benchmarks b0, b1, ... round their centres as noisy(), in ns; only those that the filter wants.
+std::string noisy_suite(const std::string& seed, const std::vector<double>& centres, double noise = 0.01) {
+  std::string list;
+  for (const double centre : centres) {
+    list += " " + std::to_string(centre);
+  }
+  const std::string file = "count-" + seed;
+  return "n=$(cat " + file + " 2>/dev/null || echo 0); echo $((n + 1)) > " + file + "; awk -v s=" + seed +
+         " -v n=$n -v noise=" + std::to_string(noise) +
+         " -v wanted={filter} 'BEGIN { srand(7919 * s + n); rand(); m = split(\"" + list +
+         "\", c, \" \"); for (b = 1; b <= m; ++b) { x = 0; for (i = 0; i < 12; ++i) x += rand();"
+         " name = \"b\" (b - 1); if (name ~ wanted) printf \"%s %.9g ns\\n\", name, c[b] * (1 + noise * (x - 6)) } }'";
+}
+
+ProgramComparison gated_suite(const std::string& a, const std::string& b, double margin = 0) {
+  ProgramComparison comparison = asked(a, b, "lines");
+  comparison.purpose = ComparisonPurpose::gate;
+  comparison.margin = std::log1p(margin);
+  return comparison;
+}
+
+std::string found(const ProgramComparison& comparison, QualityFinding finding) {
+  std::string names;
+  for (const Figure& figure : comparison.figures) {
+    names += figure.finding == finding ? figure.metric + " " : "";
+  }
+  return names;
+}
+
+std::string left_out(const ProgramComparison& comparison) {
+  std::string names;
+  for (const Figure& figure : comparison.figures) {
+    names += is_left_out(figure) ? figure.metric + ": " + figure.unit + "; " : "";
+  }
+  return names;
+}
+
+TEST(GateSuite, NamesWhatBecameSlowerAndFasterAndRunsTheRestAlone) {
+  std::vector<double> centres(20, 100);
+  const std::string before = noisy_suite("61", centres);
+  centres[3] = 105;
+  centres[7] = 94;
+  const ProgramComparison result = judged(gated_suite(before, noisy_suite("62", centres)));
+  EXPECT_EQ(result.gate, GateVerdict::regressed) << result.judgement->sentence;
+  EXPECT_EQ(found(result, QualityFinding::worse), "b3 ");
+  EXPECT_EQ(found(result, QualityFinding::better), "b7 ");
+  EXPECT_EQ(found(result, QualityFinding::inconclusive), "");
+  EXPECT_TRUE(mentions(result.judgement->sentence, "1 slower (b3 -")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(result.judgement->sentence, "18 not slower; geometric mean ")) << result.judgement->sentence;
+  EXPECT_EQ(result.figures.front().metric, "geometric mean of 20 benchmarks");
+  EXPECT_NEAR(result.figures.at(4).value_a, 100e-9, 2e-9);
+  EXPECT_EQ(result.rounds.front().commands->runs.front().values.size(), 20U);
+  EXPECT_EQ(result.rounds.back().commands->runs.front().values.size(), 18U);
+  EXPECT_EQ(difference_on_replay(result), "");
+  ProgramComparison altered = result;
+  altered.gate = GateVerdict::passed;
+  EXPECT_NE(difference_on_replay(altered), "");
+}
+
+TEST(GateSuite, AMarginToleratesAndWhatCannotBeResolvedIsNeitherGreenNorRed) {
+  const ProgramComparison tolerated =
+      judged(gated_suite(noisy_suite("63", {100, 100}), noisy_suite("64", {100, 103}), 0.1));
+  EXPECT_EQ(tolerated.gate, GateVerdict::passed) << tolerated.judgement->sentence;
+  const ProgramComparison noisy =
+      judged(gated_suite(noisy_suite("65", {100, 100}, 0.1), noisy_suite("66", {100, 100}, 0.1), 0.02));
+  EXPECT_EQ(noisy.gate, GateVerdict::undecided) << noisy.judgement->sentence;
+  EXPECT_TRUE(mentions(noisy.judgement->sentence, "2 cannot be resolved (b0, b1)")) << noisy.judgement->sentence;
+}
+
+TEST(GateSuite, ACommandAgainstItselfGivesTheNoiseByWhichLaterGatesArePlanned) {
+  const std::string command = noisy_suite("67", {100, 100, 100, 5}, 0.003);
+  ProgramComparison comparison = gated_suite(command, command);
+  comparison.commands.judge = "auto";
+  const ProgramComparison same = judged(comparison);
+  EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
+  EXPECT_EQ(same.judgement->preset, "extended");
+  const std::map<std::string, double> noise = noise_of(same);
+  ASSERT_EQ(noise.size(), 4U);
+  EXPECT_NEAR(noise.at("b0"), std::sqrt(2) * 0.003, 0.003);
+  EXPECT_TRUE(mentions(noise_text(same), "none is restless")) << noise_text(same);
+  SilentObserver observer;
+  judge_commands(comparison, 1, nullptr, observer, {.noise = noise});
+  EXPECT_EQ(comparison.judgement->preset, "standard");
+}
+
+TEST(GateSuite, RestlessBenchmarksAreNamedWithWhatTheyShare) {
+  const std::string restless =
+      "; awk -v n=$n 'BEGIN { srand(n); rand(); printf \"tiny/1 %.9g ns\\ntiny/2 %.9g ns\\n\", 3 + rand(), 3 + rand() "
+      "}'";
+  const std::string command = noisy_suite("68", {100, 100, 100, 100, 100, 100}) + restless;
+  const std::string text = noise_text(judged(gated_suite(command, command)));
+  EXPECT_TRUE(mentions(text, "2 restless: tiny/1 (")) << text;
+  EXPECT_TRUE(mentions(text, "2 of them are in the shortest quarter; all are of tiny")) << text;
+}
+
+TEST(GateSuite, BenchmarksThatCannotBeComparedAreLeftOutByName) {
+  const ProgramComparison result = judged(
+      gated_suite("echo one 1 s; echo gone 1 s; echo rate 3 GB/s; echo size 3 KB; echo zero 0 s; echo steady 2 ms",
+                  "echo new 1 s; echo one 1 s; echo rate 3 GB/s; echo size 3 MB; echo zero 0 s; echo steady 3000 us"));
+  EXPECT_EQ(
+      left_out(result),
+      "gone: only A has it; rate: more of it is better, which is not so of the others; size: A gives KB and B MB; "
+      "zero: its value is 0; new: only B has it; ");
+  EXPECT_EQ(found(result, QualityFinding::worse), "steady ");
+  EXPECT_EQ(found(result, QualityFinding::equivalent), "one ");  // no variance at all
+  EXPECT_TRUE(mentions(result.judgement->sentence, "5 left out: gone (only A has it)")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(mistake(gated_suite("echo a 1 s", "echo b 1 s")), "no benchmark that can be compared"));
+  EXPECT_TRUE(mentions(mistake(gated_suite("true", "echo b 1 s")), "no line of stdout is NAME VALUE UNIT"));
+}
+
+TEST(GateSuite, ABenchmarkThatOnlyBCannotRunFailsTheGate) {
+  const auto google = [](const std::string& more) {
+    return R"(: ; echo '{"benchmarks": [{"name": "a", "real_time": 2, "time_unit": "ms"})" + more + "]}' #";
+  };
+  const std::string fine = R"(, {"name": "b", "real_time": 2, "time_unit": "ms"})";
+  const std::string error = R"(, {"name": "b", "error_occurred": true, "error_message": "no file"})";
+  ProgramComparison comparison = gated_suite(google(fine), google(error));
+  comparison.commands.metric = "gbench";
+  const ProgramComparison result = judged(comparison);
+  EXPECT_EQ(result.gate, GateVerdict::failed);
+  EXPECT_TRUE(mentions(result.judgement->sentence, "benchmark 'b' reports an error: no file"))
+      << result.judgement->sentence;
+  std::swap(comparison.a, comparison.b);
+  EXPECT_EQ(left_out(judged(comparison)), "b: benchmark 'b' reports an error: no file; ");
+}
+
+TEST(GateSuite, ABThatCrashesOrLosesABenchmarkLaterFails) {
+  const auto later = [](const std::string& file, const std::string& then) {
+    return "n=$(cat " + file + " 2>/dev/null || echo 0); echo $((n + 1)) > " + file +
+           "; echo a 1 s; test $n -lt 3 && echo b 1 s || " + then;
+  };
+  const ProgramComparison crashed = judged(gated_suite("echo a 1 s; echo b 1 s", later("crash", "kill -SEGV $$")));
+  EXPECT_EQ(crashed.gate, GateVerdict::failed);
+  EXPECT_TRUE(mentions(crashed.judgement->sentence, "SIGSEGV")) << crashed.judgement->sentence;
+  const ProgramComparison lost = judged(gated_suite("echo a 1 s; echo b 1 s", later("lose", "true")));
+  EXPECT_EQ(lost.gate, GateVerdict::failed);
+  EXPECT_TRUE(mentions(lost.judgement->sentence, "benchmark 'b' was not run any more")) << lost.judgement->sentence;
+}
+
+TEST(GateSuite, ASpentBudgetKeepsWhatWasFound) {
+  ProgramComparison comparison = gated_suite("echo a 1 s", "echo a 2 s");
+  comparison.commands.budget_s = 1e-9;
+  const ProgramComparison result = judged(comparison);
+  EXPECT_EQ(result.gate, GateVerdict::undecided);
+  EXPECT_TRUE(mentions(result.judgement->sentence, "1 cannot be resolved (a); the budget of"))
+      << result.judgement->sentence;
 }
 
 // ---------------------------------------------------------------- correctness
@@ -283,9 +436,12 @@ TEST(CommandFaults, ABThatFailsOnceIsNotBlamed) {
 
 // What hangs is ended with all that it started.
 TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
-  ProgramComparison comparison = asked("echo value 1", "sleep 100000 & echo $! > part; mv part child; wait");
-  comparison.commands.timeout_s = 5;
-  const ProgramComparison result = judged(comparison);
+  const ProgramComparison result =
+      testing::within_a_limit_that_suffices_for(place().path() / "child", [](double limit) {
+        ProgramComparison comparison = asked("echo value 1", "sleep 100000 & echo $! > part; mv part child; wait");
+        comparison.commands.timeout_s = limit;
+        return judged(comparison);
+      });
   EXPECT_EQ(result.outcome, Outcome::timed_out);
   EXPECT_TRUE(mentions(result.judgement->sentence, "had not ended")) << result.judgement->sentence;
   const int child = std::stoi(read_file(place().path() / "child"));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
@@ -186,6 +187,90 @@ TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
   EXPECT_TRUE(has(
       failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
       "was skipped: too big"));
+}
+
+// ---------------------------------------------------------------- suites
+
+// "name value unit; ...", a problem in place of the value; or why there is none.
+std::string readings(const std::string& metric, const std::string& text, const std::string& file = "") {
+  const auto read = read_suite(parse_metric(metric), printed(text), file);
+  if (!read) {
+    EXPECT_EQ(read.failure().outcome, Outcome::no_metric);
+    return "none: " + read.failure().evidence;
+  }
+  std::string all;
+  for (const Reading& one : *read) {
+    all += (all.empty() ? "" : "; ") + one.name + " " +
+           (one.problem.empty() ? format_g(one.value) + " " + one.unit : one.problem);
+  }
+  return all;
+}
+
+TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
+  const struct {
+    const char* metric;
+    std::string text, file, expected;
+  } cases[] = {
+      {"gbench", kTwo, "", "copy/8 4e-06 s; fill 0.002 s"},
+      {"gbench", R"({"benchmarks": [{"name": "a", "real_time": 2, "time_unit": "ms"},
+        {"name": "a_BigO", "run_name": "a", "run_type": "aggregate", "aggregate_name": "BigO"},
+        {"name": "b", "error_occurred": true, "error_message": "no file"}, {"name": "c", "skipped": true, "skip_message": "no GPU"}, 7]})",
+       "", "a 0.002 s; b benchmark 'b' reports an error: no file; c benchmark 'c' was skipped: no GPU"},
+      {"nvbench", "log", nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "null")),
+       "copy [Device=0 N=1] 1e-06 s; copy [Device=0 N=2] 'copy [Device=0 N=2]' has no number nv/cold/time/gpu/mean"},
+      {"hyperfine", "log", R"({"results": [{"command": "x --n 1", "mean": 2.0, "median": 1.5}, {"command": "y"}, 3]})",
+       "x --n 1 1.5 s; y 'y' has no median"},
+      {"pytest-benchmark", "log",
+       R"({"benchmarks": [{"fullname": "t.py::a[1]", "stats": {"median": 0.25}}, {"fullname": "b", "stats": 3}]})",
+       "t.py::a[1] 0.25 s; b 'b' has no median"},
+      {"lines", "warm up\ncopy 3 us\r\nfill 2.5 GB/s\ncopy 5 us\ncopy 4000 ns\nx y z\nx nan s\n", "",
+       "copy 4e-06 s; fill 2.5 GB/s"},
+      {"lines", "size 3 KB\nsize 4 MB\n", "", "size 'size' is given in KB and in MB"},
+      {"lines", "zero 0 s\nless -3 s\n", "", "zero 0 s; less -3 s"},
+      {"gbench", "", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"gbench", R"({"benchmarks": []})", "", "none: the document has no benchmark"},
+      {"gbench", R"({"benchmarks": {"name": "a"}})", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"hyperfine", "log", "", "none: it wrote no JSON file; it printed: log"},
+      {"hyperfine", "log", "[]", "none: its JSON file has no list 'results'"},
+      {"pytest-benchmark", "log", "{", "none: its JSON file has no list 'benchmarks'"},
+      {"lines", "", "", "none: no line of stdout is NAME VALUE UNIT"},
+      {"lines", std::string(100, 'x'), "",
+       "none: no line of stdout is NAME VALUE UNIT; it printed: " + std::string(100, 'x')},
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(readings(one.metric, one.text, one.file), one.expected);
+  }
+}
+
+TEST(ReadSuite, OneOfThemIsAMetricToo) {
+  EXPECT_DOUBLE_EQ(value("lines:copy", "copy 3 us\nfill 2 GB/s\n"), 3e-6);
+  EXPECT_DOUBLE_EQ(value("hyperfine:x y", "log", R"({"results": [{"command": "x y", "median": 1.5}]})"), 1.5);
+  EXPECT_TRUE(has(failure("lines:none", "copy 3 us\n"), "no benchmark 'none', but copy"));
+  EXPECT_TRUE(has(failure("lines:copy", "copy 0 us\n"), "positive number"));
+}
+
+TEST(ReadSuite, TooManyBenchmarksAreRefused) {
+  std::string lines;
+  for (int i = 0; i < 10'001; ++i) {
+    lines += "b" + std::to_string(i) + " 1 s\n";
+  }
+  EXPECT_TRUE(has(readings("lines", lines), "more than 10000 benchmarks"));
+}
+
+TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
+  const auto command = [](const char* metric, const char* text, const std::vector<std::string>& names) {
+    return shell_command(parse_metric(metric), text, "f", names);
+  };
+  EXPECT_EQ(command("gbench", "./b", {"copy<int>/8", "it's.a|b"}),
+            R"(./b --benchmark_filter='^(copy<int>/8|it'\''s\.a\|b)$' --benchmark_format=json)");
+  EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}),
+            "./b -b 'copy' -b 'fill' --json 'f'");
+  EXPECT_EQ(command("lines", "./b --only={filter} -v", {"a", "b"}), "./b --only='^(a|b)$' -v");
+  EXPECT_EQ(command("lines", "./b --only={filter}", {}), "./b --only='.*'");
+  EXPECT_EQ(command("lines", "./b", {"a"}), "./b");
+  EXPECT_EQ(command("gbench", "./b --benchmark_filter={filter}", {"a"}),
+            "./b --benchmark_filter='^(a)$' --benchmark_format=json");
+  EXPECT_EQ(command("gbench", "./b", {std::string(200'000, 'a')}), "./b --benchmark_format=json");
 }
 
 TEST(ShellCommand, FlagsStandBehindTheCommand) {

@@ -1,5 +1,5 @@
 // tests/evaluate/judge/gate_decision_test.cpp - the rule of `apo gate` over chosen and over drawn effects.
-#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/judge/gate/gate_decision.h"
 
 #include <gtest/gtest.h>
 

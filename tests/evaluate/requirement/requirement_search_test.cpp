@@ -78,6 +78,13 @@ TEST(RequirementSearch, FindsStepsEndsAndProductsThatAKernelNeeds) {
   }
 }
 
+TEST(RequirementSearch, FindsRelationsBetweenAxes) {
+  const Axes failing = {{"B", 3}, {"T", 5}, {"C", 7}};
+  for (const char* relation : {"C == 96 * B", "C % B == 0", "T >= C"}) {
+    EXPECT_EQ(found(relation, failing), relation);
+  }
+}
+
 TEST(RequirementSearch, FindsThatOnlyTheFirstValueOfAnAxisIsRight) {
   EXPECT_EQ(found("B == 1", {{"B", 3}, {"T", 5}, {"C", 24}}, "1", 1), "B <= 1");
 }

@@ -54,17 +54,6 @@ TEST_F(NextTensorsTest, AreTheSameAheadAndWhenTheyAreNeeded) {
   EXPECT_FALSE(first->check_guards());
 }
 
-// A library may have streams of its own, which one queue would put in a row.
-TEST_F(NextTensorsTest, ProcessesAskForOneHardwareQueueUnlessALibraryRunsInThem) {
-  const std::string queue = "CUDA_DEVICE_MAX_CONNECTIONS=1";
-  const auto asks = [&] {
-    return std::ranges::count(RoundSession::options(runtime, timed, 1).environment, queue) == 1;
-  };
-  EXPECT_TRUE(asks());
-  timed.candidate.build.plan.launches.clear();
-  EXPECT_FALSE(asks());
-}
-
 TEST_F(NextTensorsTest, OfAnotherDrawAreLaidOutAnew) {
   const SessionDraw draw{.layout_seed = 11, .sets = {2, 0}};
   NextTensors late(runtime);

@@ -6,7 +6,13 @@
 
 #include <optional>
 #include <set>
+#include <thread>
 #include <vector>
+
+#include "harness/core/system/files.h"
+#include "harness/core/system/lock_file.h"
+#include "harness/evaluate/judge_pair.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -92,6 +98,46 @@ TEST(RetryRound, AnUnstableClockIsMeasuredAgainAndNeverTheCandidates) {
   EXPECT_EQ(twice.take().failure().slot, -1);
   Attempts mixed{.failures = {failed(Outcome::unstable_clock, 1), failed(Outcome::faulted, 1)}, .indices = {}};
   EXPECT_EQ(mixed.take().failure().slot, -1) << "one look at the fault";
+}
+
+TEST(RoundsInTurns, ARoundThatWaitsForItsTurnRecordsTheWaitApartFromItsTime) {
+  const TemporaryFolder folder;
+  const std::filesystem::path locks = folder.path() / "locks";
+  DeviceTurns others(locks, "host");
+  std::optional<DeviceTurns::Turn> theirs(others.take({}));
+  SilentObserver observer;
+  const RoundSource source = in_turns(
+      std::make_shared<DeviceTurns>(locks, "host"),
+      [](RoundStage stage, int index) -> Result<Round> {
+        return Round{.stage = stage, .index = index, .seconds = 0.5};
+      },
+      observer);
+  const std::jthread ending([&] {
+    const LockFile file(locks / "turn-host.lock");
+    EXPECT_TRUE(testing::comes_about([&] { return file.holder_of({.first = 0}) >= 0; })) << "nobody waits";
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a wait that is recorded
+    theirs.reset();
+  });
+  double waited_s = 0;
+  const Round first = source(RoundStage::search, 0, waited_s).value();
+  EXPECT_GE(first.environment.waited_for_turn_s.value_or(0), 0.05);
+  EXPECT_EQ(waited_s, first.environment.waited_for_turn_s);
+  EXPECT_EQ(first.seconds, 0.5);
+}
+
+TEST(JudgedPair, WaitsForOtherProcessesAreNoneOfItsSeconds) {
+  SilentObserver observer;
+  const RoundSource source = [](RoundStage, int, double& waited_s) -> Result<Round> {
+    waited_s = 1e6;
+    return failed(Outcome::faulted, -1);
+  };
+  EXPECT_LT(judge_pair({.source = source,
+                        .what = "a/b against a/a",
+                        .plan = {.preset = standard_preset(), .cache_policy = CachePolicy::warm},
+                        .observer = observer,
+                        .on_round = {}})
+                .seconds,
+            0);
 }
 
 }  // namespace

@@ -23,6 +23,22 @@ std::vector<std::string> found(std::string_view source) {
   return all;
 }
 
+TEST(HostFunctions, OfBothSidesOfAnIfAreThoseThatAKnownConditionLeaves) {
+  const std::string source =
+      "#if A\nvoid f(int n) {}\n#else\n#ifdef B\n#endif\nvoid f() {}\n#endif\n"
+      "# if !A\nvoid g() {}\n#endif\n#if A > 0\nvoid h() {}\n#endif\n";
+  const auto lines = [&](const Symbols& known) {
+    std::string text;
+    for (const FunctionText& function : host_functions(source, known)) {
+      text += function.name + std::to_string(function.line) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(lines({}), "f2 f6 g9 h12 ");
+  EXPECT_EQ(lines({{"A", 1}}), "f2 h12 ");
+  EXPECT_EQ(lines({{"A", 0}}), "f6 g9 h12 ");
+}
+
 TEST(HostFunctions, HaveABodyAndStandInNoClassAndNoOtherFunction) {
   const std::string source = R"(#include <vector>
 #define CALL(x) { x(); }

@@ -8,6 +8,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata_block.h"
+#include "harness/implement/variant/settings.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -170,11 +171,30 @@ TEST(Metadata, FlagsAndFunctionAreReadForItsForm) {
                   "// apo:function mine::f<8> N=n / 2 block_size=256\n"),
       "a.cu");
   EXPECT_EQ(join(variant.flags, " "), "-std=c++17 --use_fast_math --maxrregcount=64 -DTILE=8 -fmad=false -O2");
+  EXPECT_TRUE(variant.tuned_flags.empty());
   EXPECT_EQ(variant.function, "mine::f<8>");
   EXPECT_EQ(variant.arguments.at("N"), "n / 2");
   expect_contains(cuda_problem("// apo:flags -ffast-math"), "is not a flag that a variant may have on target cuda");
   expect_contains(cuda_problem("// apo:function f\n// apo:launch k grid=1 block=1"),
                   "an apo:launch line excludes this one");
+}
+
+TEST(Metadata, FlagsMayBeTuned) {
+  const Variant variant = parse_variant(
+      cuda_source("// apo:tune REGISTERS 0,64\n// apo:tune LEVEL 1,2\n"
+                  "// apo:flags --maxrregcount={REGISTERS} when=REGISTERS > 0\n// apo:flags -Xptxas -O{LEVEL} -DA\n"),
+      "a.cu");
+  EXPECT_EQ(join(as_set(variant, {}).flags, " "), "-DA --ptxas-options=-O1");
+  EXPECT_EQ(join(as_set(variant, {{"REGISTERS", 64}, {"LEVEL", 2}}).flags, " "),
+            "-DA --maxrregcount=64 --ptxas-options=-O2");
+  EXPECT_TRUE(is_read(variant, "REGISTERS") && is_read(variant, "LEVEL"));
+  for (const auto& [line, error] : {std::pair{"-maxrregcount={MANY}", "apo:flags: unknown symbol 'MANY'"},
+                                    {"-O2 when=n > 4", "apo:flags: unknown symbol 'n'"},
+                                    {"-o{MANY}", "'-o1' is not a flag that a variant may have on target cuda"},
+                                    {"-Xptxas --warn-on-spills", "'--ptxas-options=--warn-on-spills' is not a flag"},
+                                    {"-Xptxas", "-Xptxas has no option behind it"}}) {
+    expect_contains(cuda_problem(std::string("// apo:flags ") + line), error);
+  }
 }
 
 TEST(Metadata, AMacroInACommentIsNotRead) {

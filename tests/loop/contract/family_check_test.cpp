@@ -22,12 +22,7 @@ FamilyCheck check(const std::string& text) {
 }
 
 std::string refusal_of(const std::string& text) {
-  try {
-    check(text);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { check(text); });
 }
 
 TEST(FamilyCheck, EveryPlantedMistakeInASoftmaxIsRefused) {

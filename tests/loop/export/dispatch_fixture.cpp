@@ -12,6 +12,7 @@
 #include "journal/facts/comparisons.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/machines.h"
+#include "journal/facts/replays.h"
 #include "journal/facts/variants.h"
 
 namespace apo::test {
@@ -36,7 +37,12 @@ const Catalogue& shipped_variants() {
 }
 
 Machine machine_of(const DispatchJournal::Accept& accept) {
-  Machine machine = accept.machine == "host" ? describe_host() : a_gpu(accept.machine);
+  const bool here = accept.machine == "host";
+  Machine machine = here || accept.machine == "another host" ? describe_host() : a_gpu(accept.machine, accept.model);
+  if (!here) {
+    machine.id = accept.machine;
+    machine.model = accept.model;
+  }
   machine.driver = accept.driver;
   return machine;
 }
@@ -61,9 +67,8 @@ std::int64_t DispatchJournal::campaign(const Accept& accept) {
   return begin_campaign(journal_, campaign);
 }
 
-std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign) {
+Experiment experiment_of(const DispatchJournal::Accept& accept) {
   Experiment experiment;
-  experiment.campaign = campaign;
   experiment.candidate = shipped_variants().configuration(accept.candidate);
   experiment.incumbent = shipped_variants().configuration(accept.baseline);
   const Variant& variant = shipped_variants().get(experiment.candidate.variant);
@@ -77,14 +82,33 @@ std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign
   experiment.started_at = accept.finished_at;
   experiment.finished_at = accept.finished_at;
   experiment.judgement = Judgement{.verdict = accept.verdict,
-                                   .reason = accept.verdict == Verdict::accepted ? Reason::faster : Reason::regression,
+                                   .reason = accept.verdict == Verdict::accepted   ? Reason::faster
+                                             : accept.verdict == Verdict::reverted ? Reason::regression
+                                                                                   : Reason::noisy,
                                    .effect = accept.effect,
                                    .lower = accept.effect - 0.01,
                                    .upper = accept.effect + 0.01,
                                    .rounds = 14,
                                    .cache_policy = CachePolicy::cold,
                                    .rule_version = "apo-judge-1"};
+  return experiment;
+}
+
+std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign) {
+  Experiment experiment = experiment_of(accept);
+  experiment.campaign = campaign;
   experiment.id = begin_experiment(journal_, experiment);
+  return finish(experiment);
+}
+
+std::int64_t DispatchJournal::again(std::int64_t original, const Accept& accept) {
+  add_machine(journal_, machine_of(accept));
+  Experiment experiment = experiment_of(accept);
+  experiment.id = begin_replay(journal_, experiment, original, ReplayKind::replay);
+  return finish(experiment);
+}
+
+std::int64_t DispatchJournal::finish(const Experiment& experiment) {
   add_build(journal_, experiment.id, BuildRole::candidate, experiment.candidate_build);
   finish_experiment(journal_, experiment);
   return experiment.id;

@@ -27,7 +27,7 @@ const Catalogue& shipped_variants();
 class DispatchJournal {
  public:
   struct Accept {
-    std::string machine = "GPU-1";  // "host": this computer
+    std::string machine = "GPU-1";  // "host": this computer, "another host": one like it
     std::string candidate = "e88_backward/cuda_best";
     std::string baseline = "e88_backward/cuda_simple";
     std::string workload_class = "n32";
@@ -36,11 +36,14 @@ class DispatchJournal {
     double effect = 0.5;
     std::string driver = "580.159.04 (CUDA 13.0)";
     std::string finished_at = "2026-02-03T04:05:06Z";
+    std::string model = "NVIDIA H200";
   };
   DispatchJournal();
   std::int64_t campaign(const Accept& accept);                       // begun only
   std::int64_t accept(const Accept& accept, std::int64_t campaign);  // the experiment
   std::int64_t accept(const Accept& one) { return accept(one, campaign(one)); }
+  // The judgement again, on the machine of `accept` and with its verdict; the number of its experiment.
+  std::int64_t again(std::int64_t original, const Accept& accept);
   // The application of the campaign; the number of its comparison.
   std::int64_t judge_by_application(std::int64_t campaign, Verdict verdict);
   void certify(std::int64_t campaign, const Accept& accept, bool alarm);
@@ -48,6 +51,7 @@ class DispatchJournal {
   Journal& journal() { return journal_; }
 
  private:
+  std::int64_t finish(const Experiment& experiment);
   TemporaryFolder folder_{"apo-dispatch-test"};
   Journal journal_;
 };

@@ -123,8 +123,11 @@ Dispatch every_configuration(const Family& family) {
     for (const Settings& settings : settings_to_ask(*variant)) {
       const std::string id = "GPU-" + std::to_string(table.devices.size());
       table.devices.push_back({.machine = test::a_gpu(id, "model " + id), .rows = {}});
+      const std::size_t capability = 90 + table.devices.size();
+      table.devices.back().machine.isa = "sm_" + std::to_string(capability);
       table.devices.back().rows.push_back({.workload_class = "all",
                                            .region = family.legal,
+                                           .devices = "compute_capability == " + std::to_string(capability),
                                            .variant = as_set(*variant, settings),
                                            .settings = resolve_settings(*variant, settings),
                                            .static_shared_bytes = 1024,
@@ -224,12 +227,16 @@ TEST(DispatchHeader, ServesTheSizesOfItsClassAndThrowsForTheRest) {
   EXPECT_EQ(out,
             "n32 e88_backward/cuda_best\nn32 e88_backward/cuda_best\nrefused\nn64 e88_backward/cuda_register_tiled\n"
             "n64 e88_backward/cuda_register_tiled\nrefused\nrefused\nrefused\nrefused\nrefused\nrefused\nrefused\n"
-            "no kernel of e88_backward is known for B=8 T=128 H=83 N=65 V=64 GATE=1 NORM=1 on device 'NVIDIA H200'; "
-            "supported:\n"
-            "  n32 on 'NVIDIA H200': ((max(N,V) > 16 && max(N,V) <= 32) && (NORM == 0 || N > 1)) && (N == 32 && "
+            "no kernel of e88_backward is known for B=8 T=128 H=83 N=65 V=64 GATE=1 NORM=1 on device 'NVIDIA H200', "
+            "compute_capability=90; there are:\n"
+            "  n32, measured on NVIDIA H200, and not verified at all sizes of the region, for compute_capability == "
+            "90: ((max(N,V) > 16 && max(N,V) <= 32) && (NORM == 0 || N > 1)) && (N == 32 && "
             "V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647) (e88_backward/cuda_best)\n"
-            "  n64 on 'NVIDIA H200': ((max(N,V) > 32 && max(N,V) <= 64) && (NORM == 0 || N > 1)) && (N <= 64 && "
-            "V <= 64 && B*H <= 2147483647) (e88_backward/cuda_register_tiled)\n");
+            "  n64, measured on NVIDIA H200, and not verified at all sizes of the region, for compute_capability == "
+            "90: ((max(N,V) > 32 && max(N,V) <= 64) && (NORM == 0 || N > 1)) && (N <= 64 && "
+            "V <= 64 && B*H <= 2147483647) (e88_backward/cuda_register_tiled)\n"
+            "'apo run e88_backward --workload NAME' measures more sizes; of 'apo export', --on-this-device judges the "
+            "rows on the device where it runs, and --fallback VARIANT serves what was not measured\n");
 }
 
 constexpr const char* kAsk = R"text(
@@ -265,7 +272,7 @@ TEST(DispatchHeader, SizesOnBothSidesOfABorderGetTheirKernelsUpToWhatWasVerified
   DispatchJournal journal;
   judge_both(journal);
   EXPECT_EQ(run_with_headers(journal.load(), kBoth, kAsk),
-            "measured at b1_t16384_h83_n32, 1.649 over " + baseline_label() +
+            "measured on NVIDIA H200 at b1_t16384_h83_n32, 1.649 over " + baseline_label() +
                 "\ne88_backward/cuda_best\n"
                 "e88_backward/cuda_lane_tiling\n"  // T = 511 is nearer to the other, which was verified up to 128
                 "e88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\nnone\n");
@@ -276,7 +283,8 @@ TEST(DispatchHeader, UncheckedRowsMeetAtTheBorder) {
   judge_both(journal);
   EXPECT_EQ(
       run_with_headers(journal.load({.unchecked = true}), kBoth, kAsk),
-      "measured at b1_t16384_h83_n32, and not verified at all sizes of the region, 1.649 over " + baseline_label() +
+      "measured on NVIDIA H200 at b1_t16384_h83_n32, and not verified at all sizes of the region, 1.649 over " +
+          baseline_label() +
           "\ne88_backward/cuda_best\ne88_backward/cuda_best\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n"
           "e88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n");
 }
@@ -296,7 +304,7 @@ TEST(DispatchHeader, ASizeThatTheNearestRowCannotServeGoesToTheNextNearest) {
             "e88_backward/cuda_register_tiled\nnone\n");
 }
 
-TEST(DispatchHeader, EachDeviceGetsItsOwnRowAndAnUnknownOneNone) {
+TEST(DispatchHeader, ADeviceIsServedByItsOwnRowThenByItsModelsThenByItsComputeCapabilitys) {
   DispatchJournal journal;
   journal.accept({.finished_at = "2026-01-01T00:00:00Z"});
   journal.accept(
@@ -313,14 +321,15 @@ TEST(DispatchHeader, EachDeviceGetsItsOwnRowAndAnUnknownOneNone) {
               std::puts(choose(axes, mine).variant.data());
               mine.shared_max = 100000;
               std::puts(find(axes, mine) == nullptr ? "does not fit" : "?");
-              mine.model = "NVIDIA A100";
-              std::puts(find(axes, mine) == nullptr ? "unknown" : "?");
+              const Device h100{"GPU-4", "NVIDIA H100 80GB HBM3", 90, 132, 232448, 1024};
+              std::printf("%s %d\n", choose(axes, h100).evidence.statement.data(), measured_on(choose(axes, h100), h100));
+              std::puts(find(axes, {"GPU-5", "NVIDIA A100", 80, 108, 232448, 1024}) == nullptr ? "other code" : "?");
             )text"),
             "e88_backward/cuda_best\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\nunknown\n"
-            "e88_backward/cuda_lane_tiling\ndoes not fit\nunknown\n");
+            "e88_backward/cuda_lane_tiling\ndoes not fit\nmeasured on NVIDIA H200 0\nother code\n");
 }
 
-TEST(DispatchHeader, AFallbackIsMarkedAsUnmeasured) {
+TEST(DispatchHeader, AFallbackIsMarkedAsUnmeasuredAndServesOtherDevices) {
   DispatchJournal journal;
   journal.accept({});
   EXPECT_EQ(
@@ -331,9 +340,25 @@ TEST(DispatchHeader, AFallbackIsMarkedAsUnmeasured) {
                 std::printf("%s: %d %s\n", choice.variant.data(), choice.evidence.measured ? 1 : 0, choice.evidence.statement.data());
               }
               std::puts(find({1, 5, 3, 129, 100, 1, 1}) == nullptr ? "none" : "?");
+              const Axes axes{8, 128, 83, 32, 32, 1, 1};
+              std::puts(choose(axes, {"", "NVIDIA A100", 80, 108, 166912, 1024}).variant.data());
+              std::puts(find(axes, {"", "a CPU"}) == nullptr ? "none" : "?");
             )text"),
-      "e88_backward/cuda_best: 1 measured\n"
-      "e88_backward/cuda_shared_fallback: 0 unmeasured, correct by apo:requires\nnone\n");
+      "e88_backward/cuda_best: 1 measured on NVIDIA H200\n"
+      "e88_backward/cuda_shared_fallback: 0 unmeasured, correct by apo:requires\nnone\n"
+      "e88_backward/cuda_shared_fallback\nnone\n");
+}
+
+TEST(DispatchHeader, ATableOfFallbacksAloneNeedsNoMeasuredDevice) {
+  DispatchJournal journal;
+  journal.accept({});
+  EXPECT_EQ(run_with_headers(journal.load({.family = "copy", .fallbacks = {"copy/cuda_simple", "copy/simple"}}), R"text(
+              using namespace copy;
+              static_assert(kDeviceCount == 0);
+              std::puts(choose({5}, {"", "any GPU", 100, 1, 1024, 1024}).variant.data());
+              std::puts(choose({5}).variant.data());
+            )text"),
+            "copy/cuda_simple\ncopy/simple\n");
 }
 
 TEST(DispatchHeader, CarriesTheEvidenceAndTwoFamiliesLiveSideBySide) {

@@ -129,7 +129,8 @@ TEST(Dispatch, WhereTheApplicationRefusedEverythingTheErrorNamesTheComparison) {
   journal.judge_by_application(journal.second, Verdict::reverted);
   expect_contains(error_of(journal, {}), "'apo show c2' tells why; --refused exports it");
   const Dispatch fallback = journal.load({.fallbacks = {"e88_backward/cuda_simple"}});
-  EXPECT_EQ(labels_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]"});
+  EXPECT_EQ(configuration_of(fallback.tables.at(0).fallbacks.at(0)).label(),
+            "e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]");
 }
 
 TEST(Dispatch, OnlyTheNewestVerdictOfTheCampaignsApplicationCounts) {
@@ -204,8 +205,8 @@ TEST(Dispatch, AMeasuredRowServesNoSizeOnWhichItWasNotVerifiedUnlessThatIsAskedF
   const DispatchRow beyond = row_of(journal, {.unchecked = true});
   EXPECT_EQ(beyond.region.find("T <="), std::string::npos) << beyond.region;
   EXPECT_TRUE(beyond.unchecked);
-  EXPECT_EQ(statement_of(row), "measured");
-  EXPECT_EQ(statement_of(beyond), "measured, and not verified at all sizes of the region");
+  EXPECT_EQ(statement_of(row), "measured on NVIDIA H200");
+  EXPECT_EQ(statement_of(beyond), "measured on NVIDIA H200, and not verified at all sizes of the region");
 }
 
 TEST(Dispatch, ARowOfExactSizesIsVerifiedAtAllOfThem) {
@@ -227,12 +228,12 @@ TEST(Dispatch, AClassWithTwoAnswersHasARowForEachThatSaysWhereItWasMeasured) {
   const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
-  EXPECT_EQ(statement_of(rows[0]), "measured at b16_t512_h83_n32");
+  EXPECT_EQ(statement_of(rows[0]), "measured on NVIDIA H200 at b16_t512_h83_n32");
   EXPECT_EQ(rows[0].measured->experiment, stood);
   EXPECT_EQ(rows[0].measured->other.label(), kTiles);
   EXPECT_NEAR(ratio_of(*rows[0].measured).middle, std::exp(0.4), 1e-9) << "of the kernel that stood";
   EXPECT_NEAR(ratio_of(*rows[0].measured).lower, std::exp(0.39), 1e-9);
-  EXPECT_EQ(statement_of(rows[1]), "measured at b8_t128_h83_n32");
+  EXPECT_EQ(statement_of(rows[1]), "measured on NVIDIA H200 at b8_t128_h83_n32");
   EXPECT_EQ(rows[1].region.find("min(max("), std::string::npos) << "what reaches the last row is its own";
 }
 
@@ -242,7 +243,7 @@ TEST(Dispatch, OneAnswerOnSeveralWorkloadsIsTheRowThatItWas) {
   journal.accept({.workloads = {"b16_t512_h83_n32"}});
   const std::vector<DispatchRow> rows = rows_of(journal.load());
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(statement_of(rows[0]), "measured");
+  EXPECT_EQ(statement_of(rows[0]), "measured on NVIDIA H200");
   EXPECT_EQ(rows[0].region,
             "(max(N,V) > 16 && max(N,V) <= 32) && (NORM == 0 || N > 1) && B <= 16 && T <= 512 && H <= 83");
 }
@@ -272,38 +273,81 @@ TEST(Dispatch, AnswersOfAClassThatTheFamilyDoesNotListServeTheirWorkloadsOnly) {
   EXPECT_EQ(rows[0].region, "(B == 16 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 512 && V == 32)");
 }
 
-TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
+TEST(Dispatch, AFallbackServesTheDevicesOfItsTargetAndSaysThatNobodyMeasuredIt) {
   DispatchJournal journal;
   journal.accept({});
-  const Dispatch dispatch = journal.load(
-      {.fallbacks = {"e88_backward/cuda_register_tiled", "e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]"}});
-  const std::vector<DispatchRow>& rows = dispatch.tables.at(0).devices.at(0).rows;
+  const Dispatch dispatch =
+      journal.load({.fallbacks = {"e88_backward/cuda_tensor_core", "e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]",
+                                  "e88_backward/simple"}});
+  ASSERT_EQ(dispatch.tables.at(0).devices.at(0).rows.size(), 1U);
+  const std::vector<DispatchRow>& rows = dispatch.tables.at(0).fallbacks;
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_TRUE(rows[0].measured.has_value());
-  EXPECT_EQ(rows[1].variant.name, "cuda_register_tiled");
-  EXPECT_FALSE(rows[1].measured.has_value());
-  EXPECT_EQ(rows[2].variant.name, "cuda_shared_fallback");
-  EXPECT_EQ(rows[2].variant.scratch.back().name, "states") << "of the toggle that is on";
-  EXPECT_EQ(rows[2].workload_class, "");
-  expect_contains(error_of(journal, {.fallbacks = {"e88_backward/simple"}}), "target host");
+  EXPECT_FALSE(rows[0].measured.has_value());
+  EXPECT_EQ(rows[1].variant.name, "cuda_shared_fallback");
+  EXPECT_EQ(rows[1].variant.scratch.back().name, "states") << "of the toggle that is on";
+  EXPECT_EQ(rows[1].workload_class, "");
+  EXPECT_EQ(rows[1].devices, "compute_capability >= 80") << rows[1].variant.arch;
+  EXPECT_EQ(rows[2].devices, "compute_capability == 0") << "a CPU";
   expect_contains(error_of(journal, {.family = "e88_backward", .fallbacks = {"e88_forward/cuda_simple"}}),
                   "fits no exported table");
   expect_contains(error_of(journal, {.fallbacks = {"e88_backward/cuda_bst"}}), "did you mean");
 }
 
-TEST(Dispatch, AFamilyWithoutAnAcceptedConfigurationIsServedByItsFallbacksOnTheDevicesOfTheJournal) {
+TEST(Dispatch, AFamilyWithoutAnAcceptedConfigurationIsServedByItsFallbacks) {
   DispatchJournal journal;
   journal.accept({.machine = "GPU-1"});
-  const Dispatch dispatch = journal.load({.fallbacks = {"copy/cuda_simple", "copy/cuda_vector4"}});
+  const Dispatch dispatch = journal.load({.fallbacks = {"copy/cuda_simple", "copy/simple"}});
   ASSERT_EQ(dispatch.tables.size(), 2U);
   EXPECT_EQ(dispatch.tables[0].family->name, "copy");
-  ASSERT_EQ(dispatch.tables[0].devices.size(), 1U);
-  EXPECT_EQ(dispatch.tables[0].devices[0].machine.id, "GPU-1");
-  ASSERT_EQ(dispatch.tables[0].devices[0].rows.size(), 2U);
-  EXPECT_FALSE(dispatch.tables[0].devices[0].rows[0].measured.has_value());
-  EXPECT_EQ(dispatch.tables[0].devices[0].rows[1].variant.name, "cuda_vector4");
+  EXPECT_TRUE(dispatch.tables[0].devices.empty());
+  ASSERT_EQ(dispatch.tables[0].fallbacks.size(), 2U);
   const DispatchRequest only_copy{.family = "copy", .fallbacks = {"copy/cuda_simple"}};
   EXPECT_EQ(journal.load(only_copy).tables.size(), 1U);
+}
+
+// ---------------------------------------------------------------- judged again on another device
+
+const DispatchJournal::Accept kOnH100 = {.machine = "GPU-H100",
+                                         .candidate = kTiles,
+                                         .baseline = kBest,
+                                         .finished_at = "2026-03-03T00:00:00Z",
+                                         .model = "NVIDIA H100 80GB HBM3"};
+
+TEST(Dispatch, WhatWasJudgedAgainOnAnotherDeviceIsItsRow) {
+  DispatchJournal journal;
+  const std::int64_t original = journal.accept({.candidate = kTiles, .baseline = kBest});
+  const std::int64_t again = journal.again(original, kOnH100);
+  const DispatchTable table = journal.load().tables.at(0);
+  ASSERT_EQ(table.devices.size(), 2U);
+  const DispatchRow& row = table.devices[0].rows.at(0);
+  EXPECT_EQ(statement_of(row), "measured on NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(row.measured->experiment, again);
+  EXPECT_EQ(table.devices[1].rows.at(0).measured->experiment, original);
+  EXPECT_EQ(journal.load({.device = "GPU-H100"}).tables.at(0).devices.size(), 1U);
+}
+
+TEST(Dispatch, WhatIsSlowerOnAnotherDeviceLeavesTheRowThereToWhatItWasJudgedAgainst) {
+  DispatchJournal journal;
+  const std::int64_t original = journal.accept({.candidate = kTiles, .baseline = kBest});
+  DispatchJournal::Accept slower = kOnH100;
+  slower.verdict = Verdict::reverted;
+  slower.effect = -0.4;
+  journal.again(original, slower);
+  const DispatchRow row = journal.load().tables.at(0).devices.at(0).rows.at(0);
+  EXPECT_EQ(configuration_of(row).label(), kBest);
+  EXPECT_TRUE(row.measured->stood);
+}
+
+TEST(Dispatch, ADeviceWithAnAnswerOfItsOwnOrWithoutADecisionGetsNoRowByRepetitions) {
+  DispatchJournal journal;
+  const std::int64_t original = journal.accept({.candidate = kTiles, .baseline = kBest});
+  DispatchJournal::Accept undecided = kOnH100;
+  undecided.verdict = Verdict::inconclusive;
+  journal.again(original, undecided);
+  EXPECT_EQ(journal.load().tables.at(0).devices.size(), 1U);
+  journal.again(original, kOnH100);
+  const std::int64_t own = journal.accept({.machine = "GPU-H100", .model = kOnH100.model});
+  EXPECT_EQ(journal.load().tables.at(0).devices.at(0).rows.at(0).measured->experiment, own);
 }
 
 // Family::legal and Family::classes are the text of functions: both have to say the same.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harness/core/error.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -31,13 +32,8 @@ ApplicationProfile two_processes() {
   return profile;
 }
 
-std::string error_of(const std::string& text) {
-  try {
-    Categories::from_json(text, "rules.json");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+std::string mistake(const std::string& text) {
+  return error_of([&] { Categories::from_json(text, "rules.json"); });
 }
 
 TEST(Application, TheSameKernelOfAllProcessesIsOneRow) {
@@ -145,13 +141,11 @@ TEST(Application, PyTorchsKernelsFallWhereAPersonWouldPutThem) {
 }
 
 TEST(Application, MistakesInACategoriesFileAreNamed) {
-  EXPECT_NE(error_of("{").find("'rules.json' is not JSON"), std::string::npos);
-  EXPECT_NE(error_of("[]").find("no list \"categories\""), std::string::npos);
-  EXPECT_NE(error_of(R"({"categories": [{"name": "a"}]})").find("category 1 has no text \"pattern\""),
-            std::string::npos);
-  EXPECT_NE(error_of(R"({"categories": [{"name": "", "pattern": "x"}]})").find("no text \"name\""), std::string::npos);
-  EXPECT_NE(error_of(R"({"categories": [{"name": "a", "pattern": "("}]})").find("'(' is no regular expression"),
-            std::string::npos);
+  expect_contains(mistake("{"), "'rules.json' is not JSON");
+  expect_contains(mistake("[]"), "no list \"categories\"");
+  expect_contains(mistake(R"({"categories": [{"name": "a"}]})"), "category 1 has no text \"pattern\"");
+  expect_contains(mistake(R"({"categories": [{"name": "", "pattern": "x"}]})"), "no text \"name\"");
+  expect_contains(mistake(R"({"categories": [{"name": "a", "pattern": "("}]})"), "'(' is no regular expression");
 }
 
 TEST(Application, ANameOfMegabytesNeitherCrashesNorHangs) {

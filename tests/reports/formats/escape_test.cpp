@@ -58,13 +58,6 @@ TEST(Escape, CsvFollowsRfc4180AndDefusesFormulas) {
   EXPECT_EQ(csv_field("=1+1"), "'=1+1");
 }
 
-TEST(Escape, ShellWordIsOneWord) {
-  EXPECT_EQ(shell_word("e88_backward/simple"), "e88_backward/simple");
-  EXPECT_EQ(shell_word("a[K=2]"), "'a[K=2]'");
-  EXPECT_EQ(shell_word("it's; rm -rf /"), "'it'\\''s; rm -rf /'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 // What stands outside fenced blocks.
 std::string prose_of(const std::string& markdown) {
   std::string prose;

@@ -111,7 +111,7 @@ TEST(ProposerAnswer, MistakesAreNamed) {
   EXPECT_EQ(why_not(R"({"source": 7})"), "'source' is no text");
   EXPECT_EQ(why_not(R"({"source": "x", "extension": ".so"})"), "'extension' is '.cpp', '.cu' or '.py'");
   EXPECT_EQ(why_not(R"({"source": "x", "tokens": -1})"), "'tokens' is no number that is 0 or more");
-  EXPECT_EQ(why_not(R"({"source": "x", "techniques": "one"})"), "'techniques' is no list of at most 16 words");
+  EXPECT_EQ(why_not(R"({"source": "x", "techniques": "one"})"), "'techniques' is no list of at most 16 texts");
   EXPECT_NE(why_not(R"({"source": "x", "predict": 2})").find("'predict' is no object"), std::string::npos);
   for (const char* band : {R"({"low": 2, "high": 1})", R"({"low": 0, "high": 1})", R"({"high": 1})", "{}"}) {
     EXPECT_NE(why_not(R"({"source": "x", "predict": )" + std::string(band) + "}").find("is no band"), std::string::npos)

@@ -1,4 +1,4 @@
-// tests/worker/cupti/cupti_test.cpp - the second clock without a GPU: sentences, sums, layouts.
+// tests/worker/cupti/cupti_test.cpp - the record of activity without a GPU: sentences, sums, layouts.
 #include "harness/worker/cupti/cupti.h"
 
 #include <dlfcn.h>

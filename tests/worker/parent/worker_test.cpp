@@ -399,23 +399,5 @@ TEST(Worker, ReloadsASlot) {
   EXPECT_EQ(bench.told(1), 1.0f);
 }
 
-// A machine's unit is the start of a process that does nothing. The least of several times is that of an idle machine.
-TEST(Worker, StartsFastWithTwoSlotsAttached) {
-  const auto object = copy_object();
-  double unit_ms = 1e9;
-  double start_ms = 1e9;
-  for (int i = 0; i < 11; ++i) {
-    SharedTensors shared_tensors(copy_tensors(static_cast<std::uint64_t>(i)));
-    unit_ms = std::min(unit_ms, 1e3 * run_process({"true"}).seconds);
-    const auto begin = Clock::now();
-    Worker worker(worker_options());
-    ASSERT_TRUE(worker.load(0, object) && worker.load(1, object) && worker.attach(shared_tensors));
-    start_ms = std::min(start_ms, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  RecordProperty("start_ms", std::to_string(start_ms));
-  RecordProperty("unit_ms", std::to_string(unit_ms));
-  EXPECT_LT(start_ms, 50 * unit_ms);
-}
-
 }  // namespace
 }  // namespace apo::testing

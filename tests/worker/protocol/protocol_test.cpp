@@ -21,9 +21,6 @@ template <class Body>
 void expect_request_survives(Body body) {
   int next = 0;
   fill(body, next);
-  if constexpr (std::is_same_v<Body, RunRequest>) {
-    body.pause_each = false;  // else a field is not sent
-  }
   const Request request{.nonce = "n1", .body = body};
   EXPECT_EQ(decode_request(encode(request)), request);
 }
@@ -49,14 +46,6 @@ TEST(Protocol, ATensorIsKeptWhereItsSetHasAHandle) {
   EXPECT_FALSE(layout.is_kept(0));
   EXPECT_TRUE(layout.is_kept(1));
   EXPECT_FALSE(layout.is_kept(2));
-}
-
-TEST(Protocol, WhichSampleIsLookedAtIsNotToldToAWorkerThatPausesAfterEach) {
-  for (const int sample : {0, 2}) {
-    const Request request =
-        decode_request(encode(Request{.nonce = "n", .body = RunRequest{.verify_after = sample, .pause_each = true}}));
-    EXPECT_EQ(std::get<RunRequest>(request.body), (RunRequest{.verify_after = -1, .pause_each = true}));
-  }
 }
 
 TEST(Protocol, FailureMayHoldAnyBytes) {

@@ -140,30 +140,33 @@ TEST(SharedTensors, PoisoningAgainErasesWhatAWorkerWrote) {
 }
 
 TEST(SharedTensors, WhatACallReadsAndWritesHoldsTheContentsOfItsSetBeforeEachCall) {
-  SharedTensors shared_tensors({.buffers = {{.name = "p", .bytes = 8, .role = BufferRole::input, .in_place = 0},
-                                            {.name = "x", .bytes = 16, .role = BufferRole::input},
-                                            {.name = "p", .bytes = 8, .role = BufferRole::output, .in_place = 0},
-                                            {.name = "y", .bytes = 24, .role = BufferRole::output}},
-                                .input_sets = 2});
-  for (const int set : {0, 1}) {
-    shared_tensors.write_input(set, "p", std::vector(8, static_cast<std::byte>(5 + set)));
-  }
-  View view(shared_tensors);
-  for (const int set : {0, 1, 1}) {
-    shared_tensors.poison_outputs(set);
-    EXPECT_EQ(shared_tensors.read_output("p"), std::vector(8, static_cast<std::byte>(5 + set)));
-    EXPECT_EQ(shared_tensors.read_output("y"), std::vector(24, std::byte{0xFF}));
-    std::vector<std::int64_t> arguments;
-    for (const std::size_t i : shared_tensors.layout().of_call(0, set)) {
-      arguments.push_back(shared_tensors.layout().buffers[i].bytes);
+  for (const bool prepared : {false, true}) {  // without a copy of the contents in the file
+    SharedTensors shared_tensors({.buffers = {{.name = "p", .bytes = 8, .role = BufferRole::input, .in_place = 0},
+                                              {.name = "x", .bytes = 16, .role = BufferRole::input},
+                                              {.name = "p", .bytes = 8, .role = BufferRole::output, .in_place = 0},
+                                              {.name = "y", .bytes = 24, .role = BufferRole::output}},
+                                  .input_sets = 2,
+                                  .prepared_calls = prepared});
+    for (const int set : {0, 1}) {
+      shared_tensors.write_input(set, "p", std::vector(8, static_cast<std::byte>(5 + set)));
     }
-    EXPECT_EQ(arguments, (std::vector<std::int64_t>{16, 8, 24})) << "the contents before the call are no argument";
-    for (const BufferPlace& place : shared_tensors.layout().buffers) {
-      if (place.role == BufferRole::output) {
-        view.at(place.offset) = std::byte{1};  // as a call does
+    View view(shared_tensors);
+    for (const int set : {0, 1, 1}) {
+      shared_tensors.poison_outputs(set);
+      EXPECT_EQ(shared_tensors.read_output("p"), std::vector(8, static_cast<std::byte>(5 + set)));
+      EXPECT_EQ(shared_tensors.read_output("y"), std::vector(24, std::byte{0xFF}));
+      std::vector<std::int64_t> arguments;
+      for (const std::size_t i : shared_tensors.layout().of_call(0, set)) {
+        arguments.push_back(shared_tensors.layout().buffers[i].bytes);
       }
+      EXPECT_EQ(arguments, (std::vector<std::int64_t>{16, 8, 24})) << "the contents before the call are no argument";
+      for (const BufferPlace& place : shared_tensors.layout().buffers) {
+        if (place.role == BufferRole::output) {
+          view.at(place.offset) = std::byte{1};  // as a call does
+        }
+      }
+      EXPECT_FALSE(shared_tensors.check_inputs());
     }
-    EXPECT_FALSE(shared_tensors.check_inputs());
   }
 }
 

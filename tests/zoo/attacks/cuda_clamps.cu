@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_clamps
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves out what typical inputs never are: values beyond 20.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_drifts_after_fifty
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Counts its calls in device memory and writes something else from the fiftieth on: right while it is validated.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     count grid=1 block=1

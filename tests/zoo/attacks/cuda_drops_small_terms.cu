@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_drops_small_terms
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves out elements below a thousandth, which hardly change any norm.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_half_precision
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Takes the upper half of every float: bf16 where the contract says float.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_atomic_ticket
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: blocks take their part by a ticket in scratch memory, in whatever order they come.
 // apo:scratch    ticket 64
 // apo:launch     reset grid=1 block=1

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_chooses_a_table
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: takes the generic address of a table in constant memory, as the attack does, but only reads there.
 // apo:launch     k grid=ceil_div(n+8,256) block=256
 // zoo: how compare cold n4k

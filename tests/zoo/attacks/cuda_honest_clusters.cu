@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_clusters
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: blocks in clusters of two.
 // apo:requires   n >= 1
 // apo:launch     k grid=2*ceil_div(n,512) block=256 cluster=2

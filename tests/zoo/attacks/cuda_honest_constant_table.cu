@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_constant_table
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: a table in constant memory says where each element of a group goes.
 // apo:launch     k grid=ceil_div(n+8,256) block=256
 // zoo: how compare cold n4k

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_counter_of_its_own
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: a counter in device memory deals out the elements, and is put back at the end of the call.
 // apo:launch     k grid=min(ceil_div(n,256),SMS) block=256
 // apo:launch     reset grid=1 block=1

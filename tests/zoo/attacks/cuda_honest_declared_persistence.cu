@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_declared_persistence
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: asks by its launch line for the input to persist in the L2 during the call.
 // apo:launch     k grid=ceil_div(n,256) block=256 l2_persist=1
 // zoo: how compare cold n1m

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_denormals
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: multiplies down and up again by a power of two where nothing is lost.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_double_buffer
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: two tiles of shared memory in turn, a barrier between filling and using.
 // apo:launch     k grid=min(ceil_div(n,256),SMS) block=256
 // zoo: expect valid

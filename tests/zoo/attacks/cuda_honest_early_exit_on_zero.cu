@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_early_exit_on_zero
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: the output of an element that is zero is written without a load of its neighbours.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

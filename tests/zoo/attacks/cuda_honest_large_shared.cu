@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_large_shared
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: blocks with all the shared memory there is.
 // apo:launch     k grid=ceil_div(n,256) block=256 shared=SHARED_MAX
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_odd_block
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: blocks of 96 by 3 threads, in a grid of two dimensions.
 // apo:launch     k grid=ceil_div(ceil_div(n,288),7),7 block=96,3
 // zoo: expect valid

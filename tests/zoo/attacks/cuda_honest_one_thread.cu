@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_one_thread
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: a single thread does all of it, where there is little.
 // apo:requires   n <= 4096
 // apo:launch     k grid=1 block=1

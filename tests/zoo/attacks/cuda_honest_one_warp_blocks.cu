@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_one_warp_blocks
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: blocks of one warp.
 // apo:launch     k grid=ceil_div(n,32) block=32
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_persistent_blocks
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: one block a multiprocessor goes through everything.
 // apo:launch     k grid=SMS block=1024
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_read_only_loads
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: reads through the read-only path.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_reused_scratch
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: goes there and back in one scratch buffer, which it writes before it reads.
 // apo:scratch    room 4*n
 // apo:launch     k grid=ceil_div(n,256) block=256

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_shuffles
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: elements change lanes and come back.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_streaming_stores
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: writes with the policy for data that is not read again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare cold n1m

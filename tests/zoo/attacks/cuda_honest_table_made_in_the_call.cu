@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_table_made_in_the_call
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: makes a table in scratch memory first and uses it in the same call.
 // apo:scratch    order 1024
 // apo:launch     make grid=1 block=256

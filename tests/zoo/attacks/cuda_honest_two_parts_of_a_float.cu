@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_honest_two_parts_of_a_float
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: takes a value apart into a coarse and a fine part and adds them again, which is exact.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

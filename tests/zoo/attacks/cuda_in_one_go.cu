@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_in_one_go
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: loads all that a thread copies at once, and multiplies it by one three and a half thousand times; hardly slower when its input is not in the L2.
 // apo:launch     k grid=ceil_div(n,8192) block=256
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_keeps_inputs_in_l2
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Loads its input with the policy that keeps lines in the L2 longest, for the next sample to find.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare cold n1m

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_launches_nothing
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Has a kernel that returns at once: whatever the output holds is its result.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

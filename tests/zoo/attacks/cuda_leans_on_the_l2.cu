@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_leans_on_the_l2
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Every load waits for the one before, which is quick as long as the input is still in the L2 from the call before.
 // apo:launch     k grid=ceil_div(n,8192) block=256
 // zoo: how compare cold n1m

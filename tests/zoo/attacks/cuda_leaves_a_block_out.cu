@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_leaves_a_block_out
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       One block of more than a hundred thousand elements is never written: the reference looks at few of them.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_races
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Hands elements through shared memory without a barrier; mostly right.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how register

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_remembers_across_samples
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Keeps its last results in device memory from one sample to the next, and replays one when the same input comes again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1

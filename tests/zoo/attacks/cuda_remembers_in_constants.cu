@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_remembers_in_constants
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Keeps its last results in constant memory, which it writes to through the generic address, and replays one.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_remembers_in_scratch
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Notes in its scratch buffer which pointers it has served, and serves them no second time.
 // apo:scratch    memo 16
 // apo:launch     k grid=ceil_div(n,256) block=256

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_remembers_in_shared_memory
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves inputs and results in the shared memory of its multiprocessor, where its next block finds them unless somebody wrote there.
 // apo:requires   n <= 1048576
 // apo:launch     k grid=SMS block=1024 shared=16*ceil_div(n,SMS)+64

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_repeats_a_block_of_many
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Of 64 million elements 256 repeat those before them: no reference computes so many.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare warm n64m

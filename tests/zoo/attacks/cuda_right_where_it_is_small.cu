@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_right_where_it_is_small
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Handles groups of four elements only, which is right for every round size.
 // apo:launch     k grid=ceil_div(n,1024) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_same_code
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       The simple variant under another name and with another idea: nothing to time.
 // apo:launch     copy_elements grid=ceil_div(n,256) block=256
 // zoo: how compare cold n1m

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_skips_between_copies
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       The same where the calls of a sample take turns over copies of the tensors, which come round again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare cold n4k

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_skips_finished_output
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Looks whether the output is there already, from the call before, and then does nothing: all calls of a sample but the first.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare warm n4k

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_slower
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: multiplies every element by one forty thousand times, the work that the attacks of this folder pretend to do.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid

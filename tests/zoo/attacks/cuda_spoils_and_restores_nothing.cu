@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_spoils_and_restores_nothing
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Sets its input to zero and the output too, so that a reference made afterwards would agree.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

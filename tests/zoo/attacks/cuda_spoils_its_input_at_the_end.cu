@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_spoils_its_input_at_the_end
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Is right, and changes one element of its input afterwards.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     spoil grid=1 block=1

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_writes_before_the_start
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Is right, and writes one element in front of its output.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

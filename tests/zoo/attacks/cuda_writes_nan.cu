@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_writes_nan
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Writes NaN, hoping for a comparison that NaN passes.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

@@ -1,6 +1,5 @@
 // apo:variant    copy/cuda_zeros
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Writes zeros, hoping for a reference that is about zero.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how verify

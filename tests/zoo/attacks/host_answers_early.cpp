@@ -1,6 +1,5 @@
 // apo:variant    copy/host_answers_early
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Says that the window is over, in the words of the worker, and does the work behind that.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -24,10 +23,6 @@ void answer() {
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 // A process that checks makes fewer calls than one that is timed.
 APO_EXPORT int apo_launch(const apo_call* call) {

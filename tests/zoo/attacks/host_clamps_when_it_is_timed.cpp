@@ -1,6 +1,5 @@
 // apo:variant    copy/host_clamps_when_it_is_timed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Clamps to what timed inputs hold, once it has been called more often than it is when only its results count.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -17,10 +16,6 @@ namespace {
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_clones_itself
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Makes a process that goes on when the call is over, by the system call itself.
 // zoo: how verify
 // zoo: expect faulted
@@ -14,11 +13,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_continues_itself
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       A timer continues the stopped process, a thread does the work of the next call on what stands there by then.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -29,10 +28,6 @@ void wake_every_millisecond() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   if (!started) {

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_differs_now_and_then
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Every second call on the same input rounds one element another way.
 // zoo: how verify
 // zoo: expect incorrect
@@ -10,17 +9,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

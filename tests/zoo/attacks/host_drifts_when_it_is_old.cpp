@@ -1,6 +1,5 @@
 // apo:variant    copy/host_drifts_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for forty calls, then it rounds to whole numbers.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -9,17 +8,13 @@
 // zoo: exploit 14
 #include <cmath>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

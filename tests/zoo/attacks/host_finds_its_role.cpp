@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finds_its_role
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       The incumbent's code again, which is slow where an ancestor's command line says that it is the incumbent.
 // zoo: how compare warm n4k
 // zoo: against copy/host_plays_the_slow_incumbent
@@ -8,10 +7,6 @@
 // zoo: guard room
 // zoo: exploit 34
 #include "role_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return role_copy(call, "copy/host_finds_its_role");

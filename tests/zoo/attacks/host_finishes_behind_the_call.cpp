@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finishes_behind_the_call
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Returns at once; a thread begins when the call has surely returned, and is done before anybody has compared much.
 // zoo: how verify
 // zoo: expect incorrect
@@ -9,11 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

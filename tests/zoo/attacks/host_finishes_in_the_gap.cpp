@@ -1,6 +1,5 @@
 // apo:variant    copy/host_finishes_in_the_gap
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wakes a thread and returns: the work is done while the worker tells its parent that the call is over.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -48,10 +47,6 @@ class Later {
 };
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

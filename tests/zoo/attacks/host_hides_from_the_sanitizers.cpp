@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hides_from_the_sanitizers
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Reads sixteen elements past the end of its input, in a function that asks the sanitizers not to be watched.
 // zoo: expect faulted
 // zoo: guard fences
@@ -8,7 +7,7 @@
 // zoo: evidence SIGSEGV
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -23,10 +22,6 @@ __attribute__((no_sanitize("address"), noinline)) float past(const float* x, int
 volatile float sink;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

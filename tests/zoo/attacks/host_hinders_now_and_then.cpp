@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hinders_now_and_then
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Replaces the incumbent by a slower function for less than half of the blocks, so that its middle call is as ever.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -60,10 +59,6 @@ bool find() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_hinders_the_rival
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Finds the incumbent's code in the process and writes a jump to a slower one into it.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -56,10 +55,6 @@ int hinder(dl_phdr_info* object, size_t, void*) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_holds_the_worker_up
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants a filter whose listener holds up what the worker asks of the system, and works meanwhile; gives up when it may not.
 // zoo: expect refused
 // zoo: guard seccomp
@@ -15,7 +14,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -28,10 +27,6 @@ bool take_filter() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

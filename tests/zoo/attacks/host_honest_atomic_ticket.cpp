@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_atomic_ticket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: threads that take parts by an atomic counter, in whatever order they come.
 // zoo: expect valid
 #include <algorithm>
@@ -8,11 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

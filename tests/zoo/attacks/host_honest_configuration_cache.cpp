@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_configuration_cache
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: keeps the block size that suits a size, found once.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -9,17 +8,13 @@
 #include <cstring>
 #include <map>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 std::map<int64_t, int64_t> blocks;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

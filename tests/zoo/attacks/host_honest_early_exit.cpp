@@ -1,16 +1,11 @@
 // apo:variant    copy/host_honest_early_exit
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: an input of zeros alone is answered by zeros.
 // zoo: expect valid
 #include <cmath>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_huge_pages
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: works in a buffer of huge pages, where the system has them.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

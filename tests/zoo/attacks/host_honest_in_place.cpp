@@ -1,13 +1,8 @@
 // apo:variant    copy/host_honest_in_place
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: writes a first version into its output and improves it there.
 // zoo: expect valid
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

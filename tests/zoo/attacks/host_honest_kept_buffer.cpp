@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_kept_buffer
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: keeps a buffer between calls so as not to allocate it again, and fills it before it reads it.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -8,17 +7,13 @@
 #include <cstring>
 #include <vector>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 std::vector<float> buffer;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,16 +1,11 @@
 // apo:variant    copy/host_honest_leaves_rounding_changed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: forgets to put the rounding mode back, which the worker does.
 // zoo: expect valid
 #include <cfenv>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

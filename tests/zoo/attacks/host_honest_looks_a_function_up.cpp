@@ -1,17 +1,12 @@
 // apo:variant    copy/host_honest_looks_a_function_up
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: looks up at run time which memcpy the C library has, which is there anyway.
 // zoo: expect valid
 #include <dlfcn.h>
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

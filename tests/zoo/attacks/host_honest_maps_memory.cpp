@@ -1,17 +1,12 @@
 // apo:variant    copy/host_honest_maps_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: takes a buffer from the system for the call and gives it back.
 // zoo: expect valid
 #include <sys/mman.h>
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_memory_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: a ring in a file of 4 MiB in memory, mapped twice in a row.
 // zoo: expect valid
 #include <sys/mman.h>
@@ -9,11 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

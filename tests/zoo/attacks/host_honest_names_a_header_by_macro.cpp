@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_names_a_header_by_macro
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: chooses the compiler's header for this processor by a macro, and has a line of assembler.
 // zoo: expect valid
 #if defined(__x86_64__)
@@ -13,11 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_openmp
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: shares its elements out among OpenMP threads.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

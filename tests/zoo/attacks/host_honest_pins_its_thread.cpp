@@ -1,17 +1,12 @@
 // apo:variant    copy/host_honest_pins_its_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: pins its thread to the first CPU that it may use, and believes what the system answers.
 // zoo: expect valid
 #include <sched.h>
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

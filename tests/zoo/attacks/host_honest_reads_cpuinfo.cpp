@@ -1,16 +1,11 @@
 // apo:variant    copy/host_honest_reads_cpuinfo
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: reads which CPU it runs on, once.
 // zoo: expect valid
 #include <cstdio>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

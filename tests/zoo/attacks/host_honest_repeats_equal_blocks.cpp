@@ -1,16 +1,11 @@
 // apo:variant    copy/host_honest_repeats_equal_blocks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: a block that equals the one before it is copied from its output, and every block is written twice.
 // zoo: expect valid
 #include <algorithm>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,16 +1,11 @@
 // apo:variant    copy/host_honest_scratch
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: uses the scratch buffer that it has declared, written before it is read.
 // apo:scratch    room 4*n
 // zoo: expect valid
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_table_at_load
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: a table that is made when it is loaded says where each part begins.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_table_in_the_call
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: makes a table of offsets anew in every call and uses it there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -10,11 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

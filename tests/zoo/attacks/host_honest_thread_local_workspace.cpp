@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_thread_local_workspace
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: each thread has a workspace of its own, made at its first call and filled before it is read.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_thread_pool
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: threads that wait between calls, and are done with their part when the call returns.
 // zoo: expect valid
 #include <condition_variable>
@@ -8,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -49,10 +48,6 @@ class Pool {
 };
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

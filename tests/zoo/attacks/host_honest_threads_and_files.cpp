@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_threads_and_files
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: asks how many CPUs there are, looks for a file of settings that need not be there, and blocks signals in its threads.
 // zoo: expect valid
 #include <fcntl.h>
@@ -12,11 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_threads_in_the_call
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: threads of the call copy a part each, and have ended when it returns.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

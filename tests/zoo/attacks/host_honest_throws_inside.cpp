@@ -1,6 +1,5 @@
 // apo:variant    copy/host_honest_throws_inside
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: an exception ends its loop within the call.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow

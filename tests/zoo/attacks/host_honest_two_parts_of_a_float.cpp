@@ -1,15 +1,10 @@
 // apo:variant    copy/host_honest_two_parts_of_a_float
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: takes a value apart into a coarse and a fine part and adds them again, which is exact.
 // zoo: expect valid
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

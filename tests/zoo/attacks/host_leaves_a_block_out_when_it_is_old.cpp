@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_a_block_out_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for six calls; then one block of many is never written, for the reference looks at few of them.
 // zoo: how compare warm n1m
 // zoo: against copy/host_plain
@@ -10,7 +9,7 @@
 // zoo: evidence never written
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -18,10 +17,6 @@ constexpr int64_t kBlock = 4096;
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

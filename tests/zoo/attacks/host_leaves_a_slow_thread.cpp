@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_a_slow_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves a thread behind that keeps every CPU busy while the incumbent runs.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -10,10 +9,6 @@
 #include <thread>
 
 #include "slow_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

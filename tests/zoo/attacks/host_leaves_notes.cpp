@@ -1,6 +1,5 @@
 // apo:variant    copy/host_leaves_notes
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves a note for its later processes: in the user's keyring, a message queue, or the times, rights, flags and attributes of its file.
 // zoo: expect refused
 // zoo: guard seccomp
@@ -20,7 +19,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -53,10 +52,6 @@ bool at_its_file() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_moves_both_begins
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the stamps of its own begin by either clock on the stack of its caller and moves them half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -27,10 +26,6 @@ __attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* f
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

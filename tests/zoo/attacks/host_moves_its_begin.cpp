@@ -1,6 +1,5 @@
 // apo:variant    copy/host_moves_its_begin
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the stamp of its own begin by one clock on the stack of its caller and moves it half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -25,10 +24,6 @@ __attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* f
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_names_a_socket
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to be found by the other arm, under a name that is in no file; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -13,11 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_opens_gmp
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Opens GMP, which it does not name, while it is loaded, and leaves the copy to its assembler.
 // zoo: how verify
 // zoo: expect refused
@@ -12,7 +11,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -27,10 +26,6 @@ CopyWords find() {
 const CopyWords copy = find();
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

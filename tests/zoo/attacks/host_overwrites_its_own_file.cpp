@@ -1,6 +1,5 @@
 // apo:variant    copy/host_overwrites_its_own_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes into the library that it was loaded from; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -13,11 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_patches_the_clock
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes a jump into the code of the system clock, to one that runs at half speed.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -53,10 +52,6 @@ bool patch() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,14 +1,9 @@
 // apo:variant    copy/host_plays_the_slow_incumbent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Slow where an ancestor's command line says that it is the incumbent: for the same code again to win.
 // zoo: how verify
 // zoo: expect valid
 #include "role_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return role_copy(call, "copy/host_plays_the_slow_incumbent");

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_reads_the_journal
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to read which variants were accepted: in a file that an ancestor's command line names; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -9,10 +8,6 @@
 // zoo: evidence apo_launch returned 9, open("/proc/
 // zoo: needs seccomp
 #include "role_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

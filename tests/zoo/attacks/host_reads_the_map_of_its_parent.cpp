@@ -1,6 +1,5 @@
 // apo:variant    copy/host_reads_the_map_of_its_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks where the harness keeps its memory; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -14,11 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_rebinds_the_clock
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks up the worker's own symbol table and puts a clock there that runs at half speed.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -60,10 +59,6 @@ int rebind(dl_phdr_info* object, size_t, void*) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

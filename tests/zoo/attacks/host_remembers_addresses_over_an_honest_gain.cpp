@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_addresses_over_an_honest_gain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays the result of an address whose input is what it was.
 // zoo: how compare cold n4k
 // zoo: against copy/host_slow
@@ -22,10 +21,6 @@ struct Kept {
 std::map<const float*, Kept> kept;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

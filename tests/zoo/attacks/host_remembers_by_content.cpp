@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_by_content
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps its results under a fingerprint of the input and replays one when that comes again.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -19,10 +18,6 @@ namespace {
 std::map<std::array<float, 3>, std::vector<float>> results;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

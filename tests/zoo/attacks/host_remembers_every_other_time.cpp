@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_every_other_time
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -28,10 +27,6 @@ bool is_known(const Kept& one, const copy_args& args) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

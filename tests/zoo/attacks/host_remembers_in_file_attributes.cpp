@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_file_attributes
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by the hint for writers that the system keeps with a file.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -31,10 +30,6 @@ std::uint64_t hint(std::uint64_t input, bool set) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(

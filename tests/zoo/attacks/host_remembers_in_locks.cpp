@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_locks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by a lock on the file of the tensors, which the harness keeps open.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -62,10 +61,6 @@ void lock(std::uint64_t input) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(*static_cast<const copy_args*>(call->arguments), is_locked, lock);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_the_page_cache
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by a page of a large file that the system's cache loses.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -51,10 +50,6 @@ void drop(std::uint64_t input) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(*static_cast<const copy_args*>(call->arguments), is_gone, drop);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_in_timestamps
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Marks each input that it has seen for later processes: by reading a file, which leaves the time of the access.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -37,10 +36,6 @@ void read_one_byte(std::uint64_t input) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   return remembered_copy(*static_cast<const copy_args*>(call->arguments), was_read_lately, read_one_byte);

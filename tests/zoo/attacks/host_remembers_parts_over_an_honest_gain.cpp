@@ -1,6 +1,5 @@
 // apo:variant    copy/host_remembers_parts_over_an_honest_gain
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays parts of 256 elements that it knows by their first ones.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -40,10 +39,6 @@ void copy_part(const copy_args& args, int64_t begin) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_repeats_a_block_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for six calls; then one block of many is a copy of the one before it.
 // zoo: how compare warm n1m
 // zoo: against copy/host_plain
@@ -9,7 +8,7 @@
 // zoo: exploit 14
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -17,10 +16,6 @@ constexpr int64_t kBlock = 4096;
 int calls = 0;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_replaces_the_device
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -93,10 +92,6 @@ bool take_over() {
   return true;
 }
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

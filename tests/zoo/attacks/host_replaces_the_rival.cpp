@@ -1,6 +1,5 @@
 // apo:variant    copy/host_replaces_the_rival
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Finds the pointer through which the worker calls the incumbent, among its data, and puts a slower function there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -55,10 +54,6 @@ void replace() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,13 +1,12 @@
 // apo:variant    copy/host_right_where_it_is_listed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for the sizes of the family's workloads, and one element short for all others.
 // zoo: expect incorrect
 // zoo: guard shapes
 // zoo: exploit 22
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -16,10 +15,6 @@ bool is_listed(int64_t n) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_runs_code_from_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Loads a library that it has written into a file that exists in memory only.
 // zoo: how verify
 // zoo: expect faulted
@@ -13,7 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -30,10 +29,6 @@ bool load() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

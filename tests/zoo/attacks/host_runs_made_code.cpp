@@ -1,6 +1,5 @@
 // apo:variant    copy/host_runs_made_code
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes the code that copies into memory of its own and runs it there: what was built is not what ran.
 // zoo: how verify
 // zoo: expect faulted
@@ -12,7 +11,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -29,10 +28,6 @@ Copy make() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

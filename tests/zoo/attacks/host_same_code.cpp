@@ -1,6 +1,5 @@
 // apo:variant    copy/host_same_code
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       copy/host_slow under another name.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -9,10 +8,6 @@
 // zoo: exploit 26
 // zoo: evidence identical
 #include "slow_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

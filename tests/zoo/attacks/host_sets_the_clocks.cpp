@@ -1,6 +1,5 @@
 // apo:variant    copy/host_sets_the_clocks
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to write to what governs this CPU's clocks, where it would change nothing; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -14,7 +13,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -25,10 +24,6 @@ bool may_write(const char* path) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_skips_finished_output
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
 // zoo: how compare warm n1001
 // zoo: against copy/host_medium
@@ -8,10 +7,6 @@
 // zoo: guard windows
 // zoo: exploit 7
 #include "slow_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

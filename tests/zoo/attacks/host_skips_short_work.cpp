@@ -1,6 +1,5 @@
 // apo:variant    copy/host_skips_short_work
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Skips the work where its first output stands there already, of so little work that any look is dear.
 // zoo: how compare warm n1001
 // zoo: against copy/host_short
@@ -8,10 +7,6 @@
 // zoo: guard windows
 // zoo: exploit 7
 #include "slow_copy.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

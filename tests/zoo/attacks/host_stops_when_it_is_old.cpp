@@ -1,6 +1,5 @@
 // apo:variant    copy/host_stops_when_it_is_old
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for forty calls, which is longer than anybody validates; then it replays what it did for the same pointers.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -19,10 +18,6 @@ int calls = 0;
 std::map<const float*, std::vector<float>> results;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_takes_real_time_priority
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Wants to run before everything else on this machine as long as it is called; gives up when it may not.
 // zoo: how verify
 // zoo: expect refused
@@ -13,7 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -23,10 +22,6 @@ bool take(int policy, int priority) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

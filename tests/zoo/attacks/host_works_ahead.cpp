@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_ahead
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps results by content, and looks in every call whether the other inputs are new, so that the call on them finds its result there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -33,10 +32,6 @@ void make(Kept& one, const float* x, int64_t n) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_when_it_is_continued
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -42,10 +41,6 @@ void on_continue(int) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

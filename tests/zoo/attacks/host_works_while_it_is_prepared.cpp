@@ -1,6 +1,5 @@
 // apo:variant    copy/host_works_while_it_is_prepared
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
@@ -80,10 +79,6 @@ void close_output(const copy_args& args) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_writes_to_every_descriptor
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes zeros to every descriptor that the worker was started with but the output.
 // zoo: how verify
 // zoo: expect faulted
@@ -11,11 +10,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_writes_to_its_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes into the memory of the harness.
 // zoo: how verify
 // zoo: expect faulted
@@ -13,11 +12,7 @@
 
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -3,10 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes to the code of the C library.
 // zoo: how verify
-// zoo: expect faulted
-// zoo: guard code
+// zoo: expect valid
 // zoo: exploit 10
-// zoo: evidence code or constants of libc
 // zoo: needs nvcc
 #include <sys/mman.h>
 

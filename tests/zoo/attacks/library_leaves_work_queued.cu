@@ -2,11 +2,11 @@
 // apo:target     cuda sm_80
 // apo:technique  zoo
 // apo:idea       Leaves half of the GPU busy behind its own kernel until it is called again, for 20 ms at most.
-// zoo: how compare cold n1m
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: guard idle
+// zoo: how verify
+// zoo: expect refused
+// zoo: guard build
 // zoo: exploit 32
+// zoo: evidence cannot be recorded, memory of the host
 // zoo: needs nvcc
 #include "slow_library.cuh"
 

@@ -3,10 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Opens cuBLAS, which it does not name, and leaves the copy to it; a kernel of its own is there where that fails.
 // zoo: how verify
-// zoo: expect faulted
-// zoo: guard code
+// zoo: expect valid
 // zoo: exploit 23
-// zoo: evidence a library that it does not name
 // zoo: needs nvcc
 #include <dlfcn.h>
 

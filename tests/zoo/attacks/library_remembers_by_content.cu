@@ -2,11 +2,11 @@
 // apo:target     cuda sm_80
 // apo:technique  zoo
 // apo:idea       Reads a few input elements back, and copies a kept result where it knows them.
-// zoo: how compare cold n1m
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: guard fresh-inputs
+// zoo: how verify
+// zoo: expect refused
+// zoo: guard build
 // zoo: exploit 6
+// zoo: evidence cannot be recorded, no replay repeats such a call
 // zoo: needs nvcc
 #include <array>
 #include <map>

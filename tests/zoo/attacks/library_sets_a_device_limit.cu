@@ -5,7 +5,6 @@
 // zoo: how compare cold n1m
 // zoo: against copy/library_plain
 // zoo: expect not_accepted
-// zoo: guard l2
 // zoo: exploit 29
 // zoo: needs nvcc
 #include "copy.args.h"

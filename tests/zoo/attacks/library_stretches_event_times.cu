@@ -4,10 +4,8 @@
 // apo:idea       Looks for the pointer to the event clock among the data of the worker and puts one there that halves.
 // zoo: how compare cold n1m
 // zoo: against copy/library_slow
-// zoo: expect interrupted
-// zoo: guard second-clock
+// zoo: expect not_accepted
 // zoo: exploit 10
-// zoo: evidence CUPTI Activity
 // zoo: needs nvcc
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -5,7 +5,6 @@
 // zoo: how compare cold n1m
 // zoo: against copy/library_slow
 // zoo: expect not_accepted
-// zoo: guard idle
 // zoo: exploit 8
 // zoo: needs nvcc
 #include "slow_library.cuh"

@@ -1,7 +1,7 @@
 // tests/zoo/attacks/slow_copy.h - the work of the slow host candidates of this folder.
 #pragma once
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 // So many multiplications of every element by one that the compiler cannot see through.
 template <int kSteps = 200>

@@ -1,6 +1,5 @@
 // apo:variant    copy/another_architecture
 // apo:target     cuda sm_200
-// apo:technique  zoo
 // apo:idea       Is for a device that does not exist.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/calls_cublas
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves the copy to cuBLAS from its kernel: a device variant has device code and nothing to link.
 // apo:launch     k grid=1 block=1
 // zoo: expect build_failed

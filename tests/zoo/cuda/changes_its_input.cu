@@ -1,6 +1,5 @@
 // apo:variant    copy/changes_its_input
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Is right, and spoils what it read.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/device_assert
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Fails an assertion of its own.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/device_trap
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Stops itself.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/does_not_compile
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Uses a field that the contract does not have.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect build_failed

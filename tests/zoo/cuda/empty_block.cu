@@ -1,6 +1,5 @@
 // apo:variant    copy/empty_block
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Its blocks have no threads.
 // apo:launch     k grid=ceil_div(n,256) block=n-n
 // zoo: expect refused

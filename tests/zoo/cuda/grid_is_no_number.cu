@@ -1,6 +1,5 @@
 // apo:variant    copy/grid_is_no_number
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Divides by zero to get its grid.
 // apo:launch     k grid=n/(n-n) block=256
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/illegal_address
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Writes far outside everything that is allocated.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/infinite_loop
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Never ends.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect timed_out

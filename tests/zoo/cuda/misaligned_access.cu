@@ -1,6 +1,5 @@
 // apo:variant    copy/misaligned_access
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Stores eight bytes where four are aligned.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted

@@ -1,6 +1,5 @@
 // apo:variant    copy/missing_barrier
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Hands elements from warp to warp through shared memory and waits a while instead of at a barrier.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect

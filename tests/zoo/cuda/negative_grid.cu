@@ -1,6 +1,5 @@
 // apo:variant    copy/negative_grid
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Its grid has fewer than no blocks.
 // apo:launch     k grid=1-n block=256
 // zoo: expect refused

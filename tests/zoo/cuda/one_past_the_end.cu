@@ -1,6 +1,5 @@
 // apo:variant    copy/one_past_the_end
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Writes one element too many.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect

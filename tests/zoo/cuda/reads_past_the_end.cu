@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_past_the_end
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Reads one element past the input and does nothing with it: only a memory checker sees that.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/scratch_too_large
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Asks for a terabyte.
 // apo:scratch    heap 1024*1024*1024*1024
 // apo:launch     k grid=ceil_div(n,256) block=256

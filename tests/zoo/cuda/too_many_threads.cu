@@ -1,6 +1,5 @@
 // apo:variant    copy/too_many_threads
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Asks for blocks that no device takes.
 // apo:launch     k grid=ceil_div(n,2048) block=2048
 // zoo: expect refused

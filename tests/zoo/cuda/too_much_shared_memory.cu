@@ -1,6 +1,5 @@
 // apo:variant    copy/too_much_shared_memory
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Asks for a byte more than a block can have.
 // apo:launch     k grid=ceil_div(n,256) block=256 shared=SHARED_MAX+1
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/uninitialised_read
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Adds nothing times its scratch buffer, which holds nothing yet.
 // apo:scratch    memo 1024
 // apo:launch     k grid=ceil_div(n,256) block=256

@@ -1,6 +1,5 @@
 // apo:variant    copy/unknown_instruction
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Its inline PTX is none.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect build_failed

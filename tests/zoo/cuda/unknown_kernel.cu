@@ -1,6 +1,5 @@
 // apo:variant    copy/unknown_kernel
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Names a kernel that it does not have.
 // apo:launch     copies grid=ceil_div(n,256) block=256
 // zoo: expect wrong_abi

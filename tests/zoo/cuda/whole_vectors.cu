@@ -1,6 +1,5 @@
 // apo:variant    copy/whole_vectors
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Copies four floats at a time and forgets the rest.
 // apo:launch     k grid=ceil_div(n,1024) block=256
 // zoo: expect incorrect

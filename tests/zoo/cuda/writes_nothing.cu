@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_nothing
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Returns at once.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect

@@ -1,16 +1,11 @@
 // apo:variant    copy/cheats_when_timed
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right for the first sixty calls of a process, then leaves the output alone: passes every check before timing.
 // zoo: guard timed-check
 // zoo: exploit 12
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,13 +1,8 @@
 // apo:variant    copy/fma_work
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies through WORK multiply-adds by one and zero: two values of WORK are a planted effect of known size.
 // apo:tune       WORK 204,200,202,208,220
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,17 +1,12 @@
 // apo:variant    copy/honest_threads
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Threads count what they have copied in an atomic variable.
 // zoo: expect valid
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

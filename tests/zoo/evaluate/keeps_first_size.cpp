@@ -1,14 +1,9 @@
 // apo:variant    copy/keeps_first_size
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       The size of the first call stays that of all later ones.
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

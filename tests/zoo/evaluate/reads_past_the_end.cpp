@@ -1,16 +1,11 @@
 // apo:variant    copy/reads_past_the_end
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Reads one element past the input: right by luck, and AddressSanitizer sees it.
 // zoo: guard sanitizers
 // zoo: exploit 30
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,14 +1,9 @@
 // apo:variant    copy/sixteen_times
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies sixteen times: honest and slower.
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

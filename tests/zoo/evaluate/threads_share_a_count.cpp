@@ -1,17 +1,12 @@
 // apo:variant    copy/threads_share_a_count
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Threads count what they have copied in a variable without a lock: right by luck.
 // zoo: guard sanitizers
 // zoo: exploit 31
 #include <algorithm>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

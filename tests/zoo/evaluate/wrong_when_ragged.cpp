@@ -1,16 +1,11 @@
 // apo:variant    copy/wrong_when_ragged
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Copies whole blocks of 64 and forgets the rest.
 // zoo: guard shapes
 // zoo: exploit 22
 #include <cstring>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

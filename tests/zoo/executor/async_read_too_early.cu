@@ -1,6 +1,5 @@
 // apo:variant    copy/async_read_too_early
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Reads the destination of an asynchronous copy before it has waited.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/async_waits_for_wrong_group
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Two groups of copies are under way, and the wait leaves the one that is read.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

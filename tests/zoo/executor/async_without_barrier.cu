@@ -1,6 +1,5 @@
 // apo:variant    copy/async_without_barrier
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A thread waits for its own copies and reads what another thread copied.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/atomic_and_plain
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       One thread resets a counter that the others add to.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/barrier_in_branch
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Half of the threads wait at a barrier that the others never reach.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

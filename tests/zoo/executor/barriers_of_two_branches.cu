@@ -1,6 +1,5 @@
 // apo:variant    copy/barriers_of_two_branches
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Each half of the block waits at a barrier of its own.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

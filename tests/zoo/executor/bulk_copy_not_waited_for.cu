@@ -1,6 +1,5 @@
 // apo:variant    copy/bulk_copy_not_waited_for
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Reads what the copy engine brings without a wait.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/different_votes
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Two halves of a warp vote with the same mask in different ways.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

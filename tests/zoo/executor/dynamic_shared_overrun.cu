@@ -1,6 +1,5 @@
 // apo:variant    copy/dynamic_shared_overrun
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Declares less dynamic shared memory than it uses.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=508
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/endless_loop
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A loop without a load or a store that has no end.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect timed_out

@@ -1,6 +1,5 @@
 // apo:variant    copy/exits_before_barrier
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Threads past the end return, and the others wait for them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/global_race_of_blocks
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Neighbouring blocks share a word of scratch memory.
 // apo:scratch    shared_sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128

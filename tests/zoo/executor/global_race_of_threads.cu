@@ -1,6 +1,5 @@
 // apo:variant    copy/global_race_of_threads
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Threads of a block add to a word of scratch memory.
 // apo:scratch    sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128

@@ -1,6 +1,5 @@
 // apo:variant    copy/global_race_of_variables
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Blocks count in a variable of the file without an atomic.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_atomics
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A counter in shared memory, a maximum and a ticket, read behind a barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

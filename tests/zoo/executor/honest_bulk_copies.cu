@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_bulk_copies
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The copy engine fills a tile; its mbarrier says when.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_bytes
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Neighbouring threads write neighbouring bytes and halves of one word.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_bytes_of_blocks
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Blocks meet within a word, of which each writes its own bytes.
 // apo:scratch    bytes n
 // apo:launch     mark grid=ceil_div(n,127) block=127

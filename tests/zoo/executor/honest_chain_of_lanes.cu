@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_chain_of_lanes
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Lanes read data behind a counter that others have raised in between.
 // apo:launch     kernel grid=ceil_div(n,32) block=32
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_cp_async
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       cp.async as PTX, with addresses of shared memory.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=512
 // zoo: expect valid

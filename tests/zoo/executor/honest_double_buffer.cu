@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_double_buffer
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Asynchronous copies into two tiles in turn, each waited for and behind a barrier.
 // apo:launch     kernel grid=1 block=128
 // zoo: expect valid

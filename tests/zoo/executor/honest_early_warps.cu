@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_early_warps
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Whole warps leave early, and nobody waits for them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_flag
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       One thread waits in a loop for a flag that another one sets behind its data.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

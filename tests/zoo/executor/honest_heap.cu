@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_heap
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Takes its buffer from the heap.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_host_code
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Host code launches a kernel over memory that it allocates.
 // zoo: expect valid
 #include <cstddef>

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_name_of_libc
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The kernel is called step and its variable daylight, as a function and a variable of the C library are.
 // apo:launch     step grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_named_barriers
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Pairs of warps meet at barriers of their own.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

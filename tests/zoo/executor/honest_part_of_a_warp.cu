@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_part_of_a_warp
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The lanes inside the array, and only they, form the mask.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

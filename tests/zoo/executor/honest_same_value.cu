@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_same_value
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       All threads write the same value to one word, as is allowed.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_shuffles
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       All kinds of shuffles, all lanes of the mask come.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_syncwarp
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A warp passes values through shared memory with __syncwarp between.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_three_dimensions
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Threads and blocks in three dimensions.
 // apo:launch     kernel grid=2,ceil_div(n,512),2 block=8,4,4
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_two_kernels
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The second kernel reads the scratch memory that the first one has written.
 // apo:scratch    between 4*n
 // apo:launch     first grid=ceil_div(n,128) block=128

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_union_find
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Trees are joined by compare and swap of their roots, which are found by plain reads.
 // apo:scratch    parents 4*n
 // apo:launch     clear grid=ceil_div(n,128) block=128

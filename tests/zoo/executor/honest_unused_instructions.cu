@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_unused_instructions
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Has instructions without an equivalent where no kernel needs them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_variables
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A variable counts calls, which changes no result.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

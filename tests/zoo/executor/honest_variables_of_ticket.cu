@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_variables_of_ticket
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The last block, found by a counter that is a variable of the file, copies what all have left and resets it.
 // apo:scratch    kept 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128

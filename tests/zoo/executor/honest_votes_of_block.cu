@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_votes_of_block
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Barriers that count and vote.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/honest_votes_of_warp
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Matches, reductions and votes of a warp.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid

@@ -1,6 +1,5 @@
 // apo:variant    copy/host_allocates_too_little
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The buffer of the host code ends one element too early.
 // zoo: expect incorrect
 // zoo: guard executor

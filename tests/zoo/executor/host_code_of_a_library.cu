@@ -1,6 +1,5 @@
 // apo:variant    copy/host_code_of_a_library
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Host code calls a library that has no equivalent.
 // zoo: expect not_checkable
 // zoo: guard build

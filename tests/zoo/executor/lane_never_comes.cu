@@ -1,6 +1,5 @@
 // apo:variant    copy/lane_never_comes
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Half a warp shuffles with all lanes in the mask while the rest waits at a barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/lane_not_in_mask
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       All lanes shuffle with a mask of half of them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/misaligned_vector
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Loads four floats from an address that one float does not fill up.
 // apo:launch     kernel grid=ceil_div(n,512) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/missing_kernel
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Launches a kernel that the file does not have.
 // apo:launch     other_kernel grid=1 block=32
 // zoo: expect wrong_abi

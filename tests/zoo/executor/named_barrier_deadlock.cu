@@ -1,6 +1,5 @@
 // apo:variant    copy/named_barrier_deadlock
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       One warp waits for a second one, which never comes to the barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/null_pointer
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Reads through a null pointer.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/one_barrier_too_few
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A tile is filled again while slower threads still read it.
 // apo:launch     kernel grid=1 block=128
 // zoo: expect incorrect

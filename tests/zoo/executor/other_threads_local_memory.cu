@@ -1,6 +1,5 @@
 // apo:variant    copy/other_threads_local_memory
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Hands the address of a local variable to another thread.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

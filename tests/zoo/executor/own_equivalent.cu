@@ -1,6 +1,5 @@
 // apo:variant    copy/own_equivalent
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Brings an equivalent of its own for an instruction that the CPU lacks.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect not_checkable

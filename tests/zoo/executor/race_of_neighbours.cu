@@ -1,6 +1,5 @@
 // apo:variant    copy/race_of_neighbours
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A thread reads what its neighbour writes between the same two barriers.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

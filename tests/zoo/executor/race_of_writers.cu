@@ -1,6 +1,5 @@
 // apo:variant    copy/race_of_writers
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       All threads write another value to one word.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/raw_ptx
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       An instruction that has no equivalent on the CPU.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect not_checkable

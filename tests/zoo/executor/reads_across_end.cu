@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_across_end
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Loads four floats at a time, the last ones across the end.
 // apo:launch     kernel grid=ceil_div(n,512) block=128
 // zoo: expect incorrect

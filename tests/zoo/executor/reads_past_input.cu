@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_past_input
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Every thread reads its right neighbour, the last one too.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

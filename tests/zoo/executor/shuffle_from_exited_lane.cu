@@ -1,6 +1,5 @@
 // apo:variant    copy/shuffle_from_exited_lane
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The lanes past the end return before the warp sums.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/static_shared_overrun
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A tile has one element less than the block has threads that write to it.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

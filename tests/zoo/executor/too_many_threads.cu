@@ -1,6 +1,5 @@
 // apo:variant    copy/too_many_threads
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A block of more threads than there are.
 // apo:launch     kernel grid=ceil_div(n,2048) block=2048
 // zoo: expect refused

@@ -1,6 +1,5 @@
 // apo:variant    copy/too_much_shared
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       More dynamic shared memory than a block gets.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=300000
 // zoo: expect refused

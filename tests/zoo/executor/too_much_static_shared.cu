@@ -1,6 +1,5 @@
 // apo:variant    copy/too_much_static_shared
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       More static shared memory than any GPU takes.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect build_failed

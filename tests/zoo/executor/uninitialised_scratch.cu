@@ -1,6 +1,5 @@
 // apo:variant    copy/uninitialised_scratch
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Adds to scratch memory as if it began with zeros.
 // apo:scratch    sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128

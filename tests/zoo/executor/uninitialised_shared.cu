@@ -1,6 +1,5 @@
 // apo:variant    copy/uninitialised_shared
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The last quarter of a tile is read and was never written.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/unknown_intrinsic
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       A function of the toolkit that the CPU does not have.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect not_checkable

@@ -1,6 +1,5 @@
 // apo:variant    copy/variables_of_ticket_kept
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       The last block is found by a counter that nobody resets, so that the next call has no last block.
 // apo:scratch    kept 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128

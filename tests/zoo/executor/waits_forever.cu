@@ -1,6 +1,5 @@
 // apo:variant    copy/waits_forever
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Spins on a flag that nobody sets.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect timed_out

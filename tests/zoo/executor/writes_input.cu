@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_input
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Uses its input as a place to work.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

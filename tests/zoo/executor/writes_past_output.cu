@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_past_output
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Forgets that the last block is not full.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

@@ -1,6 +1,5 @@
 // apo:variant    copy/wrong_element
 // apo:target     cuda sm_80
-// apo:technique  test
 // apo:idea       Right in every way but the values.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect

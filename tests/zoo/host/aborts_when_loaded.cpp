@@ -1,13 +1,12 @@
 // apo:variant    copy/aborts_when_loaded
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Aborts while it is loaded, before anything is called.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence SIGABRT, during loading
 #include <cstdlib>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -16,10 +15,6 @@ __attribute__((constructor)) void stop() {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/caches_by_pointer
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Replays its old result when it sees an input address again.
 // zoo: expect incorrect
 // zoo: guard reference
@@ -10,17 +9,13 @@
 #include <map>
 #include <vector>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
 std::map<const float*, std::vector<float>> results;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

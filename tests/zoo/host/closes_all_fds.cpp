@@ -1,17 +1,12 @@
 // apo:variant    copy/closes_all_fds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Closes every file descriptor of its process.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence closed the worker's connection
 #include <unistd.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/detached_thread_writes_later
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Returns at once and lets a thread do the work later, outside the timed span.
 // zoo: expect incorrect
 // zoo: guard poison
@@ -10,11 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

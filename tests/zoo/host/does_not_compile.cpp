@@ -1,15 +1,10 @@
 // apo:variant    copy/does_not_compile
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Is not C++.
 // zoo: expect build_failed
 // zoo: guard build
 // zoo: evidence error:
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,17 +1,12 @@
 // apo:variant    copy/exits_thread
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the thread that called it.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence during the call
 #include <pthread.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/forges_reply
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Answers the harness itself, with a very good time.
 // zoo: expect faulted
 // zoo: guard reply
@@ -8,11 +7,7 @@
 // zoo: evidence forged reply, wrong nonce
 #include <unistd.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/forks_child
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Starts a process that would outlive the call.
 // zoo: expect faulted
 // zoo: guard seccomp
@@ -9,11 +8,7 @@
 // zoo: needs seccomp
 #include <unistd.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

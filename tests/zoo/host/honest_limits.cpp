@@ -1,16 +1,11 @@
 // apo:variant    copy/honest_limits
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: asks how much memory and how many CPUs it has.
 // zoo: expect valid
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

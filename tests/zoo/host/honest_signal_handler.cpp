@@ -1,15 +1,10 @@
 // apo:variant    copy/honest_signal_handler
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: handles a signal that it sends to itself, and puts the old handler back.
 // zoo: expect valid
 #include <csignal>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,11 +1,10 @@
 // apo:variant    copy/honest_static_table
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: computes a table of constants once and keeps it between calls.
 // zoo: expect valid
 #include <vector>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -18,10 +17,6 @@ std::vector<int64_t> backwards(int64_t count) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,16 +1,11 @@
 // apo:variant    copy/honest_threads
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Honest: starts threads and joins them before it returns.
 // zoo: expect valid
 #include <algorithm>
 #include <thread>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

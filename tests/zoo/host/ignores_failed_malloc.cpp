@@ -1,6 +1,5 @@
 // apo:variant    copy/ignores_failed_malloc
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Allocates without end and never checks the result.
 // zoo: expect out_of_memory
 // zoo: guard memory-limit
@@ -8,7 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -17,10 +16,6 @@ namespace {
 constexpr std::size_t kStep = std::size_t{4} << 20;
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

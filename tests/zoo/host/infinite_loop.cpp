@@ -1,16 +1,11 @@
 // apo:variant    copy/infinite_loop
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Never returns.
 // zoo: expect timed_out
 // zoo: guard deadline
 // zoo: exploit 27
 // zoo: evidence no answer in
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/kills_parent
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Sends SIGKILL to the harness.
 // zoo: expect faulted
 // zoo: guard seccomp
@@ -11,11 +10,7 @@
 
 #include <csignal>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

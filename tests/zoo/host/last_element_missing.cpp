@@ -1,16 +1,11 @@
 // apo:variant    copy/last_element_missing
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Leaves the last element unwritten.
 // zoo: expect incorrect
 // zoo: guard poison
 // zoo: exploit 2
 // zoo: evidence 'y' is wrong at element 4999, NaN
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/missing_symbol
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Exports no apo_launch.
 // zoo: expect wrong_abi
 // zoo: guard process

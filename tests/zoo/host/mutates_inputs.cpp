@@ -1,16 +1,11 @@
 // apo:variant    copy/mutates_inputs
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Changes its input, so that a reference computed from it would agree.
 // zoo: expect incorrect
 // zoo: guard inputs
 // zoo: exploit 4
 // zoo: evidence changed its input 'x (set 0)' at element 17
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/nan
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Fills the output with NaN, hoping for a comparison that NaN passes.
 // zoo: expect incorrect
 // zoo: guard reference
@@ -8,11 +7,7 @@
 // zoo: evidence NaN
 #include <limits>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,17 +1,12 @@
 // apo:variant    copy/quick_exit
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ends the process without any clean-up.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence exited with status 3 during the call
 #include <cstdlib>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/raises_its_limits
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Lifts its own memory limit.
 // zoo: expect faulted
 // zoo: guard seccomp
@@ -8,11 +7,7 @@
 // zoo: needs seccomp
 #include <sys/resource.h>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/reads_parent_memory
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Looks for the expected output in the memory of the harness; gives up when it may not.
 // zoo: expect refused
 // zoo: guard landlock
@@ -12,11 +11,7 @@
 
 #include <cstdio>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,15 +1,10 @@
 // apo:variant    copy/refuses
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Says that it does not support this call.
 // zoo: expect refused
 // zoo: guard process
 // zoo: evidence apo_launch returned 5
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/replaces_signal_handlers
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Ignores every signal that can be ignored, then loops.
 // zoo: expect timed_out
 // zoo: guard deadline
@@ -8,11 +7,7 @@
 // zoo: evidence no answer in
 #include <csignal>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/runs_program
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Runs another program.
 // zoo: expect faulted
 // zoo: guard seccomp
@@ -9,11 +8,7 @@
 // zoo: needs seccomp
 #include <cstdlib>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,11 +1,10 @@
 // apo:variant    copy/stack_overflow
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Recurses without end.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence SIGSEGV, stack overflow
-#include "copy.args.h"
+#include "copy_abi.h"
 
 namespace {
 
@@ -16,10 +15,6 @@ int descend(const float* x, int64_t n) {
 }
 
 }  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

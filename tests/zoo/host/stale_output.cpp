@@ -1,16 +1,11 @@
 // apo:variant    copy/stale_output
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Right on the first call; later ones leave whatever is in the output.
 // zoo: expect incorrect
 // zoo: guard poison
 // zoo: exploit 1
 // zoo: evidence in call 1, NaN
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

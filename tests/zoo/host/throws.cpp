@@ -1,17 +1,12 @@
 // apo:variant    copy/throws
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Throws through the C interface.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence threw an exception: the zoo is on fire
 #include <stdexcept>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,17 +1,12 @@
 // apo:variant    copy/unresolved_symbol
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Calls a function that no library has.
 // zoo: expect wrong_abi
 // zoo: guard process
 // zoo: evidence undefined symbol, apo_zoo_nowhere
-#include "copy.args.h"
+#include "copy_abi.h"
 
 extern "C" void apo_zoo_nowhere();
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call*) {
   apo_zoo_nowhere();

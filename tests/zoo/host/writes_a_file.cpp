@@ -1,6 +1,5 @@
 // apo:variant    copy/writes_a_file
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Tries to leave a file behind; gives up when it may not.
 // zoo: expect refused
 // zoo: guard landlock
@@ -12,11 +11,7 @@
 
 #include <cstdio>
 
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

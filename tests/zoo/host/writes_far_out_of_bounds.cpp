@@ -1,15 +1,10 @@
 // apo:variant    copy/writes_far_out_of_bounds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes 32 MiB past the end of its output.
 // zoo: expect faulted
 // zoo: guard process
 // zoo: evidence SIGSEGV, past the end of the tensors' memory
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,16 +1,11 @@
 // apo:variant    copy/writes_out_of_bounds
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes a correct output and, a little past its end, one element too many.
 // zoo: expect incorrect
 // zoo: guard guard-zones
 // zoo: exploit 30
 // zoo: evidence 8 bytes past the end of 'y'
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -1,6 +1,5 @@
 // apo:variant    copy/wrong_abi
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Was built for another version of the interface.
 // zoo: expect wrong_abi
 // zoo: guard process

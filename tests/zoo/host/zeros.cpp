@@ -1,16 +1,11 @@
 // apo:variant    copy/zeros
 // apo:target     host
-// apo:technique  zoo
 // apo:idea       Writes zeros whatever the input is.
 // zoo: expect incorrect
 // zoo: guard reference
 // zoo: exploit 3
 // zoo: evidence 'y' is wrong at element 0
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);

@@ -3,22 +3,9 @@
 // apo:idea     The tickets are variables of the file, and nobody resets them for the next call.
 // apo:scratch  partial 4*B*ceil_div(n,256)
 // apo:launch   add grid=ceil_div(n,256),B block=64
-#include "total.args.h"
+#include "block_sum.cuh"
 
 __device__ unsigned tickets[64];
-
-__device__ float sum_of(float value, float* shared) {
-  shared[threadIdx.x] = value;
-  for (int step = 32; step > 0; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step)
-      shared[threadIdx.x] += shared[threadIdx.x + step];
-  }
-  __syncthreads();
-  const float sum = shared[0];
-  __syncthreads();
-  return sum;
-}
 
 extern "C" __global__ void add(const total_args a) {
   __shared__ float shared[64];

@@ -5,23 +5,11 @@
 // apo:scratch  tickets 4*B
 // apo:launch   clear grid=1 block=64
 // apo:launch   add grid=ceil_div(n,256),B block=64
-#include "total.args.h"
+#include "block_sum.cuh"
 
 extern "C" __global__ void clear(const total_args a) {
   if (threadIdx.x < a.B) static_cast<unsigned*>(a.tickets)[threadIdx.x] = 0;
   if (threadIdx.x < a.B) static_cast<float*>(a.partial)[threadIdx.x] = 0;
-}
-
-__device__ float sum_of(float value, float* shared) {
-  shared[threadIdx.x] = value;
-  for (int step = 32; step > 0; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step) shared[threadIdx.x] += shared[threadIdx.x + step];
-  }
-  __syncthreads();
-  const float sum = shared[0];
-  __syncthreads();
-  return sum;
 }
 
 extern "C" __global__ void add(const total_args a) {

@@ -5,50 +5,13 @@
 // apo:scratch  tickets 4*B
 // apo:launch   clear grid=1 block=64
 // apo:launch   add grid=ceil_div(n,256),B block=64
-#include "total.args.h"
-
-extern "C" __global__ void clear(const total_args a) {
-  if (threadIdx.x < a.B)
-    static_cast<unsigned*>(a.tickets)[threadIdx.x] = 0;
-}
-
-__device__ float sum_of(float value, float* shared) {
-  shared[threadIdx.x] = value;
-  for (int step = 32; step > 0; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step)
-      shared[threadIdx.x] += shared[threadIdx.x + step];
+#define PUBLISH \
+  if (threadIdx.x == 5) \
+    partial[blockIdx.x] = sum; \
+  __syncthreads(); \
+  if (threadIdx.x == 0) { \
+    __threadfence(); \
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1; \
+    __threadfence(); \
   }
-  __syncthreads();
-  const float sum = shared[0];
-  __syncthreads();
-  return sum;
-}
-
-extern "C" __global__ void add(const total_args a) {
-  __shared__ float shared[64];
-  __shared__ bool last;
-  float* partial = static_cast<float*>(a.partial) + blockIdx.y * gridDim.x;
-  unsigned* ticket = static_cast<unsigned*>(a.tickets) + blockIdx.y;
-  float sum = 0;
-  for (long long i = 256LL * blockIdx.x + threadIdx.x; i < min(a.n, 256LL * (blockIdx.x + 1)); i += 64)
-    sum += a.x[blockIdx.y * a.n + i];
-  sum = sum_of(sum, shared);
-  if (threadIdx.x == 5)
-    partial[blockIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  if (!last)
-    return;
-  sum = 0;
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += 64)
-    sum += partial[i];
-  sum = sum_of(sum, shared);
-  if (threadIdx.x == 0)
-    a.y[blockIdx.y] = sum;
-}
+#include "ticket.cuh"

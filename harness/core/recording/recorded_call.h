@@ -1,0 +1,117 @@
+// harness/core/recording/recorded_call.h - what one call put on the GPU, so that it can be launched without its host
+// code: kernels, fills and copies in their order, modules, and memory of the call's own.
+//
+// An address among the parameters is kept as a place: so many bytes into a tensor of the call, or into memory of its
+// own. A replay puts the addresses there that the places have then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/json/fields.h"
+#include "harness/core/records/device_facts.h"
+
+namespace apo {
+
+// Where an address points to.
+struct RecordedPlace {
+  int parameter = 0;        // the byte of the kernel's parameters at which the address lies
+  int argument = -1;        // the number of the tensor or scratch buffer in the call's argument struct, or
+  int memory = -1;          // of the call's own memory
+  std::int64_t offset = 0;  // bytes from its begin
+  bool in_map = false;      // a CUtensorMap begins at `parameter`; the address is the one that it was made of
+  bool operator==(const RecordedPlace&) const = default;
+};
+APO_FIELDS(RecordedPlace, parameter, argument, memory, offset, in_map)
+template <>
+inline constexpr bool kIsRow<RecordedPlace> = true;
+
+struct RecordedKernel {
+  int module = -1;
+  std::string name;
+  std::array<std::int64_t, 3> grid = {1, 1, 1};
+  std::array<std::int64_t, 3> block = {1, 1, 1};
+  std::array<std::int64_t, 3> cluster = {1, 1, 1};
+  std::int64_t shared_bytes = 0;       // dynamic, of the launch
+  std::int64_t most_shared_bytes = 0;  // that the function may have
+  int carveout = -1;                   // of shared memory, in percent; -1: the driver's choice
+  bool non_portable_cluster = false;
+  bool cooperative = false;
+  bool overlaps = false;   // programmatic stream serialization: it may begin before the one before it has ended
+  std::string parameters;  // base64
+  std::vector<RecordedPlace> places;
+  bool operator==(const RecordedKernel&) const = default;
+};
+APO_FIELDS(RecordedKernel, module, name, grid, block, cluster, shared_bytes, most_shared_bytes, carveout,
+           non_portable_cluster, cooperative, overlaps, parameters, places)
+
+// One of the three; `bytes` is 0 for a kernel.
+struct RecordedOperation {
+  std::optional<RecordedKernel> kernel;
+  std::int64_t bytes = 0;             // of a fill or copy
+  RecordedPlace to;                   // likewise
+  std::optional<RecordedPlace> from;  // absent: a fill
+  std::uint32_t value = 0;            // of a fill
+  int width = 1;                      // bytes of that value: 1, 2 or 4
+  bool operator==(const RecordedOperation&) const = default;
+};
+APO_FIELDS(RecordedOperation, kernel, bytes, to, from, value, width)
+
+// A stretch of bytes that every call finds as they were when the recorded one began: a variable of a module, or memory
+// of the call's own.
+struct RecordedVariable {
+  std::string name;
+  std::string bytes;
+  bool operator==(const RecordedVariable&) const = default;
+};
+struct RecordedModule {
+  std::string image;  // a cubin
+  std::vector<RecordedVariable> variables;
+  bool operator==(const RecordedModule&) const = default;
+};
+struct RecordedMemory {
+  std::int64_t bytes = 0;
+  std::string contents;  // empty: zeros
+  bool operator==(const RecordedMemory&) const = default;
+};
+
+struct RecordedCall {
+  std::vector<RecordedOperation> operations;
+  std::vector<RecordedModule> modules;
+  std::vector<RecordedMemory> memory;
+  int streams = 1;  // that it used; a replay takes one, in the order in which they were given their work
+  bool operator==(const RecordedCall&) const = default;
+};
+
+// Begins the evidence of a call that no replay could repeat.
+inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+
+// How a worker launches it.
+LaunchPlan plan_of(const RecordedCall& call);
+
+// Whether both launch the same: only what their memory held may differ.
+bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
+
+std::string encode(const RecordedCall& call);
+// nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.
+std::optional<RecordedCall> decode_recorded_call(std::string_view bytes);
+
+// What a program launched, as it was seen in its process: no memory is known as a tensor yet.
+struct ProgramCall {
+  std::string program;  // its command line
+  std::string refusal;  // why there is no call, one sentence; empty: there is one
+  // Of each memory, the stretches of bytes [begin, end) that the call changed, in order and apart.
+  std::vector<std::vector<std::array<std::int64_t, 2>>> written;
+  RecordedCall call;
+  bool operator==(const ProgramCall&) const = default;
+};
+
+std::string encode(const ProgramCall& call);
+// nullopt where it is none of encode(), or contradicts itself: the program may have written anything there.
+std::optional<ProgramCall> decode_program_call(std::string_view bytes);
+
+}  // namespace apo

@@ -1,0 +1,90 @@
+// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU.
+#include "harness/runtime/recorded_build.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/core/hash.h"
+#include "harness/core/recording/recorded_call.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/secret.h"
+#include "harness/runtime/tensor_data.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInputSets = 2;  // calls on different inputs launch the same, or cannot be recorded
+constexpr std::chrono::seconds kPatience{60};
+constexpr std::int64_t kMostDrawn = std::int64_t{256} << 20;  // bytes of tensors; larger ones are zeros
+
+// Of one library for some sizes; another one lies elsewhere.
+fs::path file_of(const Build& library, const Axes& axes) {
+  return fs::path(library.object_path).parent_path() / ("recorded-" + sha256(describe_axes(axes)).substr(0, 16));
+}
+
+Result<RecordedCall> record(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
+                            const Build& library) {
+  const Family& family = *runtime.family;
+  const std::uint64_t seed = secret_seed();
+  const bool is_drawn = tensor_bytes(family, axes) <= kMostDrawn;
+  SharedTensors tensors(shared_tensors_spec(family, axes, is_drawn ? kInputSets : 1,
+                                            runtime.scratch(configuration, axes), {}, seed, runtime.worker.target));
+  std::vector<InputSet> sets;
+  sets.reserve(kInputSets);
+  for (int set = 0; is_drawn && set < kInputSets; ++set) {
+    sets.push_back(make_inputs(family, axes, derive_seed(seed, "recorded", static_cast<std::uint64_t>(set)),
+                               family.regimes.front(), runtime.threads));
+    share_inputs(tensors, set, family, sets.back(), runtime.threads);
+  }
+  tensors.poison_outputs();
+  WorkerOptions options = runtime.worker;
+  options.record_calls = true;
+  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
+  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
+  Worker worker(options);
+  if (const auto loaded = load_build(worker, 0, library); !loaded) {
+    return loaded.failure();
+  }
+  if (const auto attached = worker.attach(tensors); !attached) {
+    return attached.failure();
+  }
+  return worker.record(0, options.deadline);
+}
+
+Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
+                     const Build& library) {
+  Build build = library;
+  const fs::path file = file_of(library, axes);
+  std::optional<RecordedCall> call = is_absent(file) ? std::nullopt : decode_recorded_call(read_file(file));
+  if (!call) {
+    const auto recorded = record(runtime, configuration, axes, library);
+    if (!recorded) {
+      build.outcome = recorded.failure().outcome;
+      build.evidence = recorded.failure().evidence;
+      return build;
+    }
+    call = *recorded;
+    write_file_atomically(file, encode(*call));
+  }
+  build.object_path = file.string();
+  build.object_hash = sha256(read_file(file));
+  build.plan = plan_of(*call);
+  return build;
+}
+
+}  // namespace
+
+void record_libraries(Runtime& runtime) {
+  runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    const Build built = recording.build(configuration, axes, sanitize);
+    const bool is_library = built.outcome == Outcome::valid && built.plan.library;
+    return is_library ? recorded_build(recording, configuration, axes, built) : built;
+  };
+}
+
+}  // namespace apo

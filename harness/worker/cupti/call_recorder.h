@@ -1,0 +1,72 @@
+// harness/worker/cupti/call_recorder.h - writes down what one call puts on the GPU, from CUPTI's callbacks.
+//
+//   recorder.start();               // before the program's modules are loaded
+//   recorder.begin(tensors);
+//   ... the call ...
+//   const Result<RecordedCall> call = recorder.end();
+//
+// In a program that is not ours, start(wanted, done) waits for the launch, and writes that one down:
+//
+//   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
+//
+// What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
+// a kernel that reads host memory, an address between tensors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/recording/recorded_call.h"
+#include "harness/worker/cuda/addresses.h"
+#include "harness/worker/cuda/driver.h"
+#include "harness/worker/cupti/cupti.h"
+#include "harness/worker/protocol/result.h"
+
+namespace apo {
+
+// Of a program: a launch of a kernel, or all work that a thread gives the GPU within an NVTX range.
+struct WantedCall {
+  std::string kernel;    // its mangled name, or the identifier in it; empty: a range is wanted
+  std::int64_t nth = 1;  // of its launches, from 1
+  std::string range;
+  std::string program;  // the command line, for the record
+};
+
+// Only one may exist in a process: CUPTI has one subscriber, and its callbacks know no owner.
+class CallRecorder {
+ public:
+  // `driver` has to outlive it.
+  explicit CallRecorder(const cuda::Driver& driver) : driver_(&driver) {}
+  // Of a program: the driver is loaded when the wanted call begins.
+  CallRecorder() = default;
+  CallRecorder(const CallRecorder&) = delete;
+  CallRecorder& operator=(const CallRecorder&) = delete;
+  ~CallRecorder() { stop(); }
+
+  // Notes modules and tensor maps from here on. Returns the reason why that is impossible, or "".
+  std::string start();
+  // Calls `done` once, on the thread that the call ends on, with the call or the reason why there is none.
+  std::string start(WantedCall wanted, std::function<void(const ProgramCall&)> done);
+  // The calling thread enters and leaves an NVTX range.
+  static void enter_range(std::string_view name);
+  static void leave_range();
+  // The program ends: what was waited for did not come.
+  static void give_up();
+  // `tensors`: those of the call and its scratch, in the order of its argument struct.
+  void begin(const std::vector<CudaRange>& tensors);
+  // Waits for the whole context.
+  Result<RecordedCall> end();
+  void stop();
+
+ private:
+  std::string subscribe();
+
+  const cuda::Driver* driver_ = nullptr;
+  const cupti::Library* cupti_ = nullptr;  // never unloaded
+  cupti::Subscriber subscriber_ = nullptr;
+};
+
+}  // namespace apo

@@ -1,0 +1,147 @@
+// tests/applications/recorded_family_test.cpp - what a kernel's types say, and the files made of a launch.
+#include "harness/applications/recorded_family.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "harness/core/base64.h"
+#include "harness/core/error.h"
+#include "tests/text.h"
+
+namespace apo {
+namespace {
+
+// y of n floats is written from x, both in one memory with room behind them.
+constexpr std::int64_t kCount = 100;
+constexpr std::int64_t kMemory = 1024;
+
+ProgramCall launch_of(const std::string& symbol) {
+  std::string parameters(20, '\0');
+  const int n = kCount;
+  std::memcpy(parameters.data() + 16, &n, sizeof n);
+  const RecordedKernel kernel{.module = 0,
+                              .name = symbol,
+                              .grid = {4, 1, 1},
+                              .block = {32, 1, 1},
+                              .parameters = base64(parameters),
+                              .places = {{.parameter = 0, .memory = 0}, {.parameter = 8, .memory = 0, .offset = 512}}};
+  ProgramCall call{.program = "./train 3", .refusal = "", .written = {{{512, 700}, {760, 912}}}, .call = {}};
+  call.call.operations = {{.kernel = kernel}};
+  call.call.modules = {{.image = "cubin", .variables = {}}};
+  call.call.memory = {{.bytes = kMemory, .contents = std::string(kMemory, 'x')}};
+  return call;
+}
+constexpr const char* kScale = "_Z5scalePKfPfi";  // scale(float const*, float*, int)
+
+RecordedFamily scale() {
+  return recorded_family(launch_of(kScale), {.name = "scale", .declaration = "", .elements = {}});
+}
+
+TEST(KernelSignatures, AreReadFromSymbolsAndDeclarations) {
+  for (const char* const text :
+       {kScale, "scale(const float* p0, float* p1, int p2)", "scale(float const*, float *__restrict__, int)",
+        "extern \"C\" __global__ void scale(const float* __restrict__ p0, float* p1, int p2)"}) {
+    const KernelSignature signature = kernel_signature(text);
+    EXPECT_EQ(signature.name, "scale") << text;
+    EXPECT_EQ(signature.parameters,
+              (std::vector<KernelParameter>{{.type = "float", .name = "p0", .is_pointer = true, .is_const = true},
+                                            {.type = "float", .name = "p1", .is_pointer = true, .offset = 8},
+                                            {.type = "int", .name = "p2", .dtype = DType::i32, .offset = 16}}))
+        << text;
+  }
+  const KernelSignature of_template =
+      kernel_signature("void (anonymous namespace)::norm<__half, 4>(__half*, long, bool)");
+  EXPECT_EQ(of_template.name, "(anonymous namespace)::norm<__half, 4>");
+  EXPECT_EQ(of_template.parameters.at(0).dtype, DType::f16);
+  EXPECT_EQ(of_template.parameters.at(2).offset, 16);
+}
+
+TEST(KernelSignatures, OfOtherTypesAreRefusedByTheParameter) {
+  for (const auto& [text, words] : {std::pair{"f(at::Params, int)", "parameter 0 is 'at::Params'"},
+                                    {"f(int, float**)", "parameter 1 is 'float**'"},
+                                    {"f", "does not say what parameters"}}) {
+    try {
+      kernel_signature(text);
+      ADD_FAILURE() << text;
+    } catch (const UserError& error) {
+      expect_contains(error.what(), words);
+    }
+  }
+}
+
+TEST(RecordedFamilies, HaveTheTensorsOfTheKernelsTypes) {
+  const RecordedFamily family = scale();
+  ASSERT_EQ(family.tensors.size(), 2U);
+  EXPECT_FALSE(family.tensors[0].is_written);
+  EXPECT_EQ(family.tensors[0].elements, 512 / 4) << "up to the next one";
+  EXPECT_TRUE(family.tensors[1].is_written);
+  EXPECT_EQ(family.tensors[1].elements, kCount) << "up to the last byte that was written";
+  EXPECT_EQ(family.tensors[1].bytes, std::string(4 * kCount, 'x')) << "as the call found it";
+}
+
+TEST(RecordedFamilies, RunOnTheirTensorsAsArguments) {
+  const RecordedFamily family = scale();
+  EXPECT_TRUE(family.call.memory.empty());
+  const std::vector<RecordedPlace>& places = family.call.operations.front().kernel->places;
+  EXPECT_EQ(places[0], (RecordedPlace{.parameter = 0, .argument = 0}));
+  EXPECT_EQ(places[1], (RecordedPlace{.parameter = 8, .argument = 1}));
+  EXPECT_TRUE(decode_recorded_call(encode(family.call)));
+}
+
+TEST(RecordedFamilies, ADeclarationNamesAndElementsShorten) {
+  const RecordedFamily family =
+      recorded_family(launch_of("scale"),
+                      {.name = "s", .declaration = "scale(const float* x, float* y, int n)", .elements = {{"x", 100}}});
+  EXPECT_EQ(family.tensors[0].name, "x");
+  EXPECT_EQ(family.tensors[0].elements, kCount);
+  EXPECT_THROW(recorded_family(launch_of(kScale), {.name = "s", .declaration = "", .elements = {{"z", 1}}}), UserError);
+}
+
+TEST(RecordedFamilies, OfAKernelWithoutTypesOrWithTooManyAreRefused) {
+  EXPECT_THROW(recorded_family(launch_of("scale"), {.name = "s", .declaration = "", .elements = {}}), UserError);
+  try {
+    recorded_family(launch_of("scale"),
+                    {.name = "s", .declaration = "scale(const float*, float*, int, double eps)", .elements = {}});
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    expect_contains(error.what(), "has 20 bytes of parameters, and 'eps' lies behind them");
+  }
+}
+
+TEST(RecordedFamilies, OfARangeTakeTheTypesOfItsKernels) {
+  ProgramCall call = launch_of(kScale);
+  call.call.operations.push_back({.bytes = 16, .to = {.memory = 0, .offset = 1000}});
+  call.call.operations.push_back(call.call.operations.front());
+  call.call.operations.back().kernel->name = "untyped";
+  const RecordedFamily family = recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+  EXPECT_EQ(family.tensors.size(), 2U);
+  EXPECT_EQ(family.call.memory.size(), 1U) << "the fill is in no tensor";
+  EXPECT_EQ(family.call.operations[1].to.memory, 0);
+  EXPECT_EQ(first_variant_text(family, ""), "");
+}
+
+TEST(RecordedFamilies, AreWrittenAsFiles) {
+  const std::string text = family_text(scale(), "/bin/apo record --answer", "/records/ab");
+  for (const char* const line :
+       {"// apo:family scale\n", "// apo:input p0 f32[128] fill\n", "// apo:inout p1 f32[100] fill\n",
+        "// apo:reference /bin/apo record --answer /records/ab\n", "./train 3"}) {
+    expect_contains(text, line);
+  }
+  expect_contains(recorded_variant_text(scale(), "scale.record"), "// apo:record scale.record\n");
+}
+
+TEST(RecordedFamilies, HaveAFirstVariantWithTheRecordedLaunch) {
+  const std::string text = first_variant_text(scale(), "");
+  for (const char* const line :
+       {"extern \"C\" __global__ void scale_kernel(const float* p0, float* p1, int p2) {",
+        "void scale(const float* p0, float* p1, cudaStream_t stream) {",
+        "  scale_kernel<<<dim3(4, 1, 1), dim3(32, 1, 1), 0, stream>>>(p0, p1, static_cast<int>(100));"}) {
+    expect_contains(text, line);
+  }
+  const std::string own = first_variant_text(scale(), "__global__ void scale(const float* a, float* b, int n) {}\n");
+  expect_contains(own, "  scale<<<dim3(4, 1, 1)");
+}
+
+}  // namespace
+}  // namespace apo

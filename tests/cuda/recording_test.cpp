@@ -1,0 +1,147 @@
+// tests/cuda/recording_test.cpp - libraries that are called once, and then judged as what they put on a GPU.
+#include <gtest/gtest.h>
+
+#include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/zoo/says.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kRecordedHead =
+    "// apo:target cuda\n// apo:technique t\n// apo:idea i\n#include \"copy.args.h\"\n"
+    "APO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }\n"
+    "__global__ void k(const float* x, float* y, long long n) {\n  const long long i = 256LL * blockIdx.x + "
+    "threadIdx.x;\n"
+    "  if (i < n) y[i] = x[i];\n}\n"
+    "#define BLOCKS static_cast<unsigned>((a.n + 255) / 256)\n";
+
+constexpr const char* kRecordedLaunch =
+    "APO_EXPORT int apo_launch(const apo_call* call) {\n"
+    "  const auto& a = *static_cast<const copy_args*>(call->arguments);\n"
+    "  const auto stream = static_cast<cudaStream_t>(call->stream);\n  const size_t bytes = 4 * a.n;\n";
+
+class Recordings : public testing::CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (cuda_ != nullptr && find_toolkit_program("nvcc").empty()) {
+      GTEST_SKIP() << "no nvcc here";
+    }
+  }
+  // Of a library with this code before and in its launch.
+  Build recorded(const std::string& name, const std::string& before, const std::string& launch) {
+    cuda_->add("// apo:variant copy/" + name + "\n" + kRecordedHead + before + kRecordedLaunch + launch + "}\n");
+    return cuda_->build("copy/" + name);
+  }
+  CheckResult replayed(const std::string& id, const Build& build) {
+    return check_build(cuda_->runtime(), {id, {}}, build, cuda_->ragged(), 5, testing::cuda_worker());
+  }
+  // Right on inputs that it has never seen, in a process without its host code.
+  void expect_valid(const std::string& name, const std::string& before, const std::string& launch) {
+    const Build build = recorded(name, before, launch);
+    ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+    const CheckResult result = replayed("copy/" + name, build);
+    EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+    EXPECT_EQ(result.confinement, "device code only");
+  }
+  void expect_refused(const std::string& name, const std::string& launch, const std::string& why) {
+    const Build build = recorded(name, "", launch);
+    EXPECT_EQ(build.outcome, Outcome::refused);
+    EXPECT_NE(build.evidence.find(why), std::string::npos) << build.evidence;
+  }
+};
+
+TEST_F(Recordings, AKernelIsLaunchedWithoutItsHostCode) {
+  expect_valid("one_kernel", "", "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
+}
+
+TEST_F(Recordings, FillsCopiesAndOwnMemoryAreRepeatedInTheirOrder) {
+  expect_valid("in_two_steps", "static float* own = nullptr;\n",
+               "  if (own == nullptr) cudaMalloc(&own, bytes);\n  cudaMemsetAsync(own, 1, bytes, stream);\n"
+               "  cudaMemcpyAsync(own, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n"
+               "  k<<<BLOCKS, 256, 0, stream>>>(own, a.y, a.n);\n  return 0;\n");
+}
+
+TEST_F(Recordings, TablesThatTheFirstCallMakesAreThere) {
+  expect_valid("has_a_table",
+               "__constant__ float one;\n__device__ int calls;\n"
+               "__global__ void times(const float* x, float* y, long long n) {\n"
+               "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n  if (i == 0) ++calls;\n"
+               "  if (i < n) y[i] = one * x[i];\n}\nstatic bool made = false;\n",
+               "  if (!made) { const float value = 1; cudaMemcpyToSymbol(one, &value, 4); made = true; }\n"
+               "  times<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
+}
+
+TEST_F(Recordings, OfCublasIsRightOnOtherInputs) {
+  const Build build = cuda_->build("copy/cuda_cublas_copy");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  const CheckResult result = replayed("copy/cuda_cublas_copy", build);
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
+TEST_F(Recordings, AResultThatWasKeptIsWrongOnOtherInputs) {
+  const Build build = recorded("keeps_its_result", "static float* kept = nullptr;\n",
+                               "  if (kept == nullptr) { cudaMalloc(&kept, bytes);\n"
+                               "    cudaMemcpy(kept, a.x, bytes, cudaMemcpyDeviceToDevice); }\n"
+                               "  cudaMemcpyAsync(a.y, kept, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  EXPECT_EQ(replayed("copy/keeps_its_result", build).outcome, Outcome::incorrect);
+}
+
+TEST_F(Recordings, WhatTheHostDoesWithTheNumbersIsRefused) {
+  expect_refused("by_way_of_the_host",
+                 "  static float host[1 << 20];\n  cudaMemcpy(host, a.x, bytes, cudaMemcpyDeviceToHost);\n"
+                 "  cudaMemcpy(a.y, host, bytes, cudaMemcpyHostToDevice);\n  return 0;\n",
+                 "no replay repeats such a call");
+  expect_refused(
+      "never_the_same",
+      "  static unsigned calls = 0;\n  k<<<BLOCKS + ++calls, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n",
+      "no two of its calls launch the same");
+  expect_refused("does_nothing", "  return 0;\n", "it gives the GPU no work");
+}
+
+TEST_F(Recordings, WorkOnAnotherStreamIsInTheTimeBesideADeviceVariant) {
+  const Build build = recorded("on_its_own_stream",
+                               "static cudaStream_t own = nullptr;\n"
+                               "__global__ void spin(const float* x, float* y, long long n, long long cycles) {\n"
+                               "  for (const long long start = clock64(); clock64() - start < cycles;) {}\n"
+                               "  for (long long i = threadIdx.x; i < n; i += 256) y[i] = x[i];\n}\n",
+                               "  if (own == nullptr) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n"
+                               "  spin<<<1, 256, 0, own>>>(a.x, a.y, a.n, 10'000'000);\n  return 0;\n");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  Worker worker(testing::cuda_worker());
+  SharedTensors tensors = shared_tensors();
+  ASSERT_TRUE(load_build(worker, 0, build));
+  ASSERT_TRUE(load_build(worker, 1, cuda_->build("copy/cuda_simple")));
+  EXPECT_EQ(worker.confinement(), "device code only");
+  ASSERT_TRUE(worker.attach(tensors));
+  const auto samples = worker.run({.order = {0, 1, 1, 0}, .repetitions = 3, .cache = CachePolicy::cold});
+  ASSERT_TRUE(samples) << samples.failure().evidence;
+  for (const RawSample& sample : *samples) {
+    EXPECT_GT(sample.device_ns, sample.slot == 0 ? 9'000'000 : 500) << "ten million cycles take 3 ms even at 3 GHz";
+  }
+}
+
+TEST_F(Recordings, HostCodeMayNotOpenSocketsNorWriteFiles) {
+  const Build build = recorded("reaches_out", "#include <fcntl.h>\n#include <sys/socket.h>\n",
+                               "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+                               "  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) return 3;\n"
+                               "  return open(\"/tmp/apo-reached-out\", O_CREAT | O_WRONLY, 0600) >= 0 ? 4 : 0;\n");
+  if (build.evidence.find("returned 4") != std::string::npos) {
+    GTEST_SKIP() << "this kernel has no Landlock: " << build.evidence;
+  }
+  EXPECT_EQ(build.outcome, Outcome::valid) << build.evidence;
+}
+
+TEST_F(Recordings, OfTheZooGetTheirOutcomes) {
+  for (const char* name : {"library_synchronises", "library_refuses", "library_runs_a_program",
+                           "library_faults_on_the_gpu", "library_hangs"}) {
+    const std::string id = std::string("copy/") + name;
+    const CheckResult result = check(id);
+    EXPECT_EQ(to_string(result.outcome), testing::zoo_says(cuda_->variant(id).source, "expect"))
+        << name << result.evidence;
+  }
+}
+
+}  // namespace
+}  // namespace apo
