@@ -13,7 +13,7 @@
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
-#include "harness/core/records/stalls.h"
+#include "harness/core/records/profile.h"
 #include "harness/core/text.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/chosen_workload.h"

@@ -18,7 +18,7 @@
 #include "journal/facts/machines.h"
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/research/proposals.h"
-#include "journal/facts/scans.h"
+#include "journal/facts/research/scans.h"
 #include "journal/journal.h"
 
 namespace apo {

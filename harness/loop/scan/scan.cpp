@@ -18,7 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/scan/scan_process.h"
 #include "harness/research/search/space_options.h"
-#include "journal/facts/scans.h"
+#include "journal/facts/research/scans.h"
 #include "journal/facts/variants.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"

@@ -13,7 +13,7 @@
 #include "journal/facts/research/briefs.h"
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/research/proposals.h"
-#include "journal/facts/scans.h"
+#include "journal/facts/research/scans.h"
 #include "journal/facts/selftests.h"
 #include "journal/facts/unfinished.h"
 #include "journal/facts/variants.h"

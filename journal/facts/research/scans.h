@@ -1,4 +1,4 @@
-// journal/facts/scans.h - writes and reads what scans measured.
+// journal/facts/research/scans.h - writes and reads what scans measured.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// journal/facts/scans.cpp - a row for each measurement of a scan.
-#include "journal/facts/scans.h"
+// journal/facts/research/scans.cpp - a row for each measurement of a scan.
+#include "journal/facts/research/scans.h"
 
 #include "journal/columns.h"
 
