@@ -18,7 +18,7 @@ class GpuScan : public testing::CudaTest {
 };
 
 TEST_F(GpuScan, WhatSpoilsTheContextIsOutAndTheOthersAreMeasured) {
-  constexpr ScanEffort kEffort{.seconds = 0.03, .most_pairs = 9};
+  constexpr ScanEffort kEffort{.seconds = 0.03, .most_blocks = 5};
   ScanProcess process(cuda_->runtime(), workload_, CachePolicy::cold, arm("copy/cuda_simple"), 1);
   for (const auto& [id, outcome] : {std::pair("copy/illegal_address", Outcome::faulted),
                                     {"copy/infinite_loop", Outcome::timed_out},

@@ -4,27 +4,29 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/evaluate/rounds/host_session.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
+#include "kernels/random.h"
 
 namespace apo {
 
-// How long the calls of one candidate may be timed.
+// How long one candidate may be timed.
 struct ScanEffort {
   double seconds = 0;
-  int most_pairs = 0;  // of calls: one of either arm
+  int most_blocks = 0;  // each is two samples of either arm, as in the judge
+  int processes = 1;    // on a host: so many share both
 };
 
-// On a GPU both arms are in one process, which device code shares with the candidates before it, as long as nothing
-// goes wrong there. On a host each arm has a process of its own, as in the judge: a candidate's ends behind it, and
-// starting one takes milliseconds.
+// Every call has the same inputs. On a GPU both arms are in one process, which device code shares with the candidates
+// before it, as long as nothing goes wrong there. On a host each candidate has windows of new processes, one an arm, as
+// in a round of the judge: starting them takes milliseconds, and what else runs on the machine meets both arms.
 class ScanProcess {
  public:
-  // `runtime` and `workload` have to outlive it. Throws EnvironmentError where the incumbent does not run.
+  // `workload` has to outlive it. Throws EnvironmentError where the incumbent does not run.
   ScanProcess(const Runtime& runtime, const Workload& workload, CachePolicy cache, TimedArm incumbent,
               std::uint64_t seed);
 
@@ -32,30 +34,30 @@ class ScanProcess {
   ScanTimes measure(const TimedArm& candidate, const ScanEffort& effort);
 
  private:
-  enum class Arm : std::uint8_t { candidate, incumbent };
-  struct Process {
-    std::unique_ptr<Worker> worker;
-    std::unique_ptr<SharedTensors> tensors;
-  };
-  bool share_a_process() const { return runtime_.worker.target == Target::cuda; }
-  Process& process_of(Arm arm) { return share_a_process() || arm == Arm::candidate ? candidate_ : own_; }
-  int slot_of(Arm arm) const { return share_a_process() && arm == Arm::incumbent ? 1 : 0; }
-  Result<Done> prepare(Arm arm, const TimedArm& code);
-  Result<double> checked_call(Arm arm, const TimedArm& code);  // nanoseconds
-  Result<ScanTimes> timed_calls(double call_ns, const ScanEffort& effort);
-  Result<std::vector<RawSample>> samples(const std::vector<Arm>& order, int calls, double ns_of_all);
-  Result<ScanTimes> measured(const TimedArm& candidate, const ScanEffort& effort);
+  using Processes = std::vector<RoundWorkload>;  // one each, the candidate in slot 0
+  bool on_gpu() const { return runtime_.worker.target == Target::cuda; }
+  std::uint64_t next_seed() { return derive_seed(seed_, "process", processes_++); }
 
-  const Runtime& runtime_;
+  Result<Done> prepare_gpu(const TimedArm& candidate);
+  Result<double> checked_call(const TimedArm& candidate);  // nanoseconds
+  Result<Processes> blocks_on_gpu(const TimedArm& candidate, const ScanEffort& effort);
+
+  TimedWorkload beside_the_incumbent(const TimedArm& candidate) const;
+  Result<WindowPlan> plan_of(const TimedWorkload& timed);
+  Result<RoundWorkload> blocks_of_pair(const TimedWorkload& timed, const WindowPlan& plan, const ScanEffort& effort);
+  Result<Processes> blocks_on_host(const TimedArm& candidate, const ScanEffort& effort);
+
+  Runtime runtime_;  // whose deadline is that of a candidate
   const Workload& workload_;
   CachePolicy cache_;
   TimedArm incumbent_;
   std::uint64_t seed_;
   std::uint64_t processes_ = 0;
   CheckedPointer inputs_;
-  double incumbent_ns_ = 0;  // of its checked call; 0 before
-  Process candidate_;
-  Process own_;  // of the incumbent, where it has one
+  double incumbent_ns_ = 0;         // of a call
+  bool several_cpus_ = false;       // on a host: the incumbent uses them
+  std::unique_ptr<Worker> worker_;  // on a GPU
+  std::unique_ptr<SharedTensors> tensors_;
 };
 
 }  // namespace apo

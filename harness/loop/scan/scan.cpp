@@ -31,9 +31,9 @@ struct Level {
   ScanEffort effort;
   std::size_t leaders;
 };
-constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_pairs = 9}, 0},
-                                Level{{.seconds = 0.1, .most_pairs = 27}, 16},
-                                Level{{.seconds = 0.4, .most_pairs = 81}, 4}};
+constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
+                                Level{{.seconds = 0.1, .most_blocks = 15, .processes = 3}, 16},
+                                Level{{.seconds = 0.4, .most_blocks = 45, .processes = 9}, 4}};
 constexpr std::size_t kBatch = 32;          // built together, then measured
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kFailed = 1;               // what the model takes a failed setting for: slower than all by this log

@@ -14,7 +14,7 @@
 namespace apo {
 namespace {
 
-constexpr ScanEffort kEffort{.seconds = 0.02, .most_pairs = 9};
+constexpr ScanEffort kEffort{.seconds = 0.02, .most_blocks = 5};
 
 struct ScanTest : ::testing::Test {
   explicit ScanTest(const std::vector<std::string>& folders = {"tests/zoo/evaluate", "tests/zoo/host"})
