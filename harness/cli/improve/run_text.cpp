@@ -43,18 +43,22 @@ std::string experiments_text(const CampaignSummary& summary) {
   return experiments.empty() ? "" : before + terminal_text(write);
 }
 
-// The lists are in the report, and what `apo research` prints.
+// With the names where a line holds them: all are in the report, and what `apo research` prints.
 std::string rest_text(const CampaignSummary& summary) {
+  constexpr std::size_t kColumns = 100;
+  const std::string indent(11, ' ');
   std::vector<std::string> counts;
   for (const UntriedGroup& group : summary.untried) {
     counts.push_back(fmt::format("{} {}", group.variants.size(), group.why));
+    const std::string named = counts.back() + ": " + join(group.variants, ", ");
+    counts.back() = indent.size() + named.size() <= kColumns ? named : counts.back();
   }
   const std::size_t unwritten =
       summary.iterations.empty()
           ? 0
           : static_cast<std::size_t>(std::ranges::count_if(summary.iterations.back().unwritten,
                                                            [](const Idea& idea) { return idea.why_not.empty(); }));
-  return (counts.empty() ? "" : "not tried: " + join(counts, "\n           ") + "\n") +
+  return (counts.empty() ? "" : "not tried: " + join(counts, "\n" + indent) + "\n") +
          (unwritten == 0 ? ""
                          : fmt::format("unwritten: {} techniques that attack what holds the incumbent up: 'apo "
                                        "research {}'\n",

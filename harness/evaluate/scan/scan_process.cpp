@@ -30,6 +30,11 @@ bool has_host_code(const TimedArm& arm) {
   return arm.build.plan.launches.empty();
 }
 
+// Of one process; 0: a block takes longer.
+int blocks_in(const ScanEffort& effort, double seconds, double block_s) {
+  return std::min(static_cast<int>(seconds / block_s), effort.most_blocks);
+}
+
 // Of a median or midmean of these values.
 double sd_of_middle(const std::vector<double>& values) {
   return kEfficiencyOfMidmean * robust_spread(values) / std::sqrt(static_cast<double>(values.size()));
@@ -156,7 +161,7 @@ Result<ScanProcess::Processes> ScanProcess::blocks_on_gpu(const TimedArm& candid
       .repetitions = std::min(repetitions(shortest, 0, shortest >= kShortCallNs), most_repetitions(*runtime_.family)),
       .cache = cache_};
   const double block_s = 2e-9 * request.repetitions * (*call + incumbent_ns_);
-  const int blocks = std::clamp(static_cast<int>(effort.seconds / block_s), 1, effort.most_blocks);
+  const int blocks = std::max(1, blocks_in(effort, effort.seconds, block_s));
   const std::uint64_t seed = derive_seed(seed_, "order", processes_++);
   for (int index = -1; index < blocks; ++index) {
     const auto slots =
@@ -218,7 +223,8 @@ Result<WindowPlan> ScanProcess::plan_of(const TimedWorkload& timed) {
 }
 
 // The first block warms up, and its outputs are held against each other, then against the reference where they differ.
-// A block that takes all the time counts alone.
+// A block that takes all the time counts alone. How many there are is said by the calls' own time: on a busy machine
+// others are between them.
 Result<RoundWorkload> ScanProcess::blocks_of_pair(const TimedWorkload& timed, const WindowPlan& plan,
                                                   const ScanEffort& effort) {
   const std::uint64_t seed = next_seed();
@@ -227,19 +233,16 @@ Result<RoundWorkload> ScanProcess::blocks_of_pair(const TimedWorkload& timed, co
     return ready.failure();
   }
   RoundWorkload result{.workload = timed.name, .repetitions = plan.calls};
-  const auto most = static_cast<std::size_t>(std::max(1, effort.most_blocks / effort.processes));
-  const auto start = std::chrono::steady_clock::now();
-  const auto is_over = [&] { return seconds_since(start) > effort.seconds / effort.processes; };
-  const auto first = session.block(BlockKind::warmup, seed, 0, 0, 1);
-  if (!first) {
-    return first.failure();
-  }
-  for (int index = 0; result.blocks.empty() || (result.blocks.size() < most && !is_over()); ++index) {
-    const auto block = is_over() ? first : session.block(BlockKind::timed, seed, 0, index, -1);
+  const double block_s = 2e-9 * plan.calls * (plan.call_ns + incumbent_ns_);
+  const int blocks = blocks_in(effort, effort.seconds / effort.processes, block_s);
+  for (int index = blocks > 0 ? -1 : 0; index < std::max(1, blocks); ++index) {
+    const bool warms_up = index < 0;
+    const auto block = session.block(warms_up ? BlockKind::warmup : BlockKind::timed, seed, 0, std::max(0, index),
+                                     warms_up || blocks == 0 ? 1 : -1);
     if (!block) {
       return block.failure();
     }
-    result.blocks.push_back(*block);
+    (warms_up ? result.warmup : result.blocks).push_back(*block);
   }
   if (auto finished = session.finish(); !finished) {
     return finished.failure();

@@ -17,8 +17,8 @@ namespace apo {
 // How long one candidate may be timed.
 struct ScanEffort {
   double seconds = 0;
-  int most_blocks = 0;  // each is two samples of either arm, as in the judge
-  int processes = 1;    // on a host: so many share both
+  int most_blocks = 0;  // of a process; each is two samples of either arm, as in the judge
+  int processes = 1;    // on a host: so many share the time
 };
 
 // Every call has the same inputs. On a GPU both arms are in one process, which device code shares with the candidates

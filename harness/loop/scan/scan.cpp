@@ -32,10 +32,11 @@ struct Level {
   std::size_t leaders;
 };
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
-                                Level{{.seconds = 0.1, .most_blocks = 15, .processes = 3}, 16},
-                                Level{{.seconds = 0.4, .most_blocks = 45, .processes = 9}, 4}};
+                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 3}, 16},
+                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 9}, 4}};
 constexpr std::size_t kBatch = 32;          // built together, then measured
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
+constexpr double kMuch = 0.2;               // by this log faster than the reference: the next one
 constexpr double kFailed = 1;               // what the model takes a failed setting for: slower than all by this log
 
 struct Space {
@@ -58,6 +59,7 @@ class Scan {
       throw EnvironmentError("the incumbent " + arm.configuration.label() + " does not build here", arm.build.evidence);
     }
     read_rows(arm.build.key);
+    add_variant(request_.journal, request_.workspace.catalogue().get(incumbent_.configuration.variant));
   }
 
   ScanSummary run() {
@@ -135,7 +137,6 @@ class Scan {
   // Beside what is much slower or faster a ratio has the noise of the slower calls: candidates are measured beside the
   // fastest one that is known.
   void choose_reference() {
-    constexpr double kMuch = 0.2;
     const Scans scans = known();
     for (const ScannedEffect& one : scans.ranked()) {
       const Configuration& fastest = one.row.configuration;
@@ -143,8 +144,9 @@ class Scan {
         continue;
       }
       const ScannedEffect* now = scans.find(reference_);
-      if (now != nullptr && one.effect > now->effect + kMuch && !(reference_ == subject(fastest))) {
+      if (now != nullptr && one.effect - 2 * one.sd > now->effect + kMuch) {
         reference_ = subject(fastest);
+        add_variant(request_.journal, request_.workspace.catalogue().get(fastest.variant));
         process_.reset();
       }
       return;
@@ -263,7 +265,6 @@ class Scan {
     for (const Configuration& one : batch) {  // with what its author promised, before anything is known
       add_variant(request_.journal, request_.workspace.catalogue().get(one.variant));
     }
-    add_variant(request_.journal, request_.workspace.catalogue().get(reference_.configuration.variant));
     request_.observer.progress({.what = fmt::format("scan: build {}", batch.size())});
     auto start = std::chrono::steady_clock::now();
     const std::vector<Build> builds = built(batch);
@@ -276,6 +277,9 @@ class Scan {
                                   .done = static_cast<int>(rows_.size()),
                                   .expected = static_cast<int>(std::max(all_.size(), rows_.size()))});
       keep({batch[i], builds[i]}, level);
+      if (rows_.back().times.effect > kMuch) {
+        choose_reference();
+      }
     }
     summary_.timing_s += seconds_since(start);
   }

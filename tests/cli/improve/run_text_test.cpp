@@ -51,7 +51,7 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
   EXPECT_EQ(summary_text(summary).find("ended:"), std::string::npos);
   summary.policy.family = "f";
   summary.stopped = "f/second is at 93 % of its floor (llc_copy): at most 1.08x is left";
-  summary.untried = {{.why = "for target cuda", .variants = {"f/a", "f/b", "f/c", "f/d", "f/e", "f/g", "f/h", "f/i"}},
+  summary.untried = {{.why = "for target cuda", .variants = std::vector<std::string>(8, "f/of_many_letters")},
                      {.why = "no iteration came to them", .variants = {"f/j"}}};
   summary.iterations.back().unwritten = {
       {.technique = {.name = "fast-tanh", .low = 1.2, .high = 1.4, .source = "a paper"},
@@ -60,7 +60,7 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
        .attacks = "per-step-overhead",
        .why_not = "it is known of e88_forward alone"}};
   const std::string text = summary_text(summary);
-  for (const char* part : {"not tried: 8 for target cuda\n           1 no iteration came to them\n",
+  for (const char* part : {"not tried: 8 for target cuda\n           1 no iteration came to them: f/j\n",
                            "unwritten: 1 techniques that attack what holds the incumbent up: 'apo research f'\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << text;
   }

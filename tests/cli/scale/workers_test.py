@@ -36,7 +36,7 @@ class Workers(WorkersTest):
             self.assertTrue(device)
             judgement = one["judgement"]
             if judgement["verdict"] == "accepted" or judgement["reason"] == "not_replicated":
-                [again] = [experiment for experiment in shown if experiment["measures_again"] == one["id"]]
+                [again] = [experiment for experiment in shown if experiment.get("measures_again") == one["id"]]
                 self.assertNotIn(again["device"], (None, device))
         [status] = self.json("list", "--workers")["campaigns"]
         self.assertEqual({worker["state"] for worker in status["workers"]}, {"dismissed"})

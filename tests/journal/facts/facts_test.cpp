@@ -76,6 +76,12 @@ std::int64_t fill(Journal& journal) {
   end_worker(journal, worker, WorkerEnd::dismissed, "");
   add_certification(journal, {.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   add_sentinel(journal, {.machine = "cpu-1"});
+  add_scanned(journal, {.place = {.machine = "cpu-1", .family = experiment.family, .workload = "w"},
+                        .configuration = experiment.candidate,
+                        .source_hash = experiment.candidate_source_hash,
+                        .incumbent = experiment.incumbent,
+                        .incumbent_source_hash = experiment.incumbent_source_hash,
+                        .times = {.outcome = Outcome::faulted}});
   const std::int64_t open = begin_replay(journal, experiment, experiment.id, ReplayRow::Kind::replay);
   mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = open}, "killed");
   finish_iteration(journal, iteration);
