@@ -20,15 +20,13 @@
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
-#include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-constexpr std::size_t kPromisingVariants = 2;
-// So many settings of each are listed, the best by their predictions.
-constexpr std::size_t kOptionsOfASpace = 16;
+// So many settings that a scan put first are listed, beside the variants' defaults.
+constexpr std::size_t kScannedSettings = 16;
 
 // What every option is held against.
 struct Knowledge {
@@ -133,7 +131,7 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
     const bool incumbents =
         variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
     if (incumbents && !(option.configuration == known.incumbent.configuration)) {
-      continue;  // other settings of the incumbent are the search's business
+      continue;  // other settings of the incumbent are the scan's business
     }
     if (registered.supported) {
       consider(known, option, brief);
@@ -170,112 +168,12 @@ void consider_scanned(const Knowledge& known, ResearchBrief& brief) {
   std::size_t considered = 0;
   for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
     const RegisteredVariant* found = known.inputs.registered(scan.row.configuration.variant);
-    if (considered < kOptionsOfASpace && scan.row.times.outcome == Outcome::valid && found != nullptr &&
+    if (considered < kScannedSettings && scan.row.times.outcome == Outcome::valid && found != nullptr &&
         found->variant.source_hash == scan.row.source_hash && found->kind != LeftOutKind::other_target &&
         !is_listed(brief, scan.row.configuration)) {
       ++considered;
       consider(known, {.variant = &found->variant, .configuration = scan.row.configuration, .origin = Origin::tuning},
                brief);
-    }
-  }
-}
-
-// The settings of this text that judgements and scans here tell of.
-std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant& variant) {
-  std::vector<KnownSettings> measured;
-  std::set<Settings> seen;  // a journal may have judged the same a thousand times
-  for (const PastResult& past : known.evidence.results()) {
-    if (past.candidate.variant == variant.id() && past.candidate_source_hash == variant.source_hash && past.timed &&
-        seen.insert(past.candidate.settings).second) {
-      const Forecast forecast = known.predictor.predict(variant, past.candidate, kUnknownFloorBound);
-      if (forecast.band.source == PredictionSource::measurements) {
-        measured.push_back({.settings = past.candidate.settings, .effect = forecast.effect});
-      }
-    }
-  }
-  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
-    const Configuration& scanned = scan.row.configuration;
-    if (scanned.variant == variant.id() && scan.row.source_hash == variant.source_hash && !std::isnan(scan.effect) &&
-        seen.insert(scanned.settings).second) {
-      measured.push_back({.settings = scanned.settings, .effect = scan.effect});
-    }
-  }
-  return measured;
-}
-
-// Those with tunables whose default settings are not ranked, such as ones that were judged, the most promising first:
-// another of their settings may do what these did not.
-std::vector<std::pair<double, const Variant*>> unranked_with_tunables(const Knowledge& known,
-                                                                      const std::vector<const Variant*>& ranked) {
-  std::vector<std::pair<double, const Variant*>> variants;
-  for (const RegisteredVariant& registered : known.inputs.variants) {
-    const Variant& variant = registered.variant;
-    if (registered.supported && !variant.tunables.empty() &&
-        std::ranges::find(ranked, variant.id(), &Variant::id) == ranked.end()) {
-      const Configuration defaults = normalised({.variant = variant.id(), .settings = {}}, variant);
-      const Forecast forecast = known.predictor.predict(variant, defaults, kUnknownFloorBound);
-      variants.emplace_back(rounded(forecast.effect), &variant);
-    }
-  }
-  std::ranges::stable_sort(variants, std::greater(), &std::pair<double, const Variant*>::first);
-  return variants;
-}
-
-// Of the incumbent and of the variants that rank highest.
-std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
-  for (const Candidate& candidate : ranked) {
-    const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
-    const bool is_new =
-        std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
-    if (found != nullptr && is_new && tuned.size() <= kPromisingVariants) {
-      tuned.push_back(&found->variant);
-    }
-  }
-  if (tuned.size() > kPromisingVariants) {
-    return tuned;
-  }
-  for (const auto& [effect, variant] : unranked_with_tunables(known, tuned)) {
-    if (tuned.size() <= kPromisingVariants) {
-      tuned.push_back(variant);
-    }
-  }
-  return tuned;
-}
-
-// Settings with their predictions, the largest first.
-std::vector<Option> tuning_options(const Knowledge& known, const Variant& variant) {
-  const auto is_legal = [&](const Settings& settings) {
-    return !known.inputs.unsupported || known.inputs.unsupported(variant, stated_settings(variant, settings)).empty();
-  };
-  std::vector<std::pair<double, Option>> options;
-  for (const Settings& settings : space_options(variant, is_legal, known_settings(known, variant), known.inputs.seed)) {
-    const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
-    const Forecast forecast = known.predictor.predict(variant, configuration, kUnknownFloorBound);
-    options.push_back(
-        {forecast.effect, {.variant = &variant, .configuration = configuration, .origin = Origin::tuning}});
-  }
-  std::ranges::stable_sort(options, std::greater(), &std::pair<double, Option>::first);
-  std::vector<Option> sorted;
-  for (auto& [effect, option] : options) {
-    sorted.push_back(std::move(option));
-  }
-  return sorted;
-}
-
-// Considers the best unlisted settings of the variant's space.
-void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBrief& brief) {
-  std::set<std::string> listed;
-  for (const Candidate& candidate : brief.ranked) {
-    listed.insert(candidate.configuration.label());
-  }
-  for (const LeftOut& left_out : brief.left_out) {
-    listed.insert(left_out.configuration.label());
-  }
-  const std::size_t before = brief.ranked.size();
-  for (const Option& option : tuning_options(known, variant)) {
-    if (brief.ranked.size() - before < kOptionsOfASpace && !listed.contains(option.configuration.label())) {
-      consider(known, option, brief);
     }
   }
 }
@@ -371,10 +269,6 @@ ResearchBrief research(const ResearchInputs& inputs) {
   consider_registered(known, brief);
   consider_proposed(known, brief);
   consider_scanned(known, brief);
-  sort_by_score(brief.ranked, known);
-  for (const Variant* variant : tuned_variants(known, brief.ranked)) {
-    consider_tuning(known, *variant, brief);
-  }
   if (brief.ranked.empty()) {
     spare_the_first(known, brief);
   }

@@ -147,11 +147,6 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
                                                 .verdict = Verdict::reverted,
                                                 .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                                 .newest = kRemembered});
-  inputs.unsupported = [&family = subject.family, axes = subject.workload.axes,
-                        device = subject.workspace.device_symbols()](const Variant& variant, const Settings& settings) {
-    std::string why;
-    return supports(variant, family, axes, settings, &why, device) ? "" : why;
-  };
   describe_blocks(subject.family, machine, subject.workspace.device_symbols(), inputs);
   inputs.share = subject.application_share;
   inputs.minimum_detectable = subject.minimum_detectable;

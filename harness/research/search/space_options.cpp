@@ -71,13 +71,6 @@ std::vector<Settings> suggested_settings(const Variant& variant, const std::vect
   return options;
 }
 
-std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
-                                    const std::vector<KnownSettings>& known, std::uint64_t seed) {
-  std::vector<Settings> legal = settings_space(variant);
-  std::erase_if(legal, [&](const Settings& settings) { return !is_legal(settings); });
-  return legal.size() <= kWholeSpace ? legal : suggested_settings(variant, legal, known, seed);
-}
-
 SearchSpace::SearchSpace(Levels counts, std::vector<Levels> legal)
     : counts_(std::move(counts)), legal_(std::move(legal)) {
   for (std::size_t i = 0; i < legal_.size(); ++i) {
