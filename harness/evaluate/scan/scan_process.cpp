@@ -95,7 +95,10 @@ ScanProcess::ScanProcess(const Runtime& runtime, const Workload& workload, Cache
   constexpr double kSlowest = 100;
   constexpr std::chrono::milliseconds kLeast{3'000};
   const std::chrono::milliseconds slowest(static_cast<std::int64_t>(kSlowest * incumbent_ns_ / 1e6));
-  runtime_.worker.deadline = std::clamp(slowest, kLeast, std::max(kLeast, runtime.worker.deadline));
+  deadline_ = std::clamp(slowest, kLeast, std::max(kLeast, runtime.worker.deadline));
+  if (!on_gpu()) {
+    runtime_.worker.deadline = *deadline_;  // a GPU is brought its tensors in a request, too
+  }
 }
 
 ScanTimes ScanProcess::measure(const TimedArm& candidate, const ScanEffort& effort) {
@@ -136,7 +139,7 @@ Result<double> ScanProcess::checked_call(const TimedArm& candidate) {
     return ready.failure();
   }
   tensors_->poison_outputs();
-  const auto sample = worker_->call(0);
+  const auto sample = worker_->call(0, 0, deadline_);
   if (!sample) {
     return sample.failure();
   }

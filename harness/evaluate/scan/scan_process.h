@@ -47,13 +47,14 @@ class ScanProcess {
   Result<RoundWorkload> blocks_of_pair(const TimedWorkload& timed, const WindowPlan& plan, const ScanEffort& effort);
   Result<Processes> blocks_on_host(const TimedArm& candidate, const ScanEffort& effort);
 
-  Runtime runtime_;  // whose deadline is that of a candidate
+  Runtime runtime_;  // on a host with the deadline of a candidate
   const Workload& workload_;
   CachePolicy cache_;
   TimedArm incumbent_;
   std::uint64_t seed_;
   std::uint64_t processes_ = 0;
   CheckedPointer inputs_;
+  Worker::Deadline deadline_;       // of a call; none for the incumbent's first
   double incumbent_ns_ = 0;         // of a call
   bool several_cpus_ = false;       // on a host: the incumbent uses them
   std::unique_ptr<Worker> worker_;  // on a GPU
