@@ -45,13 +45,13 @@ std::string experiments_text(const CampaignSummary& summary) {
 
 // With the names where a line holds them: all are in the report, and what `apo research` prints.
 std::string rest_text(const CampaignSummary& summary) {
-  constexpr std::size_t kColumns = 100;
+  constexpr std::size_t kScreenColumns = 100;
   const std::string indent(11, ' ');
   std::vector<std::string> counts;
   for (const UntriedGroup& group : summary.untried) {
     counts.push_back(fmt::format("{} {}", group.variants.size(), group.why));
     const std::string named = counts.back() + ": " + join(group.variants, ", ");
-    counts.back() = indent.size() + named.size() <= kColumns ? named : counts.back();
+    counts.back() = indent.size() + named.size() <= kScreenColumns ? named : counts.back();
   }
   const std::size_t unwritten =
       summary.iterations.empty()
