@@ -33,7 +33,7 @@ struct Level {
 };
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
                                 Level{{.seconds = 0.1, .most_blocks = 8, .processes = 3}, 16},
-                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 9}, 4}};
+                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 5}, 4}};
 constexpr std::size_t kBatch = 32;          // built together, then measured
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kMuch = 0.2;               // by this log faster than the reference: the next one

@@ -243,8 +243,8 @@ class Compare(CommandTest):
         note = "note: scaled/wrong gave wrong results in experiment 1: 'apo show 1' has the evidence\n"
         self.said(self.apo(*compare, "--no-journal", code=3).err, note)  # it is judged all the same
         campaign = self.judged(self.place, *"run scaled --families scaled.h --iterations 1".split())
-        self.said(campaign.out, "1 refuted by experiments or a scan: 'apo research FAMILY' says by which: scaled/wrong")
-        self.said(self.apo(*"research scaled --families scaled.h".split()).out, "experiment 1: ")
+        self.said(campaign.out, "1 refuted by experiments or a scan ('apo research FAMILY --json'): scaled/wrong\n")
+        self.said(self.apo(*"research scaled --families scaled.h --json".split()).out, "refuted by experiment 1: ")
         self.assertEqual(self.apo("query", "variant=scaled/wrong", "--columns", "id,outcome", "--csv").out,
                          "id,outcome\r\n1,incorrect\r\n")
         self.said(self.apo(*"try scaled .apo/variants/scaled/wrong.cpp --families scaled.h".split(), code=None).err,
