@@ -140,6 +140,15 @@ void check_fits(const RecordedKernel& kernel, const KernelSignature& signature) 
   }
 }
 
+// Up to the last byte of [offset, end) that the call changed; `offset` where it changed none.
+std::int64_t written_until(const ProgramCall& call, int memory, std::int64_t offset, std::int64_t end) {
+  std::int64_t written = offset;
+  for (const auto& [first, last] : call.written.at(static_cast<std::size_t>(memory))) {
+    written = last > offset && first < end ? std::min(last, end) : written;
+  }
+  return written;
+}
+
 // Up to the next tensor, or to the last byte of it that was written.
 std::int64_t bytes_from(const ProgramCall& call, const Begins& begins, Begins::const_iterator begin, bool& is_written) {
   const auto [memory, offset] = begin->first;
@@ -147,10 +156,7 @@ std::int64_t bytes_from(const ProgramCall& call, const Begins& begins, Begins::c
   const auto next = std::next(begin);
   const std::int64_t end =
       next != begins.end() && next->first.first == memory ? next->first.second : call.call.memory.at(index).bytes;
-  std::int64_t written = offset;
-  for (const auto& [first, last] : call.written.at(index)) {
-    written = last > offset && first < end ? std::min(last, end) : written;
-  }
+  const std::int64_t written = written_until(call, memory, offset, end);
   is_written = begin->second.is_mutable && written > offset;
   return (is_written ? written : end) - offset;
 }
@@ -186,6 +192,61 @@ std::vector<RecordedTensor> tensors_of(const ProgramCall& call, const Begins& be
   }
   std::ranges::stable_sort(tensors, {}, &RecordedTensor::is_written);
   return tensors;
+}
+
+// As the program's marks say. What is named twice is one tensor.
+std::vector<RecordedTensor> named_tensors(const ProgramCall& call) {
+  constexpr const char* kMark = "name each stretch of memory once, as 'apo:input x bf16[4096] ADDRESS'";
+  std::vector<RecordedTensor> tensors;
+  for (const NamedMemory& named : call.named) {
+    const std::optional<DType> dtype = find_dtype(named.dtype);
+    const RecordedMemory& memory = call.call.memory.at(static_cast<std::size_t>(named.memory));
+    if (!dtype || named.elements > (memory.bytes - named.offset) / dtype_bytes(*dtype)) {
+      throw UserError(fmt::format("the mark of '{}' says {}[{}], and its memory has {} bytes from there on", named.name,
+                                  named.dtype, named.elements, memory.bytes - named.offset),
+                      kMark);
+    }
+    const std::int64_t bytes = named.elements * dtype_bytes(*dtype);
+    const std::int64_t end = named.offset + bytes;
+    RecordedTensor tensor{
+        .name = named.name,
+        .dtype = *dtype,
+        .elements = named.elements,
+        .is_written = named.is_output || written_until(call, named.memory, named.offset, end) > named.offset,
+        .memory = named.memory,
+        .offset = named.offset,
+        .bytes = bytes_at(memory, named.offset, bytes)};
+    const auto other = std::ranges::find_if(tensors, [&](const RecordedTensor& one) {
+      return one.name == tensor.name || (one.memory == tensor.memory && one.offset < end &&
+                                         tensor.offset < one.offset + one.elements * dtype_bytes(one.dtype));
+    });
+    if (other == tensors.end()) {
+      tensors.push_back(std::move(tensor));
+    } else if (other->offset == tensor.offset && other->elements == tensor.elements && other->dtype == tensor.dtype) {
+      other->is_written = other->is_written || tensor.is_written;
+    } else {
+      throw UserError(fmt::format("the marks of '{}' and '{}' overlap", other->name, tensor.name), kMark);
+    }
+  }
+  std::ranges::stable_sort(tensors, {}, &RecordedTensor::is_written);
+  return tensors;
+}
+
+// What the tensor held when the call had ended.
+std::string result_of(const ProgramCall& call, const RecordedTensor& tensor) {
+  std::string result = tensor.bytes;
+  const auto memory = static_cast<std::size_t>(tensor.memory);
+  std::int64_t at = 0;  // in the results
+  for (const auto& [begin, end] : call.written.at(memory)) {
+    const std::int64_t first = std::max(begin, tensor.offset);
+    const std::int64_t last = std::min(end, tensor.offset + std::ssize(result));
+    if (first < last) {
+      call.results.at(memory).copy(result.data() + (first - tensor.offset), static_cast<std::size_t>(last - first),
+                                   static_cast<std::size_t>(at + first - begin));
+    }
+    at += end - begin;
+  }
+  return result;
 }
 
 // Addresses within a tensor become those of an argument; memory that no other address names goes.
@@ -322,17 +383,23 @@ RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& o
       }
       family.signature = only != nullptr ? signature : std::nullopt;
     } catch (const UserError&) {
-      if (only != nullptr) {
+      if (only != nullptr && call.named.empty()) {
         throw;
       }  // what other kernels of the range take tells its tensors, too
     }
   }
-  if (begins.empty()) {
+  if (begins.empty() && call.named.empty()) {
     throw UserError(
         fmt::format("the types of what '{}' works on are not known", only != nullptr ? only->name : "the range"),
-        only != nullptr ? kDeclare : "record one of its kernels with --kernel and --declaration");
+        only != nullptr ? kDeclare : "name it in the range: nvtxMark(\"apo:output y bf16[4096] ADDRESS\")");
   }
-  family.tensors = tensors_of(call, begins, options);
+  family.tensors = call.named.empty() ? tensors_of(call, begins, options) : named_tensors(call);
+  for (RecordedTensor& tensor : family.tensors) {
+    tensor.result = result_of(call, tensor);
+  }
+  if (std::ranges::none_of(family.tensors, &RecordedTensor::is_written)) {
+    throw UserError("the call changes none of its tensors", "record it on other values than the call before it");
+  }
   for (const auto& [name, elements] : options.elements) {
     if (std::ranges::find(family.tensors, name, &RecordedTensor::name) == family.tensors.end()) {
       throw UserError(fmt::format("--elements names '{}', which is no tensor of the call", name), kDeclare);
@@ -352,8 +419,8 @@ std::string family_text(const RecordedFamily& family, const std::string& answer,
   return text +
          fmt::format(
              "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
-             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, moved a "
-             "little in every\n// draw; integers are as they were recorded.\n",
+             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
+             "draw times\n// other factors around 1; integers are as they were recorded.\n",
              answer, record);
 }
 
@@ -389,7 +456,8 @@ std::string first_variant_text(const RecordedFamily& family, const std::string& 
       }
     }
   }
-  const std::string called = source.empty() ? family.name + "_kernel" : signature.name;
+  const std::string called =
+      source.empty() ? family.name + "_kernel" : replace_all(signature.name, "(anonymous namespace)::", "");
   const std::string head = fmt::format(
       "// apo:variant {}/first\n// apo:target cuda\n// apo:parent {}/recorded\n// apo:idea The kernel of the "
       "recording, "

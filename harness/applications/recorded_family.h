@@ -43,7 +43,8 @@ struct RecordedTensor {
   bool is_written = false;  // then it holds its recorded contents again before every call
   int memory = 0;           // of ProgramCall::call
   std::int64_t offset = 0;
-  std::string bytes;  // when the call began
+  std::string bytes;   // when the call began
+  std::string result;  // when it had ended
 };
 
 struct RecordedFamily {

@@ -116,7 +116,6 @@ ProgramCall record_call(const std::vector<std::string>& command, const std::stri
   const TemporaryFolder folder("apo-record");
   std::vector<std::string> environment = recorder_environment(folder.path());
   environment.push_back("APO_RECORD=" + wanted);
-  environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // a kernel's code is there before its launch
   run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
   std::string refusal = "no process started CUDA, so nothing was launched";
   for (const fs::path& file : recordings_in(folder.path(), ".call")) {

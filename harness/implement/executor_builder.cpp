@@ -43,6 +43,7 @@ Words checked_compile_flags(const BuildOptions& options, const Variant& variant)
                  "-fno-gnu-unique",
                  "-fno-math-errno",
                  "-fno-extern-tls-init",
+                 "-fno-threadsafe-statics",  // a call has one thread
                  "-fmax-errors=20",
                  "-fdiagnostics-color=never",
                  "-frandom-seed=apo",

@@ -193,18 +193,13 @@ void finish() {
   if (self.owner != getpid()) {
     return;
   }
-  const int error = errno;
   const SignalsBlocked blocked;
-  try {
+  as_guest([&] {  // out of memory while the process ends: the last file that was written stays
     if (stop_writer(self)) {
       self.cupti->flush_all(cupti::kFlushForced);
       write_recording(self, true);
     }
-  } catch (const std::exception&) {
-    // Out of memory while the process ends: the last file that was written stays.
-    errno = error;
-  }
-  errno = error;
+  });
 }
 
 // "kernel K NAME" or "range NAME".
@@ -230,8 +225,10 @@ void write_call(const ProgramCall& call) {
 
 void record_call(Session& self, const char* wanted) {
   if (const std::string missing = self.calls.start(wanted_call(wanted, self.program), write_call); !missing.empty()) {
-    write_call({.program = self.program, .refusal = missing, .written = {}, .call = {}});
+    write_call({.program = self.program, .refusal = missing});
   } else {
+    // Replaced when the call is over, or by the exit handler.
+    write_call({.program = self.program, .refusal = "the program was ended before the call was over"});
     std::atexit([] {
       if (session().owner == getpid()) {
         CallRecorder::give_up();
@@ -377,16 +374,11 @@ void watch_launches(Session& self) {
 
 // What the driver calls; not 0 means that all is well, and it goes on in any case.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
-  const int error = errno;
   const char* folder = std::getenv("APO_TIMES");
-  try {
+  apo::as_guest([&] {  // out of memory: the application runs on without being profiled
     if (folder != nullptr && *folder == '/') {
       apo::initialize(folder);
     }
-  } catch (const std::exception&) {
-    // Out of memory: the application runs on without being profiled.
-    errno = error;
-  }
-  errno = error;
+  });
   return 1;
 }

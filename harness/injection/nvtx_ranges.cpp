@@ -1,6 +1,4 @@
 // harness/injection/nvtx_ranges.cpp - receives an application's NVTX calls when threads enter and leave ranges.
-#include <cerrno>
-#include <exception>
 #include <new>
 #include <string>
 #include <string_view>
@@ -20,36 +18,44 @@ std::string narrow(const wchar_t* text) {
   return narrowed;
 }
 
+// Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
 int push_range(const void* domain, std::string_view name) {
-  const int error = errno;
   int depth = -1;
-  try {
+  as_guest([&] {
     Session& self = session();
     depth = self.ranges.push(domain, name.empty() ? "(no name)" : name);
     watch_launches(self);
     CallRecorder::enter_range(name);
-  } catch (const std::exception&) {
-    // Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
-    errno = error;
-  }
-  errno = error;
+  });
   return depth;
 }
 
-int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
+std::string message_of(const nvtx::Attributes* attributes) {
   if (attributes == nullptr || attributes->message == nullptr) {
-    return push_range(domain, "");
+    return "";
   }
   switch (attributes->message_type) {
     case nvtx::kAscii:
-      return push_range(domain, static_cast<const char*>(attributes->message));
+      return static_cast<const char*>(attributes->message);
     case nvtx::kUnicode:
-      return push_range(domain, narrow(static_cast<const wchar_t*>(attributes->message)));
+      return narrow(static_cast<const wchar_t*>(attributes->message));
     case nvtx::kRegistered:
-      return push_range(domain, *static_cast<const std::string*>(attributes->message));
+      return *static_cast<const std::string*>(attributes->message);
     default:
-      return push_range(domain, "");
+      return "";
   }
+}
+
+int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
+  int depth = -1;
+  as_guest([&] { depth = push_range(domain, message_of(attributes)); });
+  return depth;
+}
+void mark_ascii(const char* text) {
+  as_guest([&] { CallRecorder::name_memory(text == nullptr ? "" : text); });
+}
+void mark_ex(const nvtx::Attributes* attributes) {
+  as_guest([&] { CallRecorder::name_memory(message_of(attributes)); });
 }
 
 int push_ex(const nvtx::Attributes* attributes) {
@@ -62,14 +68,7 @@ int push_wide(const wchar_t* name) {
   return push_range(nullptr, narrow(name));
 }
 int pop_range(const void* domain) {
-  const int error = errno;
-  try {
-    CallRecorder::leave_range();
-  } catch (const std::exception&) {
-    // Out of memory: the call is lost, and the exit handler says so.
-    errno = error;
-  }
-  errno = error;
+  as_guest([] { CallRecorder::leave_range(); });  // out of memory: the call is lost, and the exit handler says so
   return session().ranges.pop(domain);
 }
 int pop() {
@@ -115,6 +114,8 @@ bool take_over_ranges(const nvtx::CallbackTable& callbacks) {
       callbacks.module_functions(nvtx::kCore2, &core2, &of_core2) == 0) {
     return false;
   }
+  set(core, of_core, nvtx::kMarkEx, mark_ex);
+  set(core, of_core, nvtx::kMarkA, mark_ascii);
   set(core, of_core, nvtx::kRangePushEx, push_ex);
   set(core, of_core, nvtx::kRangePushA, push_ascii);
   set(core, of_core, nvtx::kRangePushW, push_wide);

@@ -15,7 +15,7 @@ using GetExportTable = const void* (*)(std::uint32_t id);
 
 inline constexpr std::uint32_t kCallbacks = 1;  // NVTX_ETID_CALLBACKS
 enum Module : int { kCore = 1, kCore2 = 5 };
-enum OfCore : unsigned { kRangePushEx = 8, kRangePushA = 9, kRangePushW = 10, kRangePop = 11 };
+enum OfCore : unsigned { kMarkEx = 1, kMarkA = 2, kRangePushEx = 8, kRangePushA = 9, kRangePushW = 10, kRangePop = 11 };
 enum OfCore2 : unsigned {
   kDomainRangePushEx = 4,
   kDomainRangePop = 5,

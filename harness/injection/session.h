@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +49,18 @@ struct Session {
 inline Session& session() {
   static auto* const kSession = new Session;
   return *kSession;
+}
+
+// Does something in the host's thread: errno stays, and where memory is out it is left half done.
+template <class Work>
+void as_guest(const Work& work) {
+  const int error = errno;
+  try {
+    work();
+  } catch (const std::exception&) {
+    errno = error;
+  }
+  errno = error;
 }
 
 // Subscribing comes first: it fails while another profiler watches this process, whose records would be disturbed.

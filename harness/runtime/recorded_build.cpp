@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,9 +23,23 @@ constexpr int kInputSets = 2;  // calls on different inputs launch the same, or 
 constexpr std::chrono::seconds kPatience{60};
 constexpr std::int64_t kMostDrawn = std::int64_t{256} << 20;  // bytes of tensors; larger ones are zeros
 
-// Of one library for some sizes; another one lies elsewhere.
-fs::path file_of(const Build& library, const Axes& axes) {
-  return fs::path(library.object_path).parent_path() / ("recorded-" + sha256(describe_axes(axes)).substr(0, 16));
+// Of one library for some sizes on a model of GPU; another library lies elsewhere.
+fs::path file_of(const Build& library, const Axes& axes, const std::string& device) {
+  return fs::path(library.object_path).parent_path() /
+         ("recorded-" + sha256(device + " " + describe_axes(axes)).substr(0, 16));
+}
+
+// Throws EnvironmentError where it does not start.
+std::unique_ptr<Worker> process_for_calls(const Runtime& runtime) {
+  WorkerOptions options = runtime.worker;
+  options.record_calls = true;
+  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
+  return std::make_unique<Worker>(options);
+}
+
+Result<RecordedCall> record_in(Worker& worker, const SharedTensors& tensors) {
+  const auto attached = worker.attach(tensors);
+  return attached ? worker.record(0, kPatience) : attached.failure();
 }
 
 Result<RecordedCall> record(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
@@ -42,24 +57,28 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
     share_inputs(tensors, set, family, sets.back(), runtime.threads);
   }
   tensors.poison_outputs();
-  WorkerOptions options = runtime.worker;
-  options.record_calls = true;
-  options.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");  // all modules are there before the call
-  options.deadline = std::max<std::chrono::milliseconds>(options.deadline, kPatience);
-  Worker worker(options);
-  if (const auto loaded = load_build(worker, 0, library); !loaded) {
-    return loaded.failure();
+  // One that has called it for other sizes, since a start takes longer than a call. Where that one fails, a new one
+  // tells whether what it did before is to blame.
+  std::unique_ptr<Worker> worker = runtime.worker_pool->take_called(library.object_path);
+  std::optional<Result<RecordedCall>> recorded;
+  if (worker) {
+    recorded = record_in(*worker, tensors);
   }
-  if (const auto attached = worker.attach(tensors); !attached) {
-    return attached.failure();
+  if (!recorded || !*recorded) {
+    worker = process_for_calls(runtime);
+    const auto loaded = load_build(*worker, 0, library);
+    recorded = loaded ? record_in(*worker, tensors) : loaded.failure();
   }
-  return worker.record(0, options.deadline);
+  if (*recorded && is_drawn) {  // large tensors are not kept
+    runtime.worker_pool->keep_called(library.object_path, std::move(worker));
+  }
+  return *recorded;
 }
 
-Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes,
-                     const Build& library) {
+Build recorded_build(const Runtime& runtime, const Configuration& configuration, const Axes& axes, const Build& library,
+                     const std::string& device) {
   Build build = library;
-  const fs::path file = file_of(library, axes);
+  const fs::path file = file_of(library, axes, device);
   std::optional<RecordedCall> call = is_absent(file) ? std::nullopt : decode_recorded_call(read_file(file));
   if (!call) {
     const auto recorded = record(runtime, configuration, axes, library);
@@ -79,11 +98,11 @@ Build recorded_build(const Runtime& runtime, const Configuration& configuration,
 
 }  // namespace
 
-void record_libraries(Runtime& runtime) {
-  runtime.build = [recording = runtime](const Configuration& configuration, const Axes& axes, bool sanitize) {
+void record_libraries(Runtime& runtime, const std::string& device) {
+  runtime.build = [recording = runtime, device](const Configuration& configuration, const Axes& axes, bool sanitize) {
     const Build built = recording.build(configuration, axes, sanitize);
     const bool is_library = built.outcome == Outcome::valid && built.plan.library;
-    return is_library ? recorded_build(recording, configuration, axes, built) : built;
+    return is_library ? recorded_build(recording, configuration, axes, built, device) : built;
   };
 }
 

@@ -22,6 +22,20 @@ std::unique_ptr<Worker> WorkerPool::take_kept(bool watched) {
   return kept_ != nullptr && kept_->watches_modules() == watched ? std::move(kept_) : nullptr;
 }
 
+void WorkerPool::keep_called(std::string library, std::unique_ptr<Worker> worker) {
+  {
+    const std::lock_guard lock(mutex_);
+    library_ = std::move(library);
+    called_.swap(worker);
+  }
+  worker.reset();  // the earlier one ends behind the lock
+}
+
+std::unique_ptr<Worker> WorkerPool::take_called(const std::string& library) {
+  const std::lock_guard lock(mutex_);
+  return called_ != nullptr && library_ == library && called_->alive() ? std::move(called_) : nullptr;
+}
+
 void WorkerPool::start_if_absent(WorkerOptions options) {
   const std::uint64_t seed = options.layout_seed;
   if (std::ranges::find(next_, seed, &Started::seed) == next_.end()) {
@@ -81,13 +95,16 @@ void WorkerPool::await_ends() {
 
 void WorkerPool::clear() {
   std::unique_ptr<Worker> kept;
+  std::unique_ptr<Worker> called;
   std::deque<Started> next;
   {
     const std::lock_guard lock(mutex_);
     kept = std::move(kept_);
+    called = std::move(called_);
     next = std::exchange(next_, {});
   }
   kept.reset();
+  called.reset();
   next.clear();
   await_ends();
 }

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "harness/core/system/files.h"
@@ -28,6 +29,11 @@ class WorkerPool {
   void keep(std::unique_ptr<Worker> worker);
   // Takes such a worker that watches modules as requested; else returns nullptr.
   std::unique_ptr<Worker> take_kept(bool watched);
+
+  // Stores a worker that has called this library, for the library's next sizes, in place of an earlier one.
+  void keep_called(std::string library, std::unique_ptr<Worker> worker);
+  // Takes it, where it still runs; else returns nullptr.
+  std::unique_ptr<Worker> take_called(const std::string& library);
 
   // Begins to start a worker, whose await_start() the taker calls. Does nothing where one with this layout seed has
   // begun.
@@ -53,6 +59,8 @@ class WorkerPool {
 
   std::mutex mutex_;
   std::unique_ptr<Worker> kept_;
+  std::string library_;
+  std::unique_ptr<Worker> called_;
   std::deque<Started> next_;  // in the order in which they were begun
   std::vector<std::future<void>> ending_;
 };

@@ -27,6 +27,7 @@ ProgramCall launch_of(const std::string& symbol) {
                               .parameters = base64(parameters),
                               .places = {{.parameter = 0, .memory = 0}, {.parameter = 8, .memory = 0, .offset = 512}}};
   ProgramCall call{.program = "./train 3", .refusal = "", .written = {{{512, 700}, {760, 912}}}, .call = {}};
+  call.results = {std::string(188 + 152, 'r')};
   call.call.operations = {{.kernel = kernel}};
   call.call.modules = {{.image = "cubin", .variables = {}}};
   call.call.memory = {{.bytes = kMemory, .contents = std::string(kMemory, 'x')}};
@@ -78,6 +79,7 @@ TEST(RecordedFamilies, HaveTheTensorsOfTheKernelsTypes) {
   EXPECT_TRUE(family.tensors[1].is_written);
   EXPECT_EQ(family.tensors[1].elements, kCount) << "up to the last byte that was written";
   EXPECT_EQ(family.tensors[1].bytes, std::string(4 * kCount, 'x')) << "as the call found it";
+  EXPECT_EQ(family.tensors[1].result, std::string(188, 'r') + std::string(60, 'x') + std::string(152, 'r'));
 }
 
 TEST(RecordedFamilies, RunOnTheirTensorsAsArguments) {
@@ -119,6 +121,39 @@ TEST(RecordedFamilies, OfARangeTakeTheTypesOfItsKernels) {
   EXPECT_EQ(family.call.memory.size(), 1U) << "the fill is in no tensor";
   EXPECT_EQ(family.call.operations[1].to.memory, 0);
   EXPECT_EQ(first_variant_text(family, ""), "");
+}
+
+NamedMemory named(const std::string& name, const std::string& dtype, std::int64_t elements, std::int64_t offset) {
+  return {.name = name, .dtype = dtype, .elements = elements, .is_output = false, .memory = 0, .offset = offset};
+}
+
+TEST(RecordedFamilies, HaveTheTensorsThatMarksName) {
+  ProgramCall call = launch_of("untyped");
+  call.named = {named("x", "bf16", 100, 0), named("y", "f32", kCount, 512), named("old_y", "f32", kCount, 512)};
+  const RecordedFamily family = recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+  ASSERT_EQ(family.tensors.size(), 2U);
+  EXPECT_EQ(family.tensors[0].dtype, DType::bf16);
+  EXPECT_EQ(family.tensors[0].elements, 100);
+  EXPECT_FALSE(family.tensors[0].is_written);
+  EXPECT_TRUE(family.tensors[1].is_written);
+  EXPECT_TRUE(family.call.memory.empty());
+}
+
+TEST(RecordedFamilies, RefuseMarksThatContradictOrLeaveNothingToCheck) {
+  for (const auto& [marks, words] : std::vector<std::pair<std::vector<NamedMemory>, std::string>>{
+           {{named("x", "f32", 300, 0)}, "says f32[300], and its memory has 1024 bytes"},
+           {{named("x", "float", 3, 0)}, "says float[3]"},
+           {{named("x", "f32", 100, 0), named("y", "f32", 100, 396)}, "the marks of 'x' and 'y' overlap"},
+           {{named("x", "f32", 100, 0)}, "changes none of its tensors"}}) {
+    ProgramCall call = launch_of("untyped");
+    call.named = marks;
+    try {
+      recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+      ADD_FAILURE() << words;
+    } catch (const UserError& error) {
+      expect_contains(error.what(), words);
+    }
+  }
 }
 
 TEST(RecordedFamilies, AreWrittenAsFiles) {

@@ -110,7 +110,7 @@ class CudaRuntime {
     runtime_.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
     runtime_.worker = cuda_worker();
     runtime_.compute_sanitizer = find_toolkit_program("compute-sanitizer");
-    record_libraries(runtime_);
+    record_libraries(runtime_, device_->name);
   }
 
   Runtime& runtime() { return runtime_; }

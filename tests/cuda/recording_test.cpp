@@ -1,6 +1,8 @@
 // tests/cuda/recording_test.cpp - libraries that are called once, and then judged as what they put on a GPU.
 #include <gtest/gtest.h>
 
+#include "harness/core/hash.h"
+#include "harness/core/system/files.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/zoo/says.h"
 
@@ -98,6 +100,36 @@ TEST_F(Recordings, WhatTheHostDoesWithTheNumbersIsRefused) {
       "  static unsigned calls = 0;\n  k<<<BLOCKS + ++calls, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n",
       "no two of its calls launch the same");
   expect_refused("does_nothing", "  return 0;\n", "it gives the GPU no work");
+}
+
+TEST_F(Recordings, AddressesInMemoryAreRefused) {
+  const Build build =
+      recorded("follows_pointers",
+               "static float** table = nullptr;\n"
+               "__global__ void by_table(float** table, const float* x, float* y, long long n) {\n"
+               "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
+               "  if (i < n) { table[0][i % 256] = x[i]; y[i] = x[i]; }\n}\n",
+               "  if (table == nullptr) {\n    float* other = nullptr;\n    cudaMalloc(&other, 1024);\n"
+               "    cudaMalloc(&table, 8);\n    cudaMemcpy(table, &other, 8, cudaMemcpyHostToDevice);\n  }\n"
+               "  by_table<<<BLOCKS, 256, 0, stream>>>(table, a.x, a.y, a.n);\n  return 0;\n");
+  EXPECT_EQ(build.outcome, Outcome::refused);
+  EXPECT_NE(build.evidence.find("an address lies at byte 0"), std::string::npos) << build.evidence;
+}
+
+TEST_F(Recordings, OfAnotherModelOfGpuAreRefused) {
+  Build build = recorded("of_another_gpu", "", "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  std::optional<RecordedCall> call = decode_recorded_call(read_file(build.object_path));
+  ASSERT_TRUE(call);
+  call->device = "Another GPU";
+  build.object_path += ".other";
+  write_file_atomically(build.object_path, encode(*call));
+  build.object_hash = sha256(read_file(build.object_path));
+  Worker worker(testing::cuda_worker());
+  const auto loaded = load_build(worker, 0, build);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure().outcome, Outcome::refused);
+  EXPECT_NE(loaded.failure().evidence.find("it was recorded on Another GPU"), std::string::npos);
 }
 
 TEST_F(Recordings, WorkOnAnotherStreamIsInTheTimeBesideADeviceVariant) {

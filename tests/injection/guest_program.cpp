@@ -144,6 +144,9 @@ int main(int argc, char** argv) {
     launch(1);
     mode == "_exit" ? _exit(4) : std::abort();
   }
+  if (mode == "abort") {
+    std::abort();
+  }
   if (mode == "exec") {
     wait_for_the_writer();
     execl(argv[0], argv[0], "exit", "10", nullptr);

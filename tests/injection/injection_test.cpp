@@ -5,6 +5,7 @@
 
 #include "harness/applications/run_application.h"
 #include "harness/core/applications/process_times_file.h"
+#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 
@@ -194,6 +195,32 @@ TEST_F(Injection, FilesThatAreNoRecordingsAreLeftOutAndNamed) {
   collect_recordings(folder_.path(), profile_);
   EXPECT_EQ(profile_.processes.size(), 1U);
   EXPECT_EQ(profile_.notes.size(), 3U) << notes();
+}
+
+// Five of the ten launches are of 'scale'. Where one is to be written down, the driver is missed first.
+TEST(ProgramCalls, ThatAreNotRecordedSayWhy) {
+  setenv("APO_CUPTI_LIBRARY", APO_FAKE_CUPTI, 1);
+  const std::string guest = APO_GUEST_PROGRAM;
+  struct Case {
+    std::vector<std::string> command;
+    const char* wanted;
+    const char* says;
+  };
+  for (const Case& one :
+       std::vector<Case>{{{guest, "exit", "10"}, "kernel 9 scale", "the program launched 'scale' 5 times, not 9"},
+                         {{guest, "children"}, "kernel 9 scale", "the program launched 'scale' 5 times, not 9"},
+                         {{guest, "exit", "10"}, "range step", "the program entered no NVTX range 'step'"},
+                         {{guest, "abort", "10"}, "range step", "the program was ended before the call was over"},
+                         {{"/bin/true"}, "range step", "no process started CUDA"}}) {
+    try {
+      record_call(one.command, one.wanted, true);
+      ADD_FAILURE() << one.says;
+    } catch (const UserError& error) {
+      EXPECT_EQ(std::string(error.what()),
+                std::string(kNotRecorded) + one.says + (one.command[0] == guest ? "" : ", so nothing was launched"));
+    }
+  }
+  unsetenv("APO_CUPTI_LIBRARY");
 }
 
 }  // namespace

@@ -245,11 +245,12 @@ TEST(NvtxTool, DeclarationsAreThoseOfTheHeader) {
   APO_SAME_PLACES(nvtx::CallbackTable, NvtxExportTableCallbacks, module_functions, GetModuleFunctionTable);
   APO_SAME_VALUES(nvtx, NVTX_, kAscii, MESSAGE_TYPE_ASCII, kUnicode, MESSAGE_TYPE_UNICODE, kRegistered,
                   MESSAGE_TYPE_REGISTERED, kCallbacks, ETID_CALLBACKS, kCore, CB_MODULE_CORE, kCore2, CB_MODULE_CORE2,
-                  kRangePushEx, CBID_CORE_RangePushEx, kRangePushA, CBID_CORE_RangePushA, kRangePushW,
-                  CBID_CORE_RangePushW, kRangePop, CBID_CORE_RangePop, kDomainRangePushEx, CBID_CORE2_DomainRangePushEx,
-                  kDomainRangePop, CBID_CORE2_DomainRangePop, kDomainRegisterStringA, CBID_CORE2_DomainRegisterStringA,
-                  kDomainRegisterStringW, CBID_CORE2_DomainRegisterStringW, kDomainCreateA, CBID_CORE2_DomainCreateA,
-                  kDomainCreateW, CBID_CORE2_DomainCreateW);
+                  kMarkEx, CBID_CORE_MarkEx, kMarkA, CBID_CORE_MarkA, kRangePushEx, CBID_CORE_RangePushEx, kRangePushA,
+                  CBID_CORE_RangePushA, kRangePushW, CBID_CORE_RangePushW, kRangePop, CBID_CORE_RangePop,
+                  kDomainRangePushEx, CBID_CORE2_DomainRangePushEx, kDomainRangePop, CBID_CORE2_DomainRangePop,
+                  kDomainRegisterStringA, CBID_CORE2_DomainRegisterStringA, kDomainRegisterStringW,
+                  CBID_CORE2_DomainRegisterStringW, kDomainCreateA, CBID_CORE2_DomainCreateA, kDomainCreateW,
+                  CBID_CORE2_DomainCreateW);
 }
 #endif
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -102,68 +103,16 @@ fs::path store(const RecordedFamily& family, const std::string& call, const fs::
   return folder;
 }
 
-int record(const std::vector<std::string>& command, const RecordOptions& options, const Globals& globals) {
-  const std::map<std::string, std::int64_t> elements = elements_of(options.elements);
-  const std::string source = options.source.empty() ? "" : read_file(options.source);
-  const std::string kernel = identifier_in(options.kernel);
-  const std::string wanted =
-      options.range.empty() ? fmt::format("kernel {} {}", options.nth, kernel) : "range " + options.range;
-  std::string name = options.family;
-  for (const char letter : name.empty() ? (options.range.empty() ? kernel : options.range) : "") {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0;
-    name += is_plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter))) : '_';
-  }
-  const ProgramCall call = record_call(command, wanted, globals.json);
-  const RecordedFamily family =
-      recorded_family(call, {.name = name, .declaration = options.declaration, .elements = elements});
-  const std::string encoded = encode(family.call);
-  const fs::path folder = store(family, encoded, make_paths(globals.journal).folder / "records");
-  const fs::path to = fs::path(options.to) / name;
-  fs::create_directories(to);
-  std::vector<NamedText> files = {
-      {.path = to / (name + ".h"), .contents = read_file(folder / kFamily)},
-      {.path = to / (name + std::string(kRecordExtension)), .contents = encoded},
-      {.path = to / "recorded.cu", .contents = recorded_variant_text(family, name + std::string(kRecordExtension))}};
-  if (const std::string first = first_variant_text(family, source); !first.empty()) {
-    files.push_back({.path = to / "first.cu", .contents = first});
-  }
-  for (const NamedText& file : files) {
-    if (file.path.filename() == "first.cu" && fs::exists(file.path)) {
-      throw UserError("'" + file.path.string() + "' is there, and may have been written in",
-                      "name another folder with --to");
-    }
-  }
-  write_files_atomically(files);
-  if (globals.json) {
-    nlohmann::ordered_json document = {
-        {"family", name}, {"record", folder.string()}, {"files", nlohmann::ordered_json::array()}};
-    for (const NamedText& file : files) {
-      document["files"].push_back(file.path.string());
-    }
-    print_json(document);
-    return kDone;
-  }
-  for (const RecordedTensor& tensor : family.tensors) {
-    print(fmt::format("{} {} {}[{}]\n", tensor.is_written ? "written" : "read   ", tensor.name, to_string(tensor.dtype),
-                      tensor.elements));
-  }
-  for (const NamedText& file : files) {
-    print(file.path.string() + "\n");
-  }
-  print(fmt::format("\n./apo register {0}/{1}.h\n./apo register {0}/recorded.cu\n./apo try {1} {0}/first.cu\n",
-                    to.string(), name));
-  return kDone;
-}
-
 // ---- the reference of such a family: `apo record --answer RECORD FOLDER`, a folder a line of stdin (docs/families.md)
 
 nlohmann::json request_in(const fs::path& folder) {
   return nlohmann::json::parse(read_file(folder / "axes.json"));
 }
 
-// The recorded values, in every draw moved by up to a hundredth; integers as they were.
+// The recorded values, in every draw times other factors around 1; integers as they were. Two draws have to differ by
+// more than outputs are rounded: a kernel that leaves an element out must not pass.
 void draw(const fs::path& record, const fs::path& folder, const nlohmann::json& request) {
-  constexpr double kMost = 1.0 / 128;
+  constexpr double kMost = 0.5;
   const auto seed = request.at("seed").get<std::uint64_t>();
   for (const std::string name : request.at("fill")) {
     const NpyArray recorded = read_npy(record / (name + ".npy"));
@@ -202,7 +151,8 @@ class Answering {
       }
     }
     SharedTensors tensors(shared_tensors_spec(family_, axes_, 1, {}, {}, 1, Target::cuda));
-    share_inputs(tensors, 0, family_, inputs_from(family_, axes_, std::move(values), 1), 1);
+    const InputSet inputs = inputs_from(family_, axes_, std::move(values), 1);  // outlives what shares it
+    share_inputs(tensors, 0, family_, inputs, 1);
     tensors.poison_outputs();
     require(worker_.attach(tensors));
     require(worker_.call(0));
@@ -219,8 +169,7 @@ class Answering {
   template <class T>
   static void require(const Result<T>& result) {
     if (!result) {
-      throw EnvironmentError("the recorded call does not run here: " + result.failure().evidence,
-                             "record it again on this GPU");
+      throw EnvironmentError("the recorded call does not run: " + result.failure().evidence);
     }
   }
 
@@ -229,6 +178,103 @@ class Answering {
   Axes axes_;
   Worker worker_;
 };
+
+// Launches the record on what the program gave it, and says how the results differ from the program's own. Throws
+// UserError where they have little to do with each other.
+std::string replayed(const RecordedFamily& family, const fs::path& record, const Globals& globals) {
+  constexpr double kMost = 0.01;  // of the largest value: sums in another order differ by less
+  const TemporaryFolder folder;
+  for (const RecordedTensor& tensor : family.tensors) {
+    fs::copy_file(record / (tensor.name + ".npy"), folder.path() / (tensor.name + ".npy"));
+  }
+  Answering(record, globals).answer(folder.path(), {{"precision", "float64"}});
+  std::string differences;
+  for (const RecordedTensor& tensor : family.tensors) {
+    if (!tensor.is_written) {
+      continue;
+    }
+    const std::vector<double> here = read_npy(folder.path() / (tensor.name + ".npy")).values;
+    const std::vector<double> own =
+        decode(tensor.dtype, std::as_bytes(std::span(tensor.result.data(), tensor.result.size())));
+    std::int64_t other = 0;
+    double most = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const bool is_same = here[i] == own[i] || (std::isnan(here[i]) && std::isnan(own[i]));
+      other += is_same ? 0 : 1;
+      most = is_same ? most : std::max(most, std::isfinite(here[i] - own[i]) ? std::abs(here[i] - own[i]) : HUGE_VAL);
+      largest = std::isfinite(own[i]) ? std::max(largest, std::abs(own[i])) : largest;
+    }
+    if (most > kMost * largest) {
+      throw UserError(fmt::format("{}a replay gives other results than the program had: {} of {} elements of '{}' "
+                                  "differ, by up to {}",
+                                  kNotRecorded, other, own.size(), tensor.name, format_g(most)),
+                      "it depends on what is no part of the call, or differs from run to run");
+    }
+    differences += other == 0 ? "" : fmt::format("; {} of {} elements of {} differ", other, own.size(), tensor.name);
+  }
+  return differences.empty() ? "replayed: the program's own results, bit for bit"
+                             : "replayed: close to the program's own results" + differences;
+}
+
+int record(const std::vector<std::string>& command, const RecordOptions& options, const Globals& globals) {
+  const std::map<std::string, std::int64_t> elements = elements_of(options.elements);
+  const std::string source = options.source.empty() ? "" : read_file(options.source);
+  const std::string kernel = identifier_in(options.kernel);
+  const std::string wanted =
+      options.range.empty() ? fmt::format("kernel {} {}", options.nth, kernel) : "range " + options.range;
+  std::string name = options.family;
+  for (const char letter : name.empty() ? (options.range.empty() ? kernel : options.range) : "") {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0;
+    name += is_plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter))) : '_';
+  }
+  const ProgramCall call = record_call(command, wanted, globals.json);
+  const RecordedFamily family =
+      recorded_family(call, {.name = name, .declaration = options.declaration, .elements = elements});
+  const std::string encoded = encode(family.call);
+  const fs::path folder = store(family, encoded, make_paths(globals.journal).folder / "records");
+  const std::string own_results = replayed(family, folder, globals);
+  const fs::path to = fs::path(options.to) / name;
+  fs::create_directories(to);
+  std::vector<NamedText> files = {
+      {.path = to / (name + ".h"), .contents = read_file(folder / kFamily)},
+      {.path = to / (name + std::string(kRecordExtension)), .contents = encoded},
+      {.path = to / "recorded.cu", .contents = recorded_variant_text(family, name + std::string(kRecordExtension))}};
+  if (const std::string first = first_variant_text(family, source); !first.empty()) {
+    files.push_back({.path = to / "first.cu", .contents = first});
+  }
+  for (const NamedText& file : files) {
+    if (file.path.filename() == "first.cu" && fs::exists(file.path)) {
+      throw UserError("'" + file.path.string() + "' is there, and may have been written in",
+                      "name another folder with --to");
+    }
+  }
+  write_files_atomically(files);
+  if (globals.json) {
+    nlohmann::ordered_json document = {{"family", name},
+                                       {"record", folder.string()},
+                                       {"replayed", own_results},
+                                       {"files", nlohmann::ordered_json::array()}};
+    for (const NamedText& file : files) {
+      document["files"].push_back(file.path.string());
+    }
+    print_json(document);
+    return kDone;
+  }
+  for (const RecordedTensor& tensor : family.tensors) {
+    print(fmt::format("{} {} {}[{}]\n", tensor.is_written ? "written" : "read   ", tensor.name, to_string(tensor.dtype),
+                      tensor.elements));
+  }
+  print(own_results + "\n");
+  for (const NamedText& file : files) {
+    print(file.path.string() + "\n");
+  }
+  print(fmt::format("\n./apo register {0}/{1}.h\n./apo register {0}/recorded.cu\n", to.string(), name));
+  if (files.back().path.filename() == "first.cu") {
+    print(fmt::format("./apo try {1} {0}/first.cu\n", to.string(), name));
+  }
+  return kDone;
+}
 
 int answer(const RecordOptions& options, const Globals& globals) {
   std::optional<Answering> answering;

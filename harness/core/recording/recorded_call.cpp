@@ -1,4 +1,4 @@
-// harness/core/recording/recorded_call.cpp - a line of JSON, and behind it the bytes of modules and memory.
+// harness/core/recording/recorded_call.cpp - two lines of JSON, and behind them the bytes of modules and memory.
 #include "harness/core/recording/recorded_call.h"
 
 #include <algorithm>
@@ -8,93 +8,122 @@
 
 #include "harness/core/base64.h"
 #include "harness/core/json/codec.h"
+#include "harness/core/text.h"
 
 namespace apo {
+
+// In the first line; bytes are behind the second one.
+template <RecordOf<RecordedVariable> Variable, class Visitor>
+void visit_fields(Variable& variable, const Visitor& visit) {
+  visit("name", variable.name);
+}
+template <RecordOf<RecordedModule> Module, class Visitor>
+void visit_fields(Module& module, const Visitor& visit) {
+  visit("variables", module.variables);
+}
+template <RecordOf<RecordedMemory> Memory, class Visitor>
+void visit_fields(Memory& memory, const Visitor& visit) {
+  visit("bytes", memory.bytes);
+}
+APO_FIELDS(RecordedCall, operations, modules, memory, device, streams)
+template <RecordOf<ProgramCall> Call, class Visitor>
+void visit_fields(Call& call, const Visitor& visit) {
+  visit("program", call.program);
+  visit("refusal", call.refusal);
+  visit("written", call.written);
+  visit("named", call.named);
+}
+
 namespace {
 
-struct StoredVariable {
-  std::string name;
-  std::int64_t bytes = 0;
+// The second line.
+struct Sizes {
+  std::vector<std::int64_t> bytes;  // of what follows, in the order of visit_bytes()
 };
-APO_FIELDS(StoredVariable, name, bytes)
+APO_FIELDS(Sizes, bytes)
 
-struct StoredModule {
-  std::int64_t bytes = 0;
-  std::vector<StoredVariable> variables;
-};
-APO_FIELDS(StoredModule, bytes, variables)
-
-struct StoredMemory {
-  std::int64_t bytes = 0;
-  bool has_contents = false;
-};
-APO_FIELDS(StoredMemory, bytes, has_contents)
-
-// The line. What it counts in bytes follows in the same order.
-struct Head {
-  std::vector<RecordedOperation> operations;
-  std::vector<StoredModule> modules;
-  std::vector<StoredMemory> memory;
-  int streams = 1;
-};
-APO_FIELDS(Head, operations, modules, memory, streams)
+template <class Call, class Visitor>
+void visit_bytes(Call& call, const Visitor& visit) {
+  for (auto& module : call.modules) {
+    visit(module.image);
+    for (auto& variable : module.variables) {
+      visit(variable.bytes);
+    }
+  }
+  for (auto& memory : call.memory) {
+    visit(memory.contents);
+  }
+}
 
 constexpr int kTensorMapBytes = 128;
 
-bool is_there(const RecordedPlace& place, const Head& head) {
+bool is_there(const RecordedPlace& place, const RecordedCall& call) {
   return place.memory < 0 ? place.argument >= 0 && place.offset >= 0
-                          : place.argument < 0 && place.memory < std::ssize(head.memory) && place.offset >= 0 &&
-                                place.offset <= head.memory.at(static_cast<std::size_t>(place.memory)).bytes;
+                          : place.argument < 0 && place.memory < std::ssize(call.memory) && place.offset >= 0 &&
+                                place.offset <= call.memory.at(static_cast<std::size_t>(place.memory)).bytes;
 }
 
-bool is_sound(const RecordedKernel& kernel, const Head& head) {
+bool is_sound(const RecordedKernel& kernel, const RecordedCall& call) {
   const auto parameters = bytes_of_base64(kernel.parameters);
   const auto is_size = [](std::int64_t size) { return size > 0 && size <= std::numeric_limits<std::int32_t>::max(); };
   const auto are_sizes = [&](const std::array<std::int64_t, 3>& sizes) { return std::ranges::all_of(sizes, is_size); };
-  return parameters && kernel.module >= 0 && kernel.module < std::ssize(head.modules) && are_sizes(kernel.grid) &&
+  return parameters && kernel.module >= 0 && kernel.module < std::ssize(call.modules) && are_sizes(kernel.grid) &&
          are_sizes(kernel.block) && are_sizes(kernel.cluster) && kernel.shared_bytes >= 0 &&
          std::ranges::all_of(kernel.places, [&](const RecordedPlace& place) {
            const std::int64_t bytes = place.in_map ? kTensorMapBytes : static_cast<std::int64_t>(sizeof(std::uint64_t));
-           return place.parameter >= 0 && place.parameter + bytes <= std::ssize(*parameters) && is_there(place, head);
+           return place.parameter >= 0 && place.parameter + bytes <= std::ssize(*parameters) && is_there(place, call);
          });
 }
 
-bool is_sound(const RecordedOperation& operation, const Head& head) {
+bool is_sound(const RecordedOperation& operation, const RecordedCall& call) {
   if (operation.kernel) {
-    return is_sound(*operation.kernel, head);
+    return is_sound(*operation.kernel, call);
   }
-  return operation.bytes > 0 && is_there(operation.to, head) && (!operation.from || is_there(*operation.from, head)) &&
+  return operation.bytes > 0 && is_there(operation.to, call) && (!operation.from || is_there(*operation.from, call)) &&
          (operation.width == 1 || operation.width == 2 || operation.width == 4) &&
          operation.bytes % operation.width == 0;
 }
 
 // Takes the next bytes of a text; false when it has fewer.
-bool take(std::string_view& rest, std::int64_t bytes, std::string& to) {
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) > rest.size()) {
+bool take(std::string_view& rest, std::int64_t size, std::string& to) {
+  if (size < 0 || size > std::ssize(rest)) {
     return false;
   }
-  to = rest.substr(0, static_cast<std::size_t>(bytes));
-  rest.remove_prefix(static_cast<std::size_t>(bytes));
+  to = rest.substr(0, static_cast<std::size_t>(size));
+  rest.remove_prefix(static_cast<std::size_t>(size));
   return true;
 }
 
-// False where the text is shorter, or longer, than the head says.
-bool fill(RecordedCall& call, const Head& head, std::string_view rest) {
-  bool whole = true;
-  for (const StoredModule& stored : head.modules) {
-    RecordedModule& module = call.modules.emplace_back();
-    whole = whole && take(rest, stored.bytes, module.image);
-    for (const StoredVariable& variable : stored.variables) {
-      module.variables.push_back({.name = variable.name, .bytes = ""});
-      whole = whole && take(rest, variable.bytes, module.variables.back().bytes);
-    }
+// Takes what follows the lines; false where it is shorter, or longer, than they say.
+bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std::string_view rest) {
+  auto size = sizes.begin();
+  bool is_whole = true;
+  visit_bytes(call,
+              [&](std::string& bytes) { is_whole = is_whole && size != sizes.end() && take(rest, *size++, bytes); });
+  return is_whole && size == sizes.end() && rest.empty();
+}
+
+bool is_sound(const RecordedCall& call) {
+  return !call.operations.empty() &&
+         std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); }) &&
+         std::ranges::all_of(call.memory, [](const RecordedMemory& one) {
+           return one.bytes > 0 && (one.contents.empty() || std::ssize(one.contents) == one.bytes);
+         });
+}
+
+// nullopt where the first line of the text is none of json_text(); removes it.
+template <class Record>
+std::optional<Record> take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  try {
+    auto record = from_json_text<Record>(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return record;
+  } catch (const BadField&) {
+    return std::nullopt;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
   }
-  for (const StoredMemory& stored : head.memory) {
-    RecordedMemory& memory = call.memory.emplace_back();
-    memory.bytes = stored.bytes;
-    whole = whole && stored.bytes > 0 && (!stored.has_contents || take(rest, stored.bytes, memory.contents));
-  }
-  return whole && rest.empty();
 }
 
 }  // namespace
@@ -125,88 +154,66 @@ bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
 }
 
 std::string encode(const RecordedCall& call) {
-  Head head{.operations = call.operations, .modules = {}, .memory = {}, .streams = call.streams};
+  Sizes sizes;
   std::string bytes;
-  for (const RecordedModule& module : call.modules) {
-    head.modules.push_back({.bytes = std::ssize(module.image), .variables = {}});
-    bytes += module.image;
-    for (const RecordedVariable& variable : module.variables) {
-      head.modules.back().variables.push_back({.name = variable.name, .bytes = std::ssize(variable.bytes)});
-      bytes += variable.bytes;
-    }
-  }
-  for (const RecordedMemory& memory : call.memory) {
-    head.memory.push_back({.bytes = memory.bytes, .has_contents = !memory.contents.empty()});
-    bytes += memory.contents;
-  }
-  return json_text(head) + "\n" + bytes;
+  visit_bytes(call, [&](const std::string& one) {
+    sizes.bytes.push_back(std::ssize(one));
+    bytes += one;
+  });
+  return json_text(call) + "\n" + json_text(sizes) + "\n" + bytes;
 }
 
 std::optional<RecordedCall> decode_recorded_call(std::string_view bytes) {
-  const std::size_t end = bytes.find('\n');
-  if (end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  try {
-    const auto head = from_json_text<Head>(bytes.substr(0, end));
-    RecordedCall call{.operations = head.operations, .modules = {}, .memory = {}, .streams = head.streams};
-    const bool is_sound_whole =
-        !head.operations.empty() &&
-        std::ranges::all_of(head.operations, [&](const RecordedOperation& one) { return is_sound(one, head); }) &&
-        fill(call, head, bytes.substr(end + 1));
-    return is_sound_whole ? std::optional(std::move(call)) : std::nullopt;
-  } catch (const BadField&) {
-    return std::nullopt;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
+  auto call = take_line<RecordedCall>(bytes);
+  const auto sizes = take_line<Sizes>(bytes);
+  const bool is_whole = call && sizes && take_bytes(*call, sizes->bytes, bytes) && is_sound(*call);
+  return is_whole ? std::move(call) : std::nullopt;
 }
 
 namespace {
 
-struct ProgramHead {
-  std::string program;
-  std::string refusal;
-  std::vector<std::vector<std::array<std::int64_t, 2>>> written;
-};
-APO_FIELDS(ProgramHead, program, refusal, written)
-
-bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, std::int64_t bytes) {
+bool are_in(const std::vector<std::array<std::int64_t, 2>>& stretches, const RecordedMemory& memory) {
   std::int64_t last = 0;
   return std::ranges::all_of(stretches, [&](const std::array<std::int64_t, 2>& one) {
-    const bool is_behind = last <= one[0] && one[0] < one[1] && one[1] <= bytes;
+    const bool is_behind = last <= one[0] && one[0] < one[1] && one[1] <= memory.bytes;
     last = one[1];
     return is_behind;
   });
 }
 
+// The results of all memory, as long as the stretches are.
+bool take_results(ProgramCall& call, std::string_view& rest) {
+  return std::ranges::all_of(call.written, [&](const std::vector<std::array<std::int64_t, 2>>& stretches) {
+    std::int64_t bytes = 0;
+    for (const auto& [begin, end] : stretches) {
+      bytes += end - begin;
+    }
+    return take(rest, bytes, call.results.emplace_back());
+  });
+}
+
+bool is_there(const NamedMemory& named, const RecordedCall& call) {
+  return named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
+         named.offset < call.memory[static_cast<std::size_t>(named.memory)].bytes;
+}
+
 }  // namespace
 
 std::string encode(const ProgramCall& call) {
-  return json_text(ProgramHead{.program = call.program, .refusal = call.refusal, .written = call.written}) + "\n" +
-         (call.refusal.empty() ? encode(call.call) : "");
+  return json_text(call) + "\n" + (call.refusal.empty() ? join(call.results, "") + encode(call.call) : "");
 }
 
 std::optional<ProgramCall> decode_program_call(std::string_view bytes) {
-  const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-  try {
-    const auto head = from_json_text<ProgramHead>(bytes.substr(0, end));
-    ProgramCall call{.program = head.program, .refusal = head.refusal, .written = head.written, .call = {}};
-    if (!head.refusal.empty()) {
-      return call;
-    }
-    auto decoded = decode_recorded_call(bytes.substr(std::min(end + 1, bytes.size())));
-    const bool is_whole = decoded && std::ranges::equal(head.written, decoded->memory,
-                                                        [](const auto& stretches, const RecordedMemory& memory) {
-                                                          return are_in(stretches, memory.bytes);
-                                                        });
-    call.call = decoded.value_or(RecordedCall());
-    return is_whole ? std::optional(std::move(call)) : std::nullopt;
-  } catch (const BadField&) {
-    return std::nullopt;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
+  auto call = take_line<ProgramCall>(bytes);
+  if (!call || !call->refusal.empty()) {
+    return call;
   }
+  auto recorded = take_results(*call, bytes) ? decode_recorded_call(bytes) : std::nullopt;
+  const bool is_whole =
+      recorded && std::ranges::equal(call->written, recorded->memory, are_in) &&
+      std::ranges::all_of(call->named, [&](const NamedMemory& named) { return is_there(named, *recorded); });
+  call->call = recorded.value_or(RecordedCall());
+  return is_whole ? call : std::nullopt;
 }
 
 }  // namespace apo

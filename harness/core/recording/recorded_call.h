@@ -83,7 +83,8 @@ struct RecordedCall {
   std::vector<RecordedOperation> operations;
   std::vector<RecordedModule> modules;
   std::vector<RecordedMemory> memory;
-  int streams = 1;  // that it used; a replay takes one, in the order in which they were given their work
+  std::string device;  // the model of the GPU, "NVIDIA H200"
+  int streams = 1;     // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };
 
@@ -100,13 +101,28 @@ std::string encode(const RecordedCall& call);
 // nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.
 std::optional<RecordedCall> decode_recorded_call(std::string_view bytes);
 
-// What a program launched, as it was seen in its process: no memory is known as a tensor yet.
+// Memory that a program named in the range, by an NVTX mark: "apo:output y bf16[4096] 0x7f2a00000000".
+struct NamedMemory {
+  std::string name;
+  std::string dtype;  // as the mark has it
+  std::int64_t elements = 0;
+  bool is_output = false;
+  int memory = 0;  // of the call
+  std::int64_t offset = 0;
+  bool operator==(const NamedMemory&) const = default;
+};
+APO_FIELDS(NamedMemory, name, dtype, elements, is_output, memory, offset)
+
+// What a program launched, as it was seen in its process.
 struct ProgramCall {
   std::string program;  // its command line
   std::string refusal;  // why there is no call, one sentence; empty: there is one
   // Of each memory, the stretches of bytes [begin, end) that the call changed, in order and apart.
-  std::vector<std::vector<std::array<std::int64_t, 2>>> written;
-  RecordedCall call;
+  std::vector<std::vector<std::array<std::int64_t, 2>>> written = {};
+  // Of each memory what these held afterwards, one behind the other.
+  std::vector<std::string> results = {};
+  std::vector<NamedMemory> named = {};  // in the order of the marks
+  RecordedCall call = {};
   bool operator==(const ProgramCall&) const = default;
 };
 

@@ -275,7 +275,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   };
   runtime.sources = [find](const Configuration& configuration) { return all_sources(find(configuration.variant)); };
   if (machine_.target == Target::cuda) {
-    record_libraries(runtime);  // host code is not there when its work is checked and timed
+    record_libraries(runtime, device_->name);  // host code is not there when its work is checked and timed
   }
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor

@@ -28,6 +28,14 @@ std::vector<CudaVariable> variables_in(std::string_view image) {
   return found;
 }
 
+std::string device_model(const cuda::Driver& driver) {
+  cuda::Device device = 0;
+  std::array<char, 256> name{};
+  const bool is_known = driver.current_device(&device) == cuda::kSuccess &&
+                        driver.device_name(name.data(), static_cast<int>(name.size()) - 1, device) == cuda::kSuccess;
+  return is_known ? name.data() : "";
+}
+
 // A tensor map has the address in a form of the driver's own.
 cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
                          std::uint64_t address) {

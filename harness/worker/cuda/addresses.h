@@ -1,5 +1,5 @@
 // harness/worker/cuda/addresses.h - what a recorder and a replay share: memory, a cubin's variables, addresses among
-// parameters.
+// parameters, the GPU's model.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,9 @@ struct CudaVariable {
 // Lists the variables of a cubin, including those that only its compiler knows. Throws EnvironmentError when it is no
 // cubin.
 std::vector<CudaVariable> variables_in(std::string_view image);
+
+// "NVIDIA H200": of the GPU that the current context is of; "" where that is unknown.
+std::string device_model(const cuda::Driver& driver);
 
 // Puts an address, or a tensor map of it, at its place among parameters.
 cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,

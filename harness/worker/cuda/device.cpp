@@ -254,7 +254,8 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   } else {
     activity_.stop();
   }
-  if (loaded.plan.keeps_state && !request.keep_state && guard_is_on(Guard::state)) {
+  // A recorded call is one on its memory as it was.
+  if (loaded.plan.keeps_state && (loaded.plan.recorded || !request.keep_state) && guard_is_on(Guard::state)) {
     if (auto failure = restore_module(*driver_, loaded, slot, slots_.stream())) {
       return *failure;
     }

@@ -150,6 +150,7 @@ struct Driver {
   Result (*device_memory)(std::size_t* bytes, Device device) = in.find("cuDeviceTotalMem_v2");
   Result (*retain_context)(Context* context, Device device) = in.find("cuDevicePrimaryCtxRetain");
   Result (*set_context)(Context context) = in.find("cuCtxSetCurrent");
+  Result (*current_device)(Device* device) = in.find("cuCtxGetDevice");
   Result (*set_limit)(int limit, std::size_t value) = in.find("cuCtxSetLimit");
   Result (*synchronize_context)() = in.find("cuCtxSynchronize");
   Result (*reset_persisting_l2)() = in.find("cuCtxResetPersistingL2Cache");

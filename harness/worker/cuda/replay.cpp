@@ -119,6 +119,10 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
   if (!call || driver.fill_16 == nullptr || driver.fill_32 == nullptr) {
     return Failure{Outcome::wrong_abi, call ? "the driver is too old for recordings" : "it is no recording", slot};
   }
+  if (const std::string here = device_model(driver); call->device != here) {
+    return Failure{Outcome::refused,
+                   fmt::format("it was recorded on {}, and this is {}: record it again", call->device, here), slot};
+  }
   loaded.operations.clear();
   std::vector<cuda::Module> modules;
   std::vector<LoadedImage> images;

@@ -77,10 +77,11 @@ struct Unrecordable {
 // The recording under way, and what is known from before it. CUPTI calls from whatever thread calls the driver, up to
 // the end of the process: therefore this is never destroyed.
 struct State {
-  std::mutex mutex;
+  std::mutex images_mutex;          // modules are also loaded by the driver calls of a callback
+  std::vector<std::string> images;  // of modules, each once
+  std::mutex mutex;                 // of all that follows
   std::unique_ptr<const cupti::Library> cupti;
   const cuda::Driver* driver = nullptr;
-  std::vector<std::string> images;            // of modules, each once
   std::map<std::string, std::uint64_t> maps;  // bytes of a CUtensorMap, and the address that it was made of
   bool recording = false;
   std::vector<CudaRange> tensors;
@@ -88,6 +89,8 @@ struct State {
   std::vector<cuda::Pointer> memory;    // addresses of call.memory
   std::map<cuda::Module, int> modules;  // numbers in call.modules
   std::set<cuda::Stream> streams;
+  cuda::Device device = 0;         // that the first operation worked on
+  std::vector<std::string> marks;  // that name memory
   std::int64_t own_bytes = 0;
   std::string refusal;  // of the first operation that cannot be replayed
 
@@ -102,6 +105,11 @@ struct State {
 State& state() {
   static auto* const kState = new State;
   return *kState;
+}
+
+bool can_record(const cuda::Driver* driver) {
+  return driver != nullptr && driver->parameter_info != nullptr && driver->function_module != nullptr &&
+         driver->pointer_attribute != nullptr;
 }
 
 // Calls of the driver within a callback are ours.
@@ -128,6 +136,28 @@ bool is_zero(const std::string& bytes) {
 template <class Value>
 bool has_attribute(const State& self, Value& value, int attribute, std::uint64_t address) {
   return self.driver->pointer_attribute(&value, attribute, address) == cuda::kSuccess;
+}
+
+// A replay has other addresses, and finds none of those that lie in the memory at `start`.
+void refuse_addresses(const State& self, const std::string& contents, cuda::Pointer start, const std::string& where) {
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
+  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
+  std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
+  std::uint64_t word = 0;
+  unsigned type = 0;
+  for (std::size_t at = 0; at + kWord <= contents.size(); at += kWord) {
+    std::memcpy(&word, &contents[at], kWord);
+    if (word < kPage || word - start + kReach >= 2 * kReach) {
+      continue;
+    }
+    const auto [page, is_new] = pages.try_emplace(word / kPage, false);
+    if (is_new) {
+      page->second = has_attribute(self, type, cuda::kPointerMemoryType, word);
+    }
+    if (page->second && has_attribute(self, type, cuda::kPointerMemoryType, word)) {
+      refuse(fmt::format("an address lies at byte {} of {}: a replay has other addresses", at, where));
+    }
+  }
 }
 
 // nullopt for a word that is no address of memory.
@@ -167,6 +197,7 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
           fmt::format("it works on more than {} of memory of its own", format_bytes(static_cast<double>(kMostBytes))));
     }
     std::string contents = read_memory(self, start, static_cast<std::int64_t>(bytes));
+    refuse_addresses(self, contents, start, "the memory that it works on");
     self.memory.push_back(start);
     self.call.memory.push_back(
         {.bytes = static_cast<std::int64_t>(bytes), .contents = is_zero(contents) ? "" : std::move(contents)});
@@ -193,7 +224,8 @@ std::string_view code_in(const std::string& image, const std::string& kernel) {
   return {};
 }
 
-const std::string& image_with(const State& self, const std::string& kernel) {
+const std::string& image_with(State& self, const std::string& kernel) {
+  const std::lock_guard lock(self.images_mutex);
   const std::string* found = nullptr;
   std::string_view code;
   for (const std::string& image : self.images) {
@@ -227,6 +259,7 @@ int module_of(State& self, cuda::Function function, const std::string& kernel) {
     if (self.driver->get_global(&at, &bytes, module, variable.name.c_str()) == cuda::kSuccess) {
       recorded.variables.push_back(
           {.name = variable.name, .bytes = read_memory(self, at, static_cast<std::int64_t>(bytes))});
+      refuse_addresses(self, recorded.variables.back().bytes, at, fmt::format("its variable '{}'", variable.name));
     }
   }
   self.call.modules.push_back(std::move(recorded));
@@ -319,8 +352,22 @@ void take_attributes(RecordedKernel& kernel, const cuda::LaunchConfig& config) {
   }
 }
 
+void note_queue(State& self, cuda::Stream stream) {
+  cuda::Device device = 0;
+  need(self, self.driver->current_device(&device), "which GPU it works on");
+  if (self.call.operations.empty()) {
+    self.call.device = device_model(*self.driver);
+    self.device = device;
+  }
+  if (device != self.device) {
+    refuse("it works on another GPU than the operations before it");
+  }
+  self.streams.insert(stream);
+}
+
 void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
                  void** extra, const std::string& name) {
+  note_queue(self, config.stream);
   const cuda::Function function = function_of(self, launched);
   RecordedKernel kernel{.name = name};
   std::ranges::copy(config.grid, kernel.grid.begin());
@@ -343,7 +390,6 @@ void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function l
     need(self, put_address(*self.driver, bytes, place, kNowhere), "a tensor map");
   }
   kernel.parameters = base64(bytes);
-  self.streams.insert(config.stream);
   self.call.operations.push_back({.kernel = std::move(kernel)});
 }
 
@@ -361,7 +407,7 @@ void note_fill(State& self, const void* parameters, bool is_queued) {
   if (fill.count == 0) {
     return;
   }
-  self.streams.insert(is_queued ? fill.stream : nullptr);
+  note_queue(self, is_queued ? fill.stream : nullptr);
   self.call.operations.push_back({.kernel = {},
                                   .bytes = static_cast<std::int64_t>(fill.count * sizeof(Value)),
                                   .to = known_place(self, fill.to, "it fills what is no memory"),
@@ -377,7 +423,7 @@ void note_copy(State& self, const void* parameters, bool is_queued) {
   if (copy.bytes == 0) {
     return;
   }
-  self.streams.insert(is_queued ? copy.stream : nullptr);
+  note_queue(self, is_queued ? copy.stream : nullptr);
   self.call.operations.push_back({.kernel = {},
                                   .bytes = static_cast<std::int64_t>(copy.bytes),
                                   .to = known_place(self, copy.to, kHost),
@@ -442,6 +488,7 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.memory.clear();
   self.modules.clear();
   self.streams.clear();
+  self.marks.clear();
   self.own_bytes = 0;
   self.refusal.clear();
   self.recording = true;
@@ -464,13 +511,45 @@ std::vector<std::array<std::int64_t, 2>> changed(const RecordedMemory& before, c
   return stretches;
 }
 
+NamedMemory named_by(const State& self, const std::string& mark) {
+  std::array<char, 64> name{};
+  std::array<char, 16> role{};
+  std::array<char, 16> dtype{};
+  long long elements = 0;
+  long long address = 0;
+  if (std::sscanf(mark.c_str(), "apo:%15[a-z] %63[A-Za-z0-9_] %15[a-z0-9][%lld] %lli", role.data(), name.data(),
+                  dtype.data(), &elements, &address) != 5) {
+    refuse(fmt::format("the mark '{}' is none as 'apo:input x bf16[4096] 0x7f2a00000000'", mark));
+  }
+  const auto at = static_cast<cuda::Pointer>(address);
+  for (std::size_t i = 0; i < self.memory.size(); ++i) {
+    if (at >= self.memory[i] && at < self.memory[i] + static_cast<cuda::Pointer>(self.call.memory[i].bytes)) {
+      return {.name = name.data(),
+              .dtype = dtype.data(),
+              .elements = elements,
+              .is_output = std::string_view(role.data()) == "output",
+              .memory = static_cast<int>(i),
+              .offset = static_cast<std::int64_t>(at - self.memory[i])};
+    }
+  }
+  refuse(fmt::format("the mark '{}' names memory that nothing in the range works on", mark));
+}
+
 void end_program_call(State& self) {
-  ProgramCall found{.program = self.wanted.program, .refusal = {}, .written = {}, .call = {}};
+  ProgramCall found{.program = self.wanted.program, .refusal = {}};
   self.recording = false;
   try {
     for (std::size_t i = 0; i < self.memory.size() && self.refusal.empty(); ++i) {
       const RecordedMemory& memory = self.call.memory[i];
-      found.written.push_back(changed(memory, read_memory(self, self.memory[i], memory.bytes)));
+      const std::string after = read_memory(self, self.memory[i], memory.bytes);
+      found.written.push_back(changed(memory, after));
+      found.results.emplace_back();
+      for (const auto& [begin, end] : found.written.back()) {
+        found.results.back() += after.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      }
+    }
+    for (const std::string& mark : self.marks) {
+      found.named.push_back(named_by(self, mark));
     }
     if (self.refusal.empty() && self.call.operations.empty()) {
       self.refusal = "the range gives the GPU no work";
@@ -490,8 +569,7 @@ void begin_program_call(State& self) {
   self.loaded = cuda::load_driver(missing);
   self.driver = self.loaded.get();
   begin_call(self, {});
-  if (self.driver == nullptr || self.driver->parameter_info == nullptr || self.driver->function_module == nullptr ||
-      self.driver->pointer_attribute == nullptr) {
+  if (!can_record(self.driver)) {
     self.refusal = missing.empty() ? kOldDriver : missing;
     end_program_call(self);
   }
@@ -549,36 +627,39 @@ void on_module(State& self, const void* data) {
     return;
   }
   std::string image(module->cubin, module->bytes);
-  const std::lock_guard lock(self.mutex);
+  const std::lock_guard lock(self.images_mutex);
   if (std::ranges::find(self.images, image) == self.images.end()) {
     self.images.push_back(std::move(image));
   }
 }
 
 void on_callback(void*, int domain, std::uint32_t id, const void* data) {
-  if (is_ours || data == nullptr) {
+  State& self = state();
+  const bool is_module = domain == cupti::kResourceDomain && id == cupti::kModuleLoaded;
+  if (data == nullptr || (is_ours && !is_module)) {
     return;
   }
-  is_ours = true;
-  State& self = state();
+  const bool was_ours = std::exchange(is_ours, true);
   try {
-    if (domain == cupti::kResourceDomain && id == cupti::kModuleLoaded) {
+    if (is_module) {
       on_module(self, data);
     } else if (domain == cupti::kDriverApi) {
       on_driver_call(self, *static_cast<const cupti::CallbackData*>(data));
     }
   } catch (const std::exception& error) {
-    const std::lock_guard lock(self.mutex);
-    self.refusal = std::string("it could not be written down: ") + error.what();  // out of memory, in C code's callback
+    if (!is_module) {  // else its code is missing when it is looked for
+      const std::lock_guard lock(self.mutex);
+      self.refusal =
+          std::string("it could not be written down: ") + error.what();  // out of memory, in C code's callback
+    }
   }
-  is_ours = false;
+  is_ours = was_ours;
 }
 
 }  // namespace
 
 std::string CallRecorder::start() {
-  if (driver_->parameter_info == nullptr || driver_->function_module == nullptr ||
-      driver_->pointer_attribute == nullptr) {
+  if (!can_record(driver_)) {
     return kOldDriver;
   }
   state().driver = driver_;
@@ -615,6 +696,14 @@ void CallRecorder::leave_range() {
   is_ours = false;
 }
 
+void CallRecorder::name_memory(std::string_view mark) {
+  if (range_depth > 0 && mark.starts_with("apo:")) {
+    State& self = state();
+    const std::lock_guard lock(self.mutex);
+    self.marks.emplace_back(mark);
+  }
+}
+
 void CallRecorder::give_up() {
   State& self = state();
   const std::lock_guard lock(self.mutex);
@@ -625,7 +714,7 @@ void CallRecorder::give_up() {
                                 ? fmt::format("the program entered no NVTX range '{}'", self.wanted.range)
                                 : fmt::format("the program launched '{}' {} times, not {}", self.wanted.kernel,
                                               self.launches, self.wanted.nth);
-    std::exchange(self.done, {})({.program = self.wanted.program, .refusal = why, .written = {}, .call = {}});
+    std::exchange(self.done, {})({.program = self.wanted.program, .refusal = why});
   }
 }
 

@@ -53,6 +53,8 @@ class CallRecorder {
   // The calling thread enters and leaves an NVTX range.
   static void enter_range(std::string_view name);
   static void leave_range();
+  // An NVTX mark; within the wanted range one such as "apo:output y bf16[4096] 0x7f2a00000000" names memory.
+  static void name_memory(std::string_view mark);
   // The program ends: what was waited for did not come.
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct.

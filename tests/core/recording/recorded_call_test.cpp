@@ -24,6 +24,7 @@ RecordedCall example() {
                      {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = 1}},
                      {.bytes = 16, .to = {.memory = 0}, .value = 0xABCD, .width = 2}};
   call.streams = 2;
+  call.device = "NVIDIA H200";
   return call;
 }
 
@@ -68,12 +69,17 @@ TEST(RecordedCalls, ThatNameWhatIsNotThereAreNone) {
 }
 
 ProgramCall program_call() {
-  return {.program = "train --steps 3", .refusal = "", .written = {{{0, 4}, {8, 32}}, {}}, .call = example()};
+  return {.program = "train --steps 3",
+          .refusal = "",
+          .written = {{{0, 4}, {8, 32}}, {}},
+          .results = {std::string(28, 'r'), ""},
+          .named = {{.name = "y", .dtype = "f32", .elements = 4, .is_output = true, .offset = 16}},
+          .call = example()};
 }
 
 TEST(ProgramCalls, ComeBackAsTheyWere) {
   EXPECT_EQ(decode_program_call(encode(program_call())), program_call());
-  const ProgramCall refused{.program = "train", .refusal = "it copies", .written = {}, .call = {}};
+  const ProgramCall refused{.program = "train", .refusal = "it copies"};
   EXPECT_EQ(decode_program_call(encode(refused)), refused);
 }
 
@@ -84,7 +90,7 @@ TEST(ProgramCalls, CutOffAreNone) {
   }
 }
 
-TEST(ProgramCalls, ThatWroteOutsideOfTheirMemoryAreNone) {
+TEST(ProgramCalls, ThatWroteOrNameWhatIsOutsideOfTheirMemoryAreNone) {
   for (const std::vector<std::array<std::int64_t, 2>>& written :
        {std::vector<std::array<std::int64_t, 2>>{{0, 33}}, {{-1, 4}}, {{4, 4}}, {{8, 16}, {12, 20}}}) {
     ProgramCall call = program_call();
@@ -94,6 +100,14 @@ TEST(ProgramCalls, ThatWroteOutsideOfTheirMemoryAreNone) {
   ProgramCall call = program_call();
   call.written.pop_back();
   EXPECT_FALSE(decode_program_call(encode(call)));
+  for (const NamedMemory& named : std::vector<NamedMemory>{{.elements = 1, .memory = 2},
+                                                           {.elements = 1, .memory = -1},
+                                                           {.elements = 1, .offset = 32},
+                                                           {.elements = 0}}) {
+    call = program_call();
+    call.named = {named};
+    EXPECT_FALSE(decode_program_call(encode(call)));
+  }
 }
 
 }  // namespace
