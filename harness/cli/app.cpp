@@ -45,6 +45,7 @@ constexpr const char* kScale = "Use many devices";
 
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
+    Command{"scan", kImprove, "Time all configurations coarsely and rank them, without a judgement", define_scan},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Judge one variant, command or dispatch of an application against another",
             define_compare},

@@ -74,6 +74,7 @@ Action define_register(CLI::App& app, Globals& globals);
 Action define_replay(CLI::App& app, Globals& globals);
 Action define_report(CLI::App& app, Globals& globals);
 Action define_run(CLI::App& app, Globals& globals);
+Action define_scan(CLI::App& app, Globals& globals);
 Action define_selftest(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);
 Action define_try(CLI::App& app, Globals& globals);

@@ -21,10 +21,6 @@ BackgroundGates::~BackgroundGates() {
   stop_.request_stop();
 }
 
-bool BackgroundGates::is_under_way() const {
-  return gates_.valid() && gates_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
-}
-
 std::vector<GateResult> BackgroundGates::take(const std::stop_token& stop) {
   const std::stop_callback cancel(stop, [this] { stop_.request_stop(); });
   return gates_.get();

@@ -33,8 +33,6 @@ class BackgroundGates {
   BackgroundGates(const BackgroundGates&) = delete;
   BackgroundGates& operator=(const BackgroundGates&) = delete;
 
-  bool is_under_way() const;
-  bool is_taken() const { return !gates_.valid(); }
   // Waits for the gates, once; throws what `run` throws. A `stop` cancels them.
   std::vector<GateResult> take(const std::stop_token& stop = {});
 

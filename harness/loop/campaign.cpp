@@ -134,7 +134,7 @@ std::string reason_text(const LeftOut& left_out) {
     case LeftOutKind::incumbent:
       return "the same text as the incumbent";
     case LeftOutKind::refuted:
-      return "refuted by earlier experiments: 'apo query variant=FAMILY/NAME' shows them";
+      return "refuted by experiments or a scan ('apo research FAMILY --json')";
     case LeftOutKind::below_resolution:
       return "less than one chance in ten of a gain that this machine resolves";
     case LeftOutKind::other_target:

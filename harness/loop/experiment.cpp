@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -20,81 +19,6 @@
 #include "journal/facts/variants.h"
 
 namespace apo {
-
-namespace {
-
-using Gates = std::vector<GateResult>;
-
-Gates run_steps(const AheadSteps& steps, const std::stop_token& stop) {
-  try {
-    steps.build();
-  } catch (const std::exception&) {
-    // whoever asks for this build meets the same error, and reports it
-  }
-  return steps.check ? steps.check(stop) : Gates();
-}
-
-// For the campaign's workloads, and those that correctness is always checked on.
-std::vector<Axes> axes_to_build(const Family& family, const std::vector<const Workload*>& workloads) {
-  std::vector<Axes> axes;
-  for (const Workload* workload : workloads) {
-    axes.push_back(workload->axes);
-  }
-  for (const Workload& workload : family.workloads) {
-    if (is_small(workload)) {
-      axes.push_back(workload.axes);
-    }
-  }
-  return axes;
-}
-
-// They look nothing up in the catalogue, which changes while they run.
-AheadSteps steps_for(const CampaignFrame& frame, const CampaignProgress& state, const Configuration& candidate) {
-  const Variant variant = frame.workspace.catalogue().get(candidate.variant);
-  AheadSteps steps;
-  steps.build = [candidate, runtime = frame.workspace.runtime(frame.family, {{variant.id(), variant}}),
-                 axes = axes_to_build(frame.family, state.plan.workloads)] {
-    for (const Axes& one : axes) {
-      if (runtime.unsupported(candidate, one).empty()) {
-        static_cast<void>(runtime.build(candidate, one, false));
-      }
-    }
-  };
-  steps.check = executor_check(frame.workspace, variant);
-  return steps;
-}
-
-}  // namespace
-
-void WorkAhead::begin() {
-  if (!steps_of_ || !next_ || begun_.contains(next_->label())) {
-    return;
-  }
-  for (const auto& [label, work] : begun_) {
-    if (work.is_under_way()) {
-      return;
-    }
-  }
-  begun_.try_emplace(next_->label(),
-                     [steps = steps_of_(*next_)](const std::stop_token& stop) { return run_steps(steps, stop); });
-}
-
-std::optional<std::vector<GateResult>> WorkAhead::take(const Configuration& candidate, const std::stop_token& stop) {
-  const auto found = begun_.find(candidate.label());
-  return found == begun_.end() || found->second.is_taken() ? std::nullopt : std::optional(found->second.take(stop));
-}
-
-bool has_idle_cores(Target target, int cores) {
-  constexpr int kExecutor = 6;  // that it runs on at most
-  return target == Target::cuda && cores >= kExecutor + 2;
-}
-
-WorkAhead work_ahead(const CampaignFrame& frame, const CampaignProgress& state) {
-  if (!has_idle_cores(frame.workspace.target(), frame.runtime.threads)) {
-    return WorkAhead({});
-  }
-  return WorkAhead([&](const Configuration& candidate) { return steps_for(frame, state, candidate); });
-}
 
 namespace {
 
@@ -169,29 +93,23 @@ std::string judged_before(const CampaignFrame& frame, const Build& candidate, co
 
 // What somebody has just written goes through what registered variants have been through, and a proposer that repeats
 // itself in other words is not timed again.
-void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experiment, WorkAhead* ahead,
-                            EvaluatePlan& plan) {
+void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
   const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
   if (is_waiting_proposal(frame.workspace, variant)) {
     plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
       return judged_before(frame, candidate, incumbent);
     };
   }
-  if (const BackgroundGates::Run check = executor_check(frame.workspace, variant)) {
-    plan.check_on_cpu = [check, ahead, candidate = experiment.candidate](const std::stop_token& stop) {
-      const auto known = ahead != nullptr ? ahead->take(candidate, stop) : std::nullopt;
-      return known ? *known : check(stop);
-    };
-  }
+  plan.check_on_cpu = executor_check(frame.workspace, variant);
 }
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
-                     const std::string& judge, WorkAhead* ahead) {
+                     const std::string& judge) {
   EvaluatePlan first = plan_for(state, judge);
   first.known_mistakes = [&](const Experiment& candidate) {
     return known_mistakes(frame.journal, frame.family, candidate);
   };
-  add_checks_of_new_text(frame, experiment, ahead, first);
+  add_checks_of_new_text(frame, experiment, first);
   const auto before_timing = [&](EvaluatePlan& plan) {
     const bool decides = !plan.preset.ranks_only;
     if (decides && !state.machine_checked) {
@@ -200,9 +118,6 @@ void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experi
     plan = plan_for(state, judge);
     if (decides) {
       wait_for_other_work(frame, state, plan);
-    }
-    if (ahead != nullptr) {
-      ahead->begin();
     }
   };
   evaluate_in(frame.journal, frame.runtime, experiment, first, frame.observer, before_timing);
@@ -248,7 +163,7 @@ void keep_verdict(const CampaignFrame& frame, const Experiment& experiment) {
 }
 
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                          const Candidate& candidate, const std::string& judge, WorkAhead* ahead) {
+                          const Candidate& candidate, const std::string& judge) {
   Experiment experiment = planned_experiment(frame, state.incumbent, iteration, candidate, state.timed_candidates + 1);
   const Catalogue& catalogue = frame.workspace.catalogue();
   add_variant(frame.journal, catalogue.get(experiment.candidate.variant));
@@ -256,7 +171,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
   experiment.id = begin_experiment(frame.journal, experiment);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
-  judge_candidate(frame, state, experiment, judge, ahead);
+  judge_candidate(frame, state, experiment, judge);
   keep_verdict(frame, experiment);
   advance(state, experiment);
   return experiment;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/satellites.h"
+#include "harness/loop/scan/scan.h"
+#include "harness/loop/scan/scan_text.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
 #include "journal/facts/campaigns.h"
@@ -114,10 +117,9 @@ void say_call(Observer& observer, const ProposerCall& call) {
   }
 }
 
-// Asks the campaign's proposers and keeps what became of their answers in the journal. Returns how many candidates
-// there are now that research has not seen.
-int propose(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration, const ResearchInputs& inputs,
-            const ResearchBrief& brief) {
+// Asks the campaign's proposers and keeps what became of their answers in the journal.
+void propose(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration, const ResearchInputs& inputs,
+             const ResearchBrief& brief) {
   const StageRange range("propose");
   const BriefRequest request = request_of(frame);
   ProposerOptions options = frame.proposers;
@@ -127,13 +129,10 @@ int propose(const CampaignFrame& frame, CampaignProgress& state, std::int64_t it
   const std::string text = brief_to_json(brief, inputs, brief_subject(frame.workspace, frame.family, inputs), request);
   std::vector<AnsweredCall> answered = ask_proposers(options, text, frame.observer);
   take_proposals(place, answered, state.proposed);
-  int taken = 0;
   for (const AnsweredCall& one : answered) {
     add_proposer_call(frame.journal, iteration, one.call);
     say_call(frame.observer, one.call);
-    taken += static_cast<int>(std::ranges::count(one.call.proposals, ProposalState::taken, &Proposal::state));
   }
-  return taken;
 }
 
 // On every workload; the sentence is about the first.
@@ -141,6 +140,31 @@ std::string done_everywhere(const Variant& incumbent, const std::vector<Profile>
   const bool done =
       std::ranges::none_of(profiles, [&](const Profile& one) { return done_at_floor(incumbent, one).empty(); });
   return done ? done_at_floor(incumbent, profiles.front()) : "";
+}
+
+// All that may be judged, as far as it is not known yet.
+void scan_candidates(const CampaignFrame& frame, const CampaignProgress& state, std::int64_t iteration) {
+  const StageRange range("scan");
+  constexpr double kMostS = 60;
+  constexpr double kPart = 0.25;  // of what is left of the budget
+  const double left_s = frame.policy.budget_s - seconds_since(frame.started);
+  std::vector<Configuration> proposed;
+  std::ranges::transform(state.proposed, std::back_inserter(proposed), &ProposedSettings::configuration);
+  const ScanSummary summary =
+      scan({.workspace = frame.workspace,
+            .journal = frame.journal,
+            .observer = frame.observer,
+            .family = frame.family,
+            .runtime = frame.runtime,
+            .workload = *state.plan.workloads.front(),
+            .cache = state.plan.cache,
+            .incumbent = state.incumbent,
+            .proposed = proposed,
+            .budget_s = frame.policy.budget_s > 0 ? std::clamp(kPart * left_s, 1.0, kMostS) : kMostS,
+            .seed = derive_seed(frame.policy.seed, "scan", static_cast<std::uint64_t>(iteration))});
+  for (const std::string& line : scan_lines(summary, state.incumbent)) {
+    frame.observer.say("  " + line);
+  }
 }
 
 // Ranks the proposals with all other candidates. Nobody is asked for some where the incumbent is done.
@@ -156,7 +180,11 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
   }
   iteration.nothing_left = done_everywhere(inputs.diagnosis.incumbent, profiles);
   const bool asks = iteration.nothing_left.empty() && !frame.proposers.commands.empty();
-  if (asks && propose(frame, state, iteration.id, inputs, brief) > 0) {
+  if (asks) {
+    propose(frame, state, iteration.id, inputs, brief);
+  }
+  if (iteration.nothing_left.empty()) {
+    scan_candidates(frame, state, iteration.id);
     inputs = inputs_of(frame, state, profile, iteration.index);
     brief = research(inputs);
   }
@@ -175,11 +203,8 @@ void research_incumbent(const CampaignFrame& frame, CampaignProgress& state, con
 std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                                         RankedCandidates& candidates) {
   std::vector<Experiment> experiments;
-  WorkAhead ahead = work_ahead(frame, state);
   while (const auto candidate = candidates.take()) {
-    const auto next = candidates.best();
-    ahead.expect(next ? std::optional(next->configuration) : std::nullopt);
-    experiments.push_back(run_experiment(frame, state, iteration, *candidate, "", &ahead));
+    experiments.push_back(run_experiment(frame, state, iteration, *candidate));
     experiments.back().rounds.clear();
     if (experiments.back().judgement->verdict == Verdict::accepted) {
       break;

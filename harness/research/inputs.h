@@ -68,9 +68,8 @@ struct ResearchInputs {
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
   std::vector<ProposedSettings> proposed;
   std::vector<PastResult> past;  // of this family, the weightiest last
+  std::vector<Scanned> scanned;  // on this machine and workload, the oldest first, with normalised settings
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
-  // Returns why a variant does not support settings on the workload, else "". Empty: all settings are supported.
-  std::function<std::string(const Variant&, const Settings&)> unsupported;
   // Returns the blocks that a call on the named workload launches, 0 if unknown. Empty on a host.
   std::function<std::int64_t(const std::string&, const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;

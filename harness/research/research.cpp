@@ -20,15 +20,13 @@
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/remedy.h"
-#include "harness/research/search/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-constexpr std::size_t kPromisingVariants = 2;
-// So many settings of each are listed, the best by their predictions.
-constexpr std::size_t kOptionsOfASpace = 16;
+// So many settings that a scan put first are listed, beside the variants' defaults.
+constexpr std::size_t kScannedSettings = 16;
 
 // What every option is held against.
 struct Knowledge {
@@ -90,6 +88,14 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
+  // What was proposed is judged all the same: its author gets a verdict.
+  const bool proposed = option.origin == Origin::proposer;
+  const ScannedEffect* scan = known.predictor.scans().find(subject);
+  if (scan != nullptr && scan->row.times.outcome != Outcome::valid && !proposed) {
+    leave_out(LeftOutKind::refuted,
+              fmt::format("a scan: {}: {}", to_string(scan->row.times.outcome), scan->row.times.evidence));
+    return;
+  }
   const double floor = floor_bound(known.inputs, option);
   const double least = known.inputs.minimum_detectable;
   const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
@@ -99,7 +105,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::below_resolution, fmt::format("the floor leaves {} at most, and this machine resolves {}",
                                                          format_ratio(floor), format_percent(least)));
   } else if (forecast.band.source != PredictionSource::nothing && forecast.chance_above(least) < kLeastChance &&
-             !edited) {
+             !edited && !(proposed && scan != nullptr)) {
     leave_out(
         LeftOutKind::below_resolution,
         fmt::format("predicted {} ({}): less than one chance in ten of the {} that this machine resolves",
@@ -125,7 +131,7 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
     const bool incumbents =
         variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
     if (incumbents && !(option.configuration == known.incumbent.configuration)) {
-      continue;  // other settings of the incumbent are the search's business
+      continue;  // other settings of the incumbent are the scan's business
     }
     if (registered.supported) {
       consider(known, option, brief);
@@ -152,95 +158,43 @@ void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
   }
 }
 
-// The settings of this text that judgements here tell of.
-std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant& variant) {
-  std::vector<KnownSettings> measured;
-  std::set<Settings> seen;  // a journal may have judged the same a thousand times
-  for (const PastResult& past : known.evidence.results()) {
-    if (past.candidate.variant == variant.id() && past.candidate_source_hash == variant.source_hash && past.timed &&
-        seen.insert(past.candidate.settings).second) {
-      const Forecast forecast = known.predictor.predict(variant, past.candidate, kUnknownFloorBound);
-      if (forecast.band.source == PredictionSource::measurements) {
-        measured.push_back({.settings = past.candidate.settings, .effect = forecast.effect});
-      }
-    }
-  }
-  return measured;
+bool is_listed(const ResearchBrief& brief, const Configuration& configuration) {
+  return std::ranges::find(brief.ranked, configuration, &Candidate::configuration) != brief.ranked.end() ||
+         std::ranges::find(brief.left_out, configuration, &LeftOut::configuration) != brief.left_out.end();
 }
 
-// Those with tunables whose default settings are not ranked, such as ones that were judged, the most promising first:
-// another of their settings may do what these did not.
-std::vector<std::pair<double, const Variant*>> unranked_with_tunables(const Knowledge& known,
-                                                                      const std::vector<const Variant*>& ranked) {
-  std::vector<std::pair<double, const Variant*>> variants;
-  for (const RegisteredVariant& registered : known.inputs.variants) {
-    const Variant& variant = registered.variant;
-    if (registered.supported && !variant.tunables.empty() &&
-        std::ranges::find(ranked, variant.id(), &Variant::id) == ranked.end()) {
-      const Configuration defaults = normalised({.variant = variant.id(), .settings = {}}, variant);
-      const Forecast forecast = known.predictor.predict(variant, defaults, kUnknownFloorBound);
-      variants.emplace_back(rounded(forecast.effect), &variant);
+// The fastest unlisted ones.
+void consider_scanned(const Knowledge& known, ResearchBrief& brief) {
+  std::size_t considered = 0;
+  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
+    const RegisteredVariant* found = known.inputs.registered(scan.row.configuration.variant);
+    if (considered < kScannedSettings && scan.row.times.outcome == Outcome::valid && found != nullptr &&
+        found->variant.source_hash == scan.row.source_hash && found->kind != LeftOutKind::other_target &&
+        !is_listed(brief, scan.row.configuration)) {
+      ++considered;
+      consider(known, {.variant = &found->variant, .configuration = scan.row.configuration, .origin = Origin::tuning},
+               brief);
     }
   }
-  std::ranges::stable_sort(variants, std::greater(), &std::pair<double, const Variant*>::first);
-  return variants;
 }
 
-// Of the incumbent and of the variants that rank highest.
-std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
-  for (const Candidate& candidate : ranked) {
-    const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
-    const bool is_new =
-        std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
-    if (found != nullptr && is_new && tuned.size() <= kPromisingVariants) {
-      tuned.push_back(&found->variant);
+// A scan is no verdict: where it leaves nothing to judge, the first of it is judged, unless its text was already.
+void spare_the_first(const Knowledge& known, ResearchBrief& brief) {
+  for (const ScannedEffect& scan : known.predictor.scans().ranked()) {
+    const Configuration& configuration = scan.row.configuration;
+    const auto left_out = std::ranges::find(brief.left_out, configuration, &LeftOut::configuration);
+    const RegisteredVariant* found = known.inputs.registered(configuration.variant);
+    if (left_out == brief.left_out.end() || left_out->kind != LeftOutKind::below_resolution || found == nullptr ||
+        known.evidence.tries(configuration.variant, scan.row.source_hash) > 0) {
+      continue;
     }
-  }
-  if (tuned.size() > kPromisingVariants) {
-    return tuned;
-  }
-  for (const auto& [effect, variant] : unranked_with_tunables(known, tuned)) {
-    if (tuned.size() <= kPromisingVariants) {
-      tuned.push_back(variant);
-    }
-  }
-  return tuned;
-}
-
-// Settings with their predictions, the largest first.
-std::vector<Option> tuning_options(const Knowledge& known, const Variant& variant) {
-  const auto is_legal = [&](const Settings& settings) {
-    return !known.inputs.unsupported || known.inputs.unsupported(variant, stated_settings(variant, settings)).empty();
-  };
-  std::vector<std::pair<double, Option>> options;
-  for (const Settings& settings : space_options(variant, is_legal, known_settings(known, variant), known.inputs.seed)) {
-    const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
-    const Forecast forecast = known.predictor.predict(variant, configuration, kUnknownFloorBound);
-    options.push_back(
-        {forecast.effect, {.variant = &variant, .configuration = configuration, .origin = Origin::tuning}});
-  }
-  std::ranges::stable_sort(options, std::greater(), &std::pair<double, Option>::first);
-  std::vector<Option> sorted;
-  for (auto& [effect, option] : options) {
-    sorted.push_back(std::move(option));
-  }
-  return sorted;
-}
-
-// Considers the best unlisted settings of the variant's space.
-void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBrief& brief) {
-  std::set<std::string> listed;
-  for (const Candidate& candidate : brief.ranked) {
-    listed.insert(candidate.configuration.label());
-  }
-  for (const LeftOut& left_out : brief.left_out) {
-    listed.insert(left_out.configuration.label());
-  }
-  const std::size_t before = brief.ranked.size();
-  for (const Option& option : tuning_options(known, variant)) {
-    if (brief.ranked.size() - before < kOptionsOfASpace && !listed.contains(option.configuration.label())) {
-      consider(known, option, brief);
+    const Option option{.variant = &found->variant, .configuration = configuration, .origin = Origin::registered};
+    const double floor = floor_bound(known.inputs, option);
+    if (std::log(floor) > known.inputs.minimum_detectable) {
+      brief.left_out.erase(left_out);
+      brief.ranked.push_back(
+          candidate_of(known, option, known.predictor.predict(found->variant, configuration, floor)));
+      return;
     }
   }
 }
@@ -248,8 +202,15 @@ void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBri
 // The order of turns: unjudged proposals of this campaign, then those of earlier campaigns, then the rest.
 enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
 
-Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
-  if (candidate.prediction.source == PredictionSource::measurements) {
+bool is_judged(const Knowledge& known, const Candidate& candidate) {
+  const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
+  return candidate.prediction.source == PredictionSource::measurements &&
+         (found == nullptr || !known.predictor.goes_by_scan(found->variant, candidate.configuration));
+}
+
+Turn turn_of(const Knowledge& known, const Candidate& candidate) {
+  const ResearchInputs& inputs = known.inputs;
+  if (is_judged(known, candidate)) {
     return Turn::rest;
   }
   const RegisteredVariant& of_variant = *inputs.registered(candidate.configuration.variant);
@@ -261,10 +222,10 @@ Turn turn_of(const ResearchInputs& inputs, const Candidate& candidate) {
 
 // The least that a known candidate has to promise to come before the proposals that wait, as a log speed-up: a gain,
 // and more than the best of them is expected to give. NaN when none waits.
-double least_before_proposals(const ResearchInputs& inputs, const std::vector<Candidate>& ranked) {
+double least_before_proposals(const Knowledge& known, const std::vector<Candidate>& ranked) {
   double least = std::numeric_limits<double>::quiet_NaN();
   for (const Candidate& candidate : ranked) {
-    if (turn_of(inputs, candidate) != Turn::rest) {
+    if (turn_of(known, candidate) != Turn::rest) {
       least = std::max({0.0, std::isnan(least) ? 0 : least, std::isnan(candidate.score) ? 0 : candidate.score});
     }
   }
@@ -273,17 +234,22 @@ double least_before_proposals(const ResearchInputs& inputs, const std::vector<Ca
 
 // The largest effect first; what nobody knows anything of comes last. Proposals are heard before known candidates, but
 // for those that judgements here put above the best proposal with the whole of their band.
-void sort_by_score(std::vector<Candidate>& ranked, const ResearchInputs& inputs) {
-  const double least = least_before_proposals(inputs, ranked);
+void sort_by_score(std::vector<Candidate>& ranked, const Knowledge& known) {
+  const double least = least_before_proposals(known, ranked);
   const auto turn = [&](const Candidate& candidate) {
     const Prediction& band = candidate.prediction;
-    const bool is_clear = band.source == PredictionSource::measurements && std::log(band.low) > least;
-    return is_clear ? Turn::clear_gain : turn_of(inputs, candidate);
+    const bool is_clear = std::log(band.low) > least && is_judged(known, candidate);
+    return is_clear ? Turn::clear_gain : turn_of(known, candidate);
   };
+  // Beside a scan: what was measured comes before what was guessed.
+  const bool scanned = !known.predictor.scans().ranked().empty();
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();
     const bool unknown = std::isnan(candidate.score);
-    return std::tuple(turn(candidate), unknown, unknown ? 0 : -candidate.score, derive_seed(inputs.seed, label), label);
+    const bool guessed = scanned && candidate.prediction.source != PredictionSource::measurements;
+    const Turn its = turn(candidate);
+    return std::tuple(its, its == Turn::rest && guessed, unknown, unknown ? 0 : -candidate.score,
+                      derive_seed(known.inputs.seed, label), label);
   };
   std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
@@ -302,11 +268,11 @@ ResearchBrief research(const ResearchInputs& inputs) {
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
   consider_proposed(known, brief);
-  sort_by_score(brief.ranked, inputs);
-  for (const Variant* variant : tuned_variants(known, brief.ranked)) {
-    consider_tuning(known, *variant, brief);
+  consider_scanned(known, brief);
+  if (brief.ranked.empty()) {
+    spare_the_first(known, brief);
   }
-  sort_by_score(brief.ranked, inputs);
+  sort_by_score(brief.ranked, known);
   brief.unwritten = unwritten_ideas(inputs, brief.bottlenecks);
   return brief;
 }

@@ -70,6 +70,9 @@ DrawnSets InputPool::snapshot() const {
 }
 
 const TypicalErrors& InputPool::typical() const {
+  if (only_ != nullptr) {
+    return only_->typical();
+  }
   draw(1);
   if (drawn_->typical == nullptr) {
     drawn_->typical = drawn_->sets.front();
@@ -78,6 +81,9 @@ const TypicalErrors& InputPool::typical() const {
 }
 
 std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t seed) const {
+  if (only_ != nullptr) {
+    return std::vector<CheckedPointer>(count, only_);
+  }
   const Family& family = *runtime_->family;
   const bool rearranges = may_rearrange();
   const auto draw_one = [&](std::uint64_t own, int threads) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -27,6 +28,8 @@ std::size_t drawn_together(std::int64_t bytes, std::int64_t memory);
 class InputPool {
  public:
   InputPool() = default;
+  // All rounds have this one: for what decides nothing.
+  explicit InputPool(CheckedPointer only) : only_(std::move(only)) {}
   InputPool(const Runtime& runtime, const Workload& workload, std::uint64_t seed)
       : runtime_(&runtime), workload_(&workload), seed_(seed), drawn_(std::make_shared<Drawn>()) {}
 
@@ -53,6 +56,7 @@ class InputPool {
   const Workload* workload_ = nullptr;
   std::uint64_t seed_ = 0;
   std::shared_ptr<Drawn> drawn_;
+  CheckedPointer only_;
 };
 
 inline constexpr int kSetsInRound = 2;

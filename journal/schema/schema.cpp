@@ -147,22 +147,32 @@ void make_append_only(Database& database) {
 
 namespace {
 
-bool has_wrong_cases(Database& database) {
-  return database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'wrong_case'") > 0;
+// Tables that came after the first journals of this version.
+struct Added {
+  const char* table;
+  const char* sql;
+};
+constexpr Added kAdded[] = {{"wrong_case", kWrongCase}, {"scanned", kScanned}};
+
+bool has(Database& database, const std::string& table) {
+  return database.number("SELECT count(*) FROM sqlite_schema WHERE name = ?", {table}) > 0;
 }
 
 }  // namespace
 
 void complete_for_reading(Database& database) {
-  if (!has_wrong_cases(database)) {
-    execute(database, "PRAGMA query_only = OFF");  // it means temporary tables too
-    execute(database, replace_all(kWrongCase, "CREATE TABLE", "CREATE TEMP TABLE"));
-    execute(database, "PRAGMA query_only = ON");
+  for (const auto& [table, sql] : kAdded) {
+    if (!has(database, table)) {
+      execute(database, "PRAGMA query_only = OFF");  // it means temporary tables too
+      execute(database, replace_all(sql, "CREATE TABLE", "CREATE TEMP TABLE"));
+      execute(database, "PRAGMA query_only = ON");
+    }
   }
 }
 
 void create_or_upgrade(Database& database) {
-  if (checked_version(database) == kSchemaVersion && has_wrong_cases(database)) {
+  if (checked_version(database) == kSchemaVersion &&
+      std::ranges::all_of(kAdded, [&](const Added& one) { return has(database, one.table); })) {
     return;
   }
   database.execute("PRAGMA foreign_keys = OFF");  // while rows move; a transaction can't switch it
@@ -173,7 +183,9 @@ void create_or_upgrade(Database& database) {
   } else if (version < kSchemaVersion) {
     upgrade(database);
   }
-  database.execute(kWrongCase);
+  for (const Added& one : kAdded) {
+    database.execute(one.sql);
+  }
   make_append_only(database);
   execute(database,
           fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));

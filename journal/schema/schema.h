@@ -16,7 +16,7 @@ int checked_version(Database& database);
 // Brings a file to kSchemaVersion in one transaction.
 void create_or_upgrade(Database& database);
 
-// The first journals of version 20 lack the table wrong_case: for who only reads one, it is empty.
+// The first journals of version 20 lack the tables wrong_case and scanned: for who only reads one, they are empty.
 void complete_for_reading(Database& database);
 
 // Makes every table refuse UPDATE and DELETE, by triggers.

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "harness/core/records/stalls.h"
+#include "harness/core/records/profile.h"
 #include "reports/numbers.h"
 #include "reports/plots/plots.h"
 #include "reports/plots/svg.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "harness/core/records/stalls.h"
+#include "harness/core/records/profile.h"
 #include "harness/core/text.h"
 #include "reports/numbers.h"
 #include "reports/sections/sections.h"

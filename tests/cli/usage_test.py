@@ -7,7 +7,7 @@ import unittest
 from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, source_path
 
 GROUPS = {
-    "Improve a kernel": "run try compare",
+    "Improve a kernel": "run scan try compare",
     "Bring kernels in, take results out": "new family register import record export",
     "Look at kernels and results": "list show query research report profile explain bench",
     "Trust a result": "verify replay gate selftest doctor",

@@ -280,8 +280,8 @@ TEST(Upgrade, LaysOutTheFileAsANewOneAndKeepsEveryRow) {
       // A speed and a start-up; the commands were not timed.
       {"comparison_figure", together(together("application_speed", "application_speed"), "application_quality")}};
   for (const std::string& table : tables) {
-    if (table == "wrong_case") {
-      continue;  // version 19 has nothing like it
+    if (table == "wrong_case" || table == "scanned") {
+      continue;  // version 19 has nothing like them
     }
     const std::string before = elsewhere.contains(table) ? elsewhere.at(table) : table;
     const std::vector<std::string> count = rows_of(scratch.path, "SELECT count(*) FROM " + table);

@@ -17,7 +17,7 @@ FOLDERS = ["docs", "examples/agent", "examples/e88_lm", "examples/pytorch_e88"]
 # Pages whose commands need neither the journal nor the measured roofs of the pages before them.
 PAGES_OF_THEIR_OWN = ["commands.md", "executor.md", "families.md", "tutorial-agents.md", "tutorial-cuda.md"]
 # Commands that measure, or build for seconds.
-JUDGING = {"bench", "compare", "evaluate", "family", "import", "register", "replay", "run", "selftest", "space",
+JUDGING = {"bench", "compare", "evaluate", "family", "import", "register", "replay", "run", "scan", "selftest",
            "try", "verify"}
 
 

@@ -118,6 +118,16 @@ inline PastResult result(std::int64_t id, const std::string& candidate, const st
   return past;
 }
 
+// A scan of toy/<candidate> beside toy/<incumbent>.
+inline Scanned scan(const std::string& candidate, const std::string& incumbent, double speedup) {
+  return {
+      .configuration = {.variant = "toy/" + candidate, .settings = {}},
+      .source_hash = "hash-" + candidate,
+      .incumbent = {.variant = "toy/" + incumbent, .settings = {}},
+      .incumbent_source_hash = "hash-" + incumbent,
+      .times = {.pairs = 9, .time_ns = 1e6 / speedup, .incumbent_ns = 1e6, .effect = std::log(speedup), .sd = 0.01}};
+}
+
 inline Lesson lesson(const PastResult& past) {
   Lesson lesson;
   lesson.id = past.experiment;

@@ -81,6 +81,47 @@ TEST(Research, AHigherPredictionRanksHigher) {
   EXPECT_GT(brief.ranked[0].score, brief.ranked[1].score);
 }
 
+TEST(Research, WhatWasScannedRanksByItsScanAndWhatFailedThereIsLeftOutUnlessItWasProposed) {
+  ResearchInputs in = inputs({variant("promises", "vectorised-tanh", 9, 10), variant("fast", "fast-tanh", 1.1, 1.2),
+                              variant("wrong", "padded-cache", 2, 3), waiting(variant("mine", "padded-cache", 2, 3)),
+                              waiting(variant("slow", "padded-cache", 2, 3))});
+  in.variants.push_back(variant("unmeasured", "padded-cache", 20, 30));
+  in.scanned = {fixtures::scan("promises", "simple", 1.5), fixtures::scan("fast", "simple", 2),
+                fixtures::scan("wrong", "simple", 9), fixtures::scan("mine", "simple", 9),
+                fixtures::scan("slow", "simple", 0.5)};
+  for (const std::size_t failed : {2U, 3U}) {
+    in.scanned[failed].times = {.outcome = Outcome::incorrect, .evidence = "'y' is wrong"};
+  }
+  const ResearchBrief brief = research(in);
+  const std::vector<std::string> order = labels(brief);
+  EXPECT_EQ(left_out(brief, "toy/wrong").kind, LeftOutKind::refuted);
+  EXPECT_EQ(left_out(brief, "toy/wrong").why, "a scan: incorrect: 'y' is wrong");
+  EXPECT_EQ(order, (std::vector<std::string>{"toy/mine", "toy/slow", "toy/fast", "toy/promises", "toy/unmeasured"}))
+      << "authors of proposals get a verdict";
+}
+
+TEST(Research, WhereAScanLeavesNothingItsFirstIsJudgedOnce) {
+  ResearchInputs in = inputs({variant("slow", "fast-tanh", 2, 3), variant("slower", "padded-cache", 2, 3)});
+  in.scanned = {fixtures::scan("slow", "simple", 0.5), fixtures::scan("slower", "simple", 0.1)};
+  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/slow"});
+  EXPECT_EQ(left_out(research(in), "toy/slower").kind, LeftOutKind::below_resolution);
+  in.past = {result(1, "slow", "simple", 0.5, Verdict::reverted)};
+  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/slower"});
+}
+
+TEST(Research, TheFastestScannedSettingsOfAnyVariantAreCandidates) {
+  ResearchInputs in = inputs({});
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    in.variants.push_back(variant(name, "padded-cache", 2, 3));
+    in.variants.back().variant.tunables = {{.name = "K", .values = {1, 2}}};
+    for (const std::int64_t value : {1, 2}) {
+      in.scanned.push_back(fixtures::scan(name, "simple", name == "e" && value == 2 ? 4 : 1.2));
+      in.scanned.back().configuration.settings = {{"K", value}};
+    }
+  }
+  EXPECT_EQ(labels(research(in)).front(), "toy/e[K=2]");
+}
+
 // 9 of 10 ms are libm's; one of the two units' cores idles: 0.9 x (1 - 1/50) + 0.5 is all that there is, so the floor
 // bounds.
 TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
@@ -256,21 +297,14 @@ TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
   EXPECT_NE(ranked(research(in), "toy/tiny"), nullptr);
 }
 
-TEST(Research, TunesTheIncumbentAndThePromising) {
-  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
-  in.variants[0].variant.tunables = {{.name = "CHUNK", .values = {16, 8}}};
-  tune(in, {{.name = "UNROLL", .values = {1, 2}}});
-  const ResearchBrief brief = research(in);
-  const Candidate* own = ranked(brief, "toy/simple[UNROLL=2]");
-  const Candidate* promising = ranked(brief, "toy/fast[CHUNK=8]");
-  ASSERT_NE(own, nullptr);
-  ASSERT_NE(promising, nullptr);
-  EXPECT_EQ(own->origin, Origin::tuning);
-  EXPECT_EQ(promising->origin, Origin::tuning);
-  EXPECT_EQ(left_out(brief, "toy/simple[UNROLL=1]").why, "identical to the incumbent: same source, same settings");
+// Settings of toy/simple that somebody proposed.
+void propose(ResearchInputs& in, const std::vector<Settings>& all) {
+  for (const Settings& settings : all) {
+    in.proposed.push_back(proposed({"toy/simple", settings}));
+  }
 }
 
-// Two techniques of a host, switched by macros of toy/simple.
+// Three techniques of a host, switched by macros of toy/simple.
 ResearchInputs toggled_inputs() {
   ResearchInputs in = inputs({});
   tune(in, {{.name = "FAST", .values = {0, 1}, .technique = "fast-tanh"},
@@ -286,23 +320,22 @@ PastResult switched(std::int64_t id, const Settings& on, const Settings& over, d
   return past;
 }
 
-TEST(Toggles, AreOptionsInEveryCombinationAsTheTechniquesThatTheyApply) {
-  const ResearchBrief brief = research(toggled_inputs());
-  ASSERT_FALSE(brief.ranked.empty());
-  const Candidate& first = brief.ranked.front();
-  expect_contains(first.configuration.label(), "FAST=1");
-  EXPECT_EQ(first.attacks, "libm-special-functions");
-  expect_contains(first.why, "what its techniques gave");
+TEST(Toggles, CountAsTheTechniquesThatTheyApply) {
+  ResearchInputs in = toggled_inputs();
+  propose(in, {{{"FAST", 1}}});
+  const ResearchBrief brief = research(in);
   const Candidate* alone = ranked(brief, "toy/simple[FAST=1]");
   ASSERT_NE(alone, nullptr);
+  EXPECT_EQ(alone->attacks, "libm-special-functions");
+  EXPECT_GT(std::exp(alone->score), 1.2);
   EXPECT_EQ(alone->techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
-  EXPECT_EQ(brief.ranked.size(), 7u) << "three toggles make eight settings, of which one is the incumbent";
 }
 
 TEST(Toggles, WhatOneGaveIsExpectedInOtherSettings) {
   ResearchInputs in = toggled_inputs();
   in.past = {switched(1, {{"FAST", 1}, {"PACKED", 0}}, {}, 1.5), switched(2, {{"PACKED", 1}}, {{"PADDED", 0}}, 1.2)};
   in.incumbent.settings["FAST"] = 1;
+  propose(in, {{{"FAST", 1}, {"PACKED", 1}}});
   const ResearchBrief brief = research(in);
   const Candidate* both = ranked(brief, "toy/simple[FAST=1,PACKED=1]");
   ASSERT_NE(both, nullptr);
@@ -316,19 +349,10 @@ TEST(Toggles, CombinationsAreLeftWhenNoSingleOneHelped) {
     in.past.push_back(switched(std::ssize(in.past) + 1, {{name, 1}}, {}, 0.98));
     in.lessons.push_back(lesson(in.past.back()));
   }
+  propose(in, {{{"FAST", 1}}, {{"FAST", 1}, {"PACKED", 1}}});
   const ResearchBrief brief = research(in);
   EXPECT_EQ(ranked(brief, "toy/simple[FAST=1]"), nullptr);
   EXPECT_NE(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr);
-}
-
-TEST(Toggles, SettingsThatTheVariantRefusesAreNoOptions) {
-  ResearchInputs in = toggled_inputs();
-  in.unsupported = [](const Variant&, const Settings& settings) {
-    return settings.contains("PACKED") && !settings.contains("FAST") ? "it requires FAST" : "";
-  };
-  EXPECT_EQ(ranked(research(in), "toy/simple[PACKED=1]"), nullptr);
-  in.incumbent.settings["FAST"] = 1;
-  EXPECT_NE(ranked(research(in), "toy/simple[FAST=1,PACKED=1]"), nullptr);
 }
 
 // As many sequences on 132 multiprocessors, K of them a block.
@@ -339,6 +363,9 @@ ResearchInputs blocks_of(int sequences, const std::vector<std::int64_t>& values)
   in.blocks = [sequences](const std::string&, const Variant&, const Settings& settings) {
     return (sequences + settings.at("K") - 1) / settings.at("K");
   };
+  for (const std::int64_t value : values) {
+    propose(in, {{{"K", value}}});
+  }
   return in;
 }
 
@@ -359,17 +386,6 @@ TEST(Research, ARoundThatFewMultiprocessorsWorkInCostsTheRest) {
   EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/simple[K=7]"}) << "10 a block leave more idle";
 }
 
-TEST(Research, TheWholeSpaceIsWeighedAndItsBestAreListed) {
-  ResearchInputs in = inputs({});
-  const std::vector<std::int64_t> values = {1, 2, 3, 4};
-  tune(in, {{.name = "A", .values = values}, {.name = "B", .values = values}, {.name = "C", .values = values}});
-  EXPECT_EQ(research(in).ranked.size(), 16u) << "of 63";
-  PastResult far = result(1, "simple", "simple", 2, Verdict::inconclusive);
-  far.candidate.settings = {{"A", 4}, {"B", 4}, {"C", 4}};
-  in.past = {far};
-  EXPECT_EQ(labels(research(in))[0], "toy/simple[A=4,B=4,C=4]") << "nine steps away";
-}
-
 TEST(Research, EachConfigurationAppearsOnce) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2), variant("other", "vectorised-tanh", 1.2, 2)});
   for (RegisteredVariant& one : in.variants) {
@@ -377,6 +393,10 @@ TEST(Research, EachConfigurationAppearsOnce) {
   }
   in.diagnosis.incumbent.tunables = in.variants[0].variant.tunables;
   in.incumbent.settings = {{"CHUNK", 8}};
+  for (const std::int64_t value : {16, 8, 4}) {
+    in.scanned.push_back(fixtures::scan("fast", "simple", 1.2));
+    in.scanned.back().configuration.settings = in.scanned.back().incumbent.settings = {{"CHUNK", value}};
+  }
   const ResearchBrief brief = research(in);
   std::vector<std::string> all = labels(brief);
   for (const LeftOut& left_out : brief.left_out) {
@@ -453,8 +473,10 @@ ResearchInputs with_a_proposal() {
 
 TEST(Proposals, AreHeardBeforeKnownVariantsAndTheirSettings) {
   ResearchInputs in = with_a_proposal();
+  in.scanned = {fixtures::scan("known", "simple", 3)};
+  in.scanned.back().configuration.settings = {{"K", 4}};
   const std::vector<std::string> first = labels(research(in));
-  ASSERT_GT(first.size(), 2u) << "with settings of toy/known";
+  ASSERT_EQ(first.size(), 3u) << "with settings of toy/known";
   EXPECT_EQ(first[0], "toy/mine");
   EXPECT_EQ(first[1].substr(0, 9), "toy/known");
   in.variants[1].waits = false;  // judged before, and registered: as any other

@@ -35,29 +35,34 @@ std::string experiments_text(const CampaignSummary& summary) {
   for (const IterationSummary& iteration : summary.iterations) {
     experiments.insert(experiments.end(), iteration.experiments.begin(), iteration.experiments.end());
   }
+  constexpr std::ptrdiff_t kShown = 8;
+  const std::ptrdiff_t earlier = std::max<std::ptrdiff_t>(0, std::ssize(experiments) - kShown);
+  experiments.erase(experiments.begin(), experiments.begin() + earlier);
   const auto write = [&](report::Writer& writer) { write_experiment_table(experiments, summary.withdrawn, writer); };
-  return experiments.empty() ? "" : terminal_text(write);
+  const std::string before = earlier > 0 ? fmt::format("{} earlier experiments: in the report\n", earlier) : "";
+  return experiments.empty() ? "" : before + terminal_text(write);
 }
 
-std::string ideas_text(const CampaignSummary& summary) {
-  const auto write = [&](report::Writer& writer) { write_ideas(summary.iterations.back().unwritten, writer); };
-  return summary.iterations.empty() ? "" : terminal_text(write, Folds::closed);
-}
-
-constexpr std::size_t kNamedEach = 6;
-
-// "12 for target cuda: a, b, c and 9 more"
-std::string untried_text(const std::vector<UntriedGroup>& groups) {
-  std::string text = groups.empty() ? "" : "not tried\n";
-  for (const UntriedGroup& group : groups) {
-    const std::size_t named = std::min(group.variants.size(), kNamedEach);
-    const std::vector<std::string> names(group.variants.begin(),
-                                         group.variants.begin() + static_cast<std::ptrdiff_t>(named));
-    text +=
-        fmt::format("  {} {}: {}{}\n", group.variants.size(), group.why, join(names, ", "),
-                    named < group.variants.size() ? fmt::format(" and {} more", group.variants.size() - named) : "");
+// With the names where a line holds them: all are in the report, and what `apo research` prints.
+std::string rest_text(const CampaignSummary& summary) {
+  constexpr std::size_t kScreenColumns = 100;
+  const std::string indent(11, ' ');
+  std::vector<std::string> counts;
+  for (const UntriedGroup& group : summary.untried) {
+    counts.push_back(fmt::format("{} {}", group.variants.size(), group.why));
+    const std::string named = counts.back() + ": " + join(group.variants, ", ");
+    counts.back() = indent.size() + named.size() <= kScreenColumns ? named : counts.back();
   }
-  return text;
+  const std::size_t unwritten =
+      summary.iterations.empty()
+          ? 0
+          : static_cast<std::size_t>(std::ranges::count_if(summary.iterations.back().unwritten,
+                                                           [](const Idea& idea) { return idea.why_not.empty(); }));
+  return (counts.empty() ? "" : "not tried: " + join(counts, "\n" + indent) + "\n") +
+         (unwritten == 0 ? ""
+                         : fmt::format("unwritten: {} techniques that attack what holds the incumbent up: 'apo "
+                                       "research {}'\n",
+                                       unwritten, summary.policy.family));
 }
 
 // Each proposal is in one of the classes.
@@ -89,8 +94,7 @@ std::string summary_text(const CampaignSummary& summary) {
   }
   text += application_lines(summary);
   text += proposals_text(summary);
-  text += untried_text(summary.untried);
-  text += ideas_text(summary);
+  text += rest_text(summary);
   text += summary.stopped.empty() ? "" : "ended:     " + summary.stopped + "\n";
   return text + "incumbent: " + summary.incumbent.label() + "\nreport:    " + summary.report + "\n";
 }

@@ -1,4 +1,6 @@
 // harness/cli/look/profile.cpp - `apo profile`: shows where the time of a variant goes and its distance to the roofs.
+#include "harness/core/records/profile.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,7 +15,6 @@
 #include "harness/cli/terminal.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
-#include "harness/core/records/stalls.h"
 #include "harness/core/text.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/chosen_workload.h"

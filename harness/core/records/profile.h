@@ -1,10 +1,12 @@
-// harness/core/records/profile.h - the profile of one configuration: metrics, roofs, stalls by source line.
+// harness/core/records/profile.h - the profile of one configuration: metrics, roofs, stalls by source line, and what
+// they sum up to.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/core/json/fields.h"
@@ -111,5 +113,21 @@ struct Profile {
 };
 
 Metric blocks_per_sm_metric(std::int64_t blocks, BlockLimiter limiter);
+
+// Returns the states by share, the largest first, without "selected".
+std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile);
+
+// Samples of one source line and the most frequent state among them.
+struct HotLine {
+  std::string file;
+  int line = 0;
+  std::string text;
+  std::int64_t samples = 0;
+  double share = 0;  // of all samples
+  std::string stall;
+  double stall_share = 0;  // of this line's samples
+  std::string inlined;     // StallSample::inlined of most of them
+};
+std::vector<HotLine> hot_lines(const Profile& profile, std::size_t most);
 
 }  // namespace apo

@@ -11,4 +11,5 @@
 #include "harness/core/records/profile.h"
 #include "harness/core/records/research.h"
 #include "harness/core/records/round_environment.h"
+#include "harness/core/records/scanned.h"
 #include "harness/core/records/variant.h"

@@ -45,7 +45,7 @@ struct TunedFlag {
 
 enum class PredictionSource : std::uint8_t {
   idea,          // an author, a technique's prior, or a chain through one of them
-  measurements,  // of the same configuration, by the experiments that `because` names
+  measurements,  // of the same configuration, by the experiments or the scan that `because` names
   nothing        // the effect is unknown: what the floor leaves, for the ranking alone
 };
 APO_WORDS(PredictionSource, prediction_source_from, idea, measurements, nothing)

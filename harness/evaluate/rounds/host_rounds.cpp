@@ -9,12 +9,6 @@
 #include "kernels/random.h"
 
 namespace apo {
-namespace {
-
-constexpr double kLongCallNs = 1e5;  // a shorter one shows no use of several CPUs beside waking them
-
-}  // namespace
-
 HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, const JudgePreset& preset,
                        const RoundCoins& coins, CachePolicy cache, const RoundOptions& options)
     : runtime_(runtime),

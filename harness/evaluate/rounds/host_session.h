@@ -36,6 +36,9 @@ int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePol
 // bytes of its tensors.
 int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes);
 
+// A shorter call shows no use of several CPUs beside waking them.
+inline constexpr double kLongCallNs = 1e5;
+
 // Whether the code of these windows, all of one arm, ran on several CPUs at once.
 bool uses_several_cpus(std::span<const WindowTimes> windows);
 

@@ -18,6 +18,7 @@
 #include "journal/facts/machines.h"
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/research/proposals.h"
+#include "journal/facts/research/scans.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -136,17 +137,16 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
   inputs.variants = registered_variants(subject);
   inputs.proposed = subject.proposed;
   inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
+  inputs.scanned = scanned_at(subject.journal, {.machine = machine.id,
+                                                .family = subject.family.name,
+                                                .workload = subject.workload.name,
+                                                .cache = subject.policy.cache_policy});
   inputs.lessons = lessons_of(subject.journal, {.family = subject.family.name,
                                                 .workload_class = inputs.workload_class,
                                                 .model = inputs.model,
                                                 .verdict = Verdict::reverted,
                                                 .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                                 .newest = kRemembered});
-  inputs.unsupported = [&family = subject.family, axes = subject.workload.axes,
-                        device = subject.workspace.device_symbols()](const Variant& variant, const Settings& settings) {
-    std::string why;
-    return supports(variant, family, axes, settings, &why, device) ? "" : why;
-  };
   describe_blocks(subject.family, machine, subject.workspace.device_symbols(), inputs);
   inputs.share = subject.application_share;
   inputs.minimum_detectable = subject.minimum_detectable;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "harness/core/interval.h"
-#include "harness/core/records/stalls.h"
+#include "harness/core/records/profile.h"
 #include "harness/core/text.h"
 
 namespace apo {

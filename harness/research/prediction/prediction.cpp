@@ -55,6 +55,24 @@ Prediction unknown_band(double bound) {
           .source = PredictionSource::nothing};
 }
 
+std::string because(const ScanTimes& times) {
+  return fmt::format("a scan: {} beside {}, {} pairs of calls", format_ns(times.time_ns), format_ns(times.incumbent_ns),
+                     times.pairs);
+}
+
+Forecast forecast_of(double effect, double sd, double bound, const std::string& because, PredictionSource source) {
+  const double low = effect - kPredictedReach * sd;
+  const double end = effect + kPredictedReach * sd;
+  const double high = low < std::log(bound) ? std::min(end, std::log(bound)) : end;
+  return {.effect = effect,
+          .sd = sd,
+          .band = {.low = std::exp(low),
+                   .high = std::exp(high),
+                   .relative_to = "incumbent",
+                   .because = because,
+                   .source = source}};
+}
+
 }  // namespace
 
 double Forecast::chance_above(double least) const {
@@ -62,9 +80,30 @@ double Forecast::chance_above(double least) const {
 }
 
 Predictor::Predictor(const ResearchInputs& inputs, const Evidence& evidence)
-    : known_(inputs, evidence), network_(known_.nodes(), known_.statements()) {}
+    : known_(inputs, evidence),
+      network_(known_.nodes(), known_.statements()),
+      scans_(inputs.scanned,
+             {normalised(inputs.incumbent, inputs.diagnosis.incumbent), inputs.diagnosis.incumbent.source_hash}) {}
 
 Forecast Predictor::predict(const Variant& variant, const Configuration& configuration, double bound) const {
+  const Forecast stated = by_statements(variant, configuration, bound);
+  const ScannedEffect* scan = scans_.find({normalised(configuration, variant), variant.source_hash});
+  if (stated.band.source == PredictionSource::measurements || scan == nullptr ||
+      scan->row.times.outcome != Outcome::valid) {
+    return stated;
+  }
+  return forecast_of(scan->effect,
+                     std::hypot(scan->sd, kScanDeviation + kScanDeviationOfEffect * std::abs(scan->effect)), bound,
+                     because(scan->row.times), PredictionSource::measurements);
+}
+
+bool Predictor::goes_by_scan(const Variant& variant, const Configuration& configuration) const {
+  const ScannedEffect* scan = scans_.find({normalised(configuration, variant), variant.source_hash});
+  return scan != nullptr && scan->row.times.outcome == Outcome::valid &&
+         by_statements(variant, configuration, kUnknownFloorBound).band.source != PredictionSource::measurements;
+}
+
+Forecast Predictor::by_statements(const Variant& variant, const Configuration& configuration, double bound) const {
   const auto nearest = known_.nearest(variant, normalised(configuration, variant).settings);
   if (!nearest) {
     return {.band = unknown_band(bound)};
@@ -77,16 +116,9 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
   if (!estimate.connected) {
     return {.band = unknown_band(bound)};
   }
-  Forecast forecast{.effect = estimate.effect, .sd = estimate.sd};
-  const double low = forecast.effect - kPredictedReach * forecast.sd,
-               end = forecast.effect + kPredictedReach * forecast.sd;
-  const double high = low < std::log(bound) ? std::min(end, std::log(bound)) : end;
-  forecast.band = {
-      .low = std::exp(low), .high = std::exp(high), .relative_to = "incumbent", .because = because(estimate)};
-  if (estimate.share[static_cast<std::size_t>(Basis::here)] >= 0.9) {
-    forecast.band.source = PredictionSource::measurements;
-  }
-  return forecast;
+  const bool is_judged = estimate.share[static_cast<std::size_t>(Basis::here)] >= 0.9;
+  return forecast_of(estimate.effect, estimate.sd, bound, because(estimate),
+                     is_judged ? PredictionSource::measurements : PredictionSource::idea);
 }
 
 }  // namespace apo

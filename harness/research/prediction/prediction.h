@@ -12,6 +12,7 @@
 
 #include "harness/research/prediction/effects.h"
 #include "harness/research/prediction/evidence.h"
+#include "harness/research/prediction/scans.h"
 
 namespace apo {
 
@@ -94,6 +95,11 @@ inline constexpr double kUnknownFloorBound = 4.0;
 // effects under experiments/ lie inside, where each journal weighs the same, since the effects of one depend on each
 // other, and one more journal is taken to have none inside (experiments/foresight).
 inline constexpr double kPredictedReach = 1.55;
+// The standard deviation of a scan's effect beside that of a judgement, in logs, beyond the spread of its own calls:
+// this, and a part of the effect, since the slower one of two that are far apart has few calls
+// (experiments/host-epyc/scan.md).
+inline constexpr double kScanDeviation = 0.05;
+inline constexpr double kScanDeviationOfEffect = 0.1;
 
 // The prediction for one configuration.
 struct Forecast {
@@ -112,12 +118,19 @@ class Predictor {
 
   // `bound` is the floor's, infinite if unknown. A band above it stays, because the floor may count on a slower unit
   // than the variant uses. The source of the band is `measurements` where nine tenths
-  // of its weight are judgements here, and `nothing` where no statement leads to the incumbent.
+  // of its weight are judgements here or it was scanned, and `nothing` where no statement leads to the incumbent.
+  // Judgements of this very configuration here outweigh a scan, and a scan all else.
   Forecast predict(const Variant& variant, const Configuration& configuration, double bound) const;
+  const Scans& scans() const { return scans_; }
+  // Whether its prediction is a scan, and no judgement.
+  bool goes_by_scan(const Variant& variant, const Configuration& configuration) const;
 
  private:
+  Forecast by_statements(const Variant& variant, const Configuration& configuration, double bound) const;
+
   KnownEffects known_;
   EffectNetwork network_;
+  Scans scans_;
   mutable std::map<std::size_t, Estimate> estimates_;  // over the incumbent, by node: many settings share one
 };
 

@@ -39,9 +39,11 @@ SearchSpace search_space_of(const Variant& variant, const std::vector<Settings>&
   return {std::move(counts), std::move(levels)};
 }
 
+}  // namespace
+
 // Each suggestion counts as the fastest one when the next is asked for, so that suggestions spread.
-std::vector<Settings> suggested(const Variant& variant, const std::vector<Settings>& legal,
-                                const std::vector<KnownSettings>& known, std::uint64_t seed) {
+std::vector<Settings> suggested_settings(const Variant& variant, const std::vector<Settings>& legal,
+                                         const std::vector<KnownSettings>& known, std::uint64_t seed) {
   const SearchSpace space = search_space_of(variant, legal);
   std::vector<Evaluated> history;
   for (const KnownSettings& one : known) {
@@ -67,15 +69,6 @@ std::vector<Settings> suggested(const Variant& variant, const std::vector<Settin
     }
   }
   return options;
-}
-
-}  // namespace
-
-std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
-                                    const std::vector<KnownSettings>& known, std::uint64_t seed) {
-  std::vector<Settings> legal = settings_space(variant);
-  std::erase_if(legal, [&](const Settings& settings) { return !is_legal(settings); });
-  return legal.size() <= kWholeSpace ? legal : suggested(variant, legal, known, seed);
 }
 
 SearchSpace::SearchSpace(Levels counts, std::vector<Levels> legal)

@@ -1,9 +1,8 @@
-// harness/research/search/space_options.h - the settings of a variant that are worth a prediction, as points of a grid.
+// harness/research/search/space_options.h - a variant's settings as points of a grid, and which to measure next.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -13,9 +12,7 @@
 
 namespace apo {
 
-// Spaces of up to so many legal settings are considered whole.
-inline constexpr std::size_t kWholeSpace = 512;
-// Of a larger one the model suggests so many.
+// The model suggests so many settings at a time.
 inline constexpr std::size_t kSuggestions = 8;
 
 // Settings whose effect is known. It is a log speed-up over a common reference.
@@ -24,11 +21,10 @@ struct KnownSettings {
   double effect = 0;
 };
 
-// Returns the whole space of the variant, in the order of its file; of a larger one the legal neighbours of the best
-// known settings and the points that the model suggests after `known`. Every tunable is stated. Deterministic in its
-// arguments. Empty where more combinations exist than settings_space() gives.
-std::vector<Settings> space_options(const Variant& variant, const std::function<bool(const Settings&)>& is_legal,
-                                    const std::vector<KnownSettings>& known, std::uint64_t seed);
+// Returns, of the settings in `legal`, the neighbours of the best known ones and those that the model suggests after
+// `known`. Every tunable is stated. Deterministic in its arguments.
+std::vector<Settings> suggested_settings(const Variant& variant, const std::vector<Settings>& legal,
+                                         const std::vector<KnownSettings>& known, std::uint64_t seed);
 
 // One level of each tunable, from 0: its values in order of their size.
 using Levels = std::vector<std::size_t>;

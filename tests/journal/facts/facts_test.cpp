@@ -13,6 +13,7 @@
 #include "journal/facts/research/briefs.h"
 #include "journal/facts/research/lessons.h"
 #include "journal/facts/research/proposals.h"
+#include "journal/facts/research/scans.h"
 #include "journal/facts/selftests.h"
 #include "journal/facts/unfinished.h"
 #include "journal/facts/variants.h"
@@ -75,6 +76,12 @@ std::int64_t fill(Journal& journal) {
   end_worker(journal, worker, WorkerEnd::dismissed, "");
   add_certification(journal, {.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   add_sentinel(journal, {.machine = "cpu-1"});
+  add_scanned(journal, {.place = {.machine = "cpu-1", .family = experiment.family, .workload = "w"},
+                        .configuration = experiment.candidate,
+                        .source_hash = experiment.candidate_source_hash,
+                        .incumbent = experiment.incumbent,
+                        .incumbent_source_hash = experiment.incumbent_source_hash,
+                        .times = {.outcome = Outcome::faulted}});
   const std::int64_t open = begin_replay(journal, experiment, experiment.id, ReplayRow::Kind::replay);
   mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = open}, "killed");
   finish_iteration(journal, iteration);
@@ -429,6 +436,50 @@ TEST(ProofOfWrong, HasTheCaseThatShowedItAndTheNewestOfTheFamily) {
   EXPECT_FALSE(load_experiment(reader, 1).gates.back().wrong_case);
   Journal writer = scratch.open();
   EXPECT_TRUE(wrong_cases(writer, "e88_backward", add_wrong(writer, "again")).size() == 1);
+}
+
+TEST(Scans, EachMeasurementIsARowOfItsPlaceAndReadersOfOldJournalsFindNone) {
+  Scratch scratch;
+  const ScanPlace place{.machine = "cpu-1", .family = "e88_backward", .workload = "w", .cache = CachePolicy::warm};
+  const std::string source = an_experiment(0, 0).candidate_source_hash;
+  {
+    Journal journal = scratch.open();
+    prepare(journal);
+    EXPECT_TRUE(scanned_at(journal, {.machine = "nobody"}).empty());
+    Scanned row{.place = place,
+                .configuration = {"e88_backward/a", {{"CHUNK", 8}}},
+                .source_hash = source,
+                .incumbent = {"e88_backward/b", {}},
+                .incumbent_source_hash = source,
+                .build_key = "key",
+                .resources = {{"registers", 32}},
+                .level = 1,
+                .times = {.pairs = 9, .time_ns = 10, .incumbent_ns = 20, .effect = 0.7, .sd = 0.01},
+                .seconds = 1.5};
+    row.id = add_scanned(journal, row);
+    add_scanned(journal, {.place = place,
+                          .configuration = row.configuration,
+                          .source_hash = source,
+                          .incumbent = row.incumbent,
+                          .incumbent_source_hash = source,
+                          .times = {.outcome = Outcome::faulted, .evidence = "SIGSEGV"}});
+    ScanPlace elsewhere = place;
+    elsewhere.workload = "another";
+    EXPECT_TRUE(scanned_at(journal, elsewhere).empty());
+    const std::vector<Scanned> rows = scanned_at(journal, place);
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].id, row.id);
+    EXPECT_EQ(rows[0].place.machine, "cpu-1");
+    EXPECT_EQ(rows[0].configuration, row.configuration);
+    EXPECT_EQ(rows[0].resources, row.resources);
+    EXPECT_EQ(std::tuple(rows[0].level, rows[0].times.pairs, rows[0].times.effect, rows[0].times.sd),
+              std::tuple(1, 9, 0.7, 0.01));
+    EXPECT_EQ(rows[1].times.outcome, Outcome::faulted);
+    EXPECT_TRUE(std::isnan(rows[1].times.effect));
+  }
+  ASSERT_EQ(attack(scratch.path, "DROP TABLE scanned"), "");  // as earlier journals of this version
+  Journal reader = Journal::open(scratch.path, Access::read_only);
+  EXPECT_TRUE(scanned_at(reader, place).empty());
 }
 
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {

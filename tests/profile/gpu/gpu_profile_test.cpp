@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "harness/core/records/stalls.h"
+#include "harness/core/records/profile.h"
 #include "harness/worker/cupti/metric_names.h"
 
 namespace apo {

@@ -221,6 +221,26 @@ TEST(Predictor, SettingsAreNearTheNearestThatWereMeasured) {
   EXPECT_GT(predicted.of("a", {{"K", 2}}).sd, predicted.of("a", {{"K", 4}}).sd);
 }
 
+TEST(Predictor, AScanOutweighsAPromiseAndAJudgementOutweighsAScan) {
+  ResearchInputs in = promising();
+  in.scanned = {fixtures::scan("a", "simple", 1.1), fixtures::scan("a", "simple", 1.2)};
+  EXPECT_NEAR(of_a(in).effect, std::log(1.2), 1e-9) << "the newest row";
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::measurements);
+  EXPECT_EQ(of_a(in).band.because, "a scan: 833.3 us beside 1 ms, 9 pairs of calls");
+  in.past = {result(4, "a", "simple", 0.8, Verdict::reverted)};
+  EXPECT_LT(of_a(in).effect, 0) << "what is fast in a scan alone is remembered";
+}
+
+TEST(Predictor, AScanBesideAnEarlierIncumbentCountsWhereTheIncumbentWasScannedBesideItToo) {
+  ResearchInputs in = promising();
+  in.scanned = {fixtures::scan("a", "earlier", 3)};
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::idea);
+  in.scanned.push_back(fixtures::scan("simple", "earlier", 2));
+  EXPECT_NEAR(of_a(in).effect, std::log(1.5), 1e-9);
+  in.scanned.front().source_hash = "another text";
+  EXPECT_EQ(of_a(in).band.source, PredictionSource::idea);
+}
+
 TEST(Predictor, ResultsThatWereNotTimedOrAreNotFiniteSayNothing) {
   PastResult untimed = result(1, "a", "simple", 0.5, Verdict::reverted);
   untimed.timed = false;

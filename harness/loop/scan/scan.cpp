@@ -1,0 +1,336 @@
+// harness/loop/scan/scan.cpp - chooses what to measure next, builds it on all cores, measures it, keeps it.
+#include "harness/loop/scan/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/scan/scan_process.h"
+#include "harness/research/search/space_options.h"
+#include "journal/facts/research/scans.h"
+#include "journal/facts/variants.h"
+#include "kernels/parallel.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+// Of each level, successive halving: the calls, and how many of the leaders it is for.
+struct Level {
+  ScanEffort effort;
+  std::size_t leaders;
+};
+constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
+                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 3}, 16},
+                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 5}, 4}};
+constexpr std::size_t kBatch = 32;          // built together, then measured
+constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
+constexpr double kMuch = 0.2;               // by this log faster than the reference: the next one
+constexpr double kFailed = 1;               // what the model takes a failed setting for: slower than all by this log
+
+struct Space {
+  const Variant* variant = nullptr;
+  std::vector<Settings> legal;  // all tunables stated
+};
+
+class Scan {
+ public:
+  explicit Scan(const ScanRequest& request)
+      : request_(request),
+        place_{.machine = request.workspace.machine().id,
+               .family = request.family.name,
+               .workload = request.workload.name,
+               .cache = request.cache},
+        incumbent_(subject(request.incumbent)) {
+    collect_spaces();
+    const TimedArm arm{incumbent_.configuration, build(incumbent_.configuration)};
+    if (arm.build.outcome != Outcome::valid) {
+      throw EnvironmentError("the incumbent " + arm.configuration.label() + " does not build here", arm.build.evidence);
+    }
+    read_rows(arm.build.key);
+    add_variant(request_.journal, request_.workspace.catalogue().get(incumbent_.configuration.variant));
+  }
+
+  ScanSummary run() {
+    if (all_.size() < 2) {
+      return {};  // nothing to rank
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
+      measure(batch, 0);
+      if (request_.budget_s > 0 && seconds_since(start) > request_.budget_s) {
+        break;
+      }
+    }
+    for (int level = 1; level < std::ssize(kLevels); ++level) {
+      const std::vector<Configuration> leading = leaders(level);
+      measure(leading, level);
+      level = leading.empty() ? level : 0;  // who leads may have changed
+    }
+    const Scans scans = known();
+    for (const ScannedEffect& one : scans.ranked()) {
+      if (all_.contains(one.row.configuration.label()) &&
+          subject(one.row.configuration).source_hash == one.row.source_hash) {
+        summary_.scanned.push_back(one);
+      }
+    }
+    summary_.left = all_.size() - summary_.scanned.size();
+    return std::move(summary_);
+  }
+
+ private:
+  Subject subject(const Configuration& configuration) const {
+    const Variant& variant = request_.workspace.catalogue().get(configuration.variant);
+    return {normalised(configuration, variant), variant.source_hash};
+  }
+  Scans known() const { return {rows_, incumbent_}; }
+  Build build(const Configuration& configuration) const {
+    return request_.runtime.build(configuration, request_.workload.axes, false);
+  }
+
+  void collect_spaces() {
+    for (const Variant* variant : request_.workspace.catalogue().of_family(request_.family.name)) {
+      if (variant->target != request_.workspace.target()) {
+        continue;
+      }
+      Space space{.variant = variant, .legal = settings_space(*variant)};
+      if (space.legal.empty()) {
+        space.legal.emplace_back(default_settings(*variant));
+      }
+      std::erase_if(space.legal, [&](const Settings& settings) {
+        return !request_.runtime
+                    .unsupported({variant->id(), stated_settings(*variant, settings)}, request_.workload.axes)
+                    .empty();
+      });
+      for (const Settings& settings : space.legal) {
+        all_.insert(normalised({variant->id(), settings}, *variant).label());
+      }
+      if (!space.legal.empty()) {
+        spaces_.push_back(std::move(space));
+      }
+    }
+  }
+
+  // Rows of before the incumbent's build changed, without a change of its text, are of another compiler or of other
+  // flags: they are measured anew.
+  void read_rows(const std::string& key) {
+    rows_ = scanned_at(request_.journal, place_);
+    const auto is_stale = [&](const Scanned& row) {
+      return row.configuration == incumbent_.configuration && row.source_hash == incumbent_.source_hash &&
+             row.build_key != key;
+    };
+    const auto newest = std::ranges::find_if(rows_.rbegin(), rows_.rend(), is_stale);
+    rows_.erase(rows_.begin(), newest.base());
+  }
+
+  // Beside what is much slower or faster a ratio has the noise of the slower calls: candidates are measured beside the
+  // fastest one that is known.
+  void choose_reference() {
+    const Scans scans = known();
+    for (const ScannedEffect& one : scans.ranked()) {
+      const Configuration& fastest = one.row.configuration;
+      if (!all_.contains(fastest.label()) || subject(fastest).source_hash != one.row.source_hash) {
+        continue;
+      }
+      const ScannedEffect* now = scans.find(reference_);
+      if (now != nullptr && one.effect - 2 * one.sd > now->effect + kMuch) {
+        reference_ = subject(fastest);
+        add_variant(request_.journal, request_.workspace.catalogue().get(fastest.variant));
+        process_.reset();
+      }
+      return;
+    }
+  }
+
+  // Those that were not measured: the incumbent itself, what each variant is by default, what was proposed; then of the
+  // fastest variants the settings that the model suggests.
+  std::vector<Configuration> next_batch() {
+    const Scans scans = known();
+    std::vector<Configuration> batch;
+    const auto add = [&](const Configuration& configuration) {
+      const Subject one = subject(configuration);
+      if (batch.size() < kBatch && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
+          std::ranges::find(batch, one.configuration) == batch.end()) {
+        batch.push_back(one.configuration);
+      }
+    };
+    add(incumbent_.configuration);
+    for (const Space& space : spaces_) {
+      add({space.variant->id(), space.legal.front()});
+    }
+    std::ranges::for_each(request_.proposed, add);
+    std::size_t searched = 0;
+    for (const Space* space : batch.empty() ? fastest_first(scans) : std::vector<const Space*>()) {
+      const std::size_t before = batch.size();
+      for (const Settings& settings : suggestions(*space, scans)) {
+        add({space->variant->id(), settings});
+      }
+      searched += batch.size() > before ? 1U : 0U;
+      if (searched == kSearchedAtOnce) {
+        break;
+      }
+    }
+    return batch;
+  }
+
+  std::vector<const Space*> fastest_first(const Scans& scans) const {
+    std::map<std::string, std::size_t> ranks;  // by variant
+    for (const ScannedEffect& one : scans.ranked()) {
+      ranks.try_emplace(one.row.configuration.variant, ranks.size());
+    }
+    std::vector<const Space*> sorted;
+    for (const Space& space : spaces_) {
+      sorted.push_back(&space);
+    }
+    std::ranges::stable_sort(sorted, {}, [&](const Space* space) {
+      const auto found = ranks.find(space->variant->id());
+      return found == ranks.end() ? ranks.size() : found->second;
+    });
+    return sorted;
+  }
+
+  std::vector<Settings> suggestions(const Space& space, const Scans& scans) const {
+    std::vector<KnownSettings> known;
+    std::vector<Settings> failed;
+    double slowest = 0;
+    for (const Settings& settings : space.legal) {
+      const ScannedEffect* scan = scans.find(subject({space.variant->id(), settings}));
+      if (scan != nullptr && std::isnan(scan->effect)) {
+        failed.push_back(settings);
+      } else if (scan != nullptr) {
+        known.push_back({.settings = settings, .effect = scan->effect});
+        slowest = std::min(slowest, scan->effect);
+      }
+    }
+    for (const Settings& settings : failed) {
+      known.push_back({.settings = settings, .effect = slowest - kFailed});
+    }
+    return known.size() == space.legal.size()
+               ? std::vector<Settings>()
+               : suggested_settings(*space.variant, space.legal, known, derive_seed(request_.seed, "space"));
+  }
+
+  // The fastest ones, of which some had fewer calls.
+  std::vector<Configuration> leaders(int level) const {
+    std::vector<Configuration> chosen;
+    std::size_t rank = 0;
+    for (const ScannedEffect& one : known().ranked()) {
+      const bool leads = !std::isnan(one.effect) && rank++ < kLevels.at(static_cast<std::size_t>(level)).leaders;
+      if (leads && one.row.level < level && all_.contains(one.row.configuration.label())) {
+        chosen.push_back(one.row.configuration);
+      }
+    }
+    return chosen;
+  }
+
+  // A build that this machine fails ends the scan, behind the others.
+  std::vector<Build> built(const std::vector<Configuration>& batch) {
+    std::vector<Build> builds(batch.size());
+    std::vector<std::exception_ptr> errors(batch.size());
+    for_each_index(batch.size(), request_.runtime.threads, [&](std::size_t i) {
+      try {
+        builds[i] = build(batch[i]);
+      } catch (const UserError& error) {
+        builds[i] = {.outcome = Outcome::refused, .evidence = error.what()};
+      } catch (const std::exception&) {
+        errors[i] = std::current_exception();
+      }
+    });
+    for (const std::exception_ptr& error : errors) {
+      if (error) {
+        std::rethrow_exception(error);
+      }
+    }
+    return builds;
+  }
+
+  void measure(std::vector<Configuration> batch, int level) {
+    if (batch.empty()) {
+      return;
+    }
+    choose_reference();
+    Random random(derive_seed(request_.seed, "order of a scan", rows_.size()));
+    shuffle(batch, random);
+    for (const Configuration& one : batch) {  // with what its author promised, before anything is known
+      add_variant(request_.journal, request_.workspace.catalogue().get(one.variant));
+    }
+    request_.observer.progress({.what = fmt::format("scan: build {}", batch.size())});
+    auto start = std::chrono::steady_clock::now();
+    const std::vector<Build> builds = built(batch);
+    summary_.build_s += seconds_since(start);
+    const DeviceTurns::Turn turn =
+        request_.runtime.take_turn([&](const std::string& line) { request_.observer.say(line); });
+    start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      request_.observer.progress({.what = "scan " + batch[i].label(),
+                                  .done = static_cast<int>(rows_.size()),
+                                  .expected = static_cast<int>(std::max(all_.size(), rows_.size()))});
+      keep({batch[i], builds[i]}, level);
+      if (rows_.back().times.effect > kMuch) {
+        choose_reference();
+      }
+    }
+    summary_.timing_s += seconds_since(start);
+  }
+
+  void keep(const TimedArm& arm, int level) {
+    const auto start = std::chrono::steady_clock::now();
+    const Build& build = arm.build;
+    Scanned row{.place = place_,
+                .configuration = arm.configuration,
+                .source_hash = subject(arm.configuration).source_hash,
+                .incumbent = reference_.configuration,
+                .incumbent_source_hash = reference_.source_hash,
+                .build_key = build.key,
+                .resources = build.resources,
+                .level = level};
+    if (build.outcome == Outcome::valid) {
+      row.times = process().measure(arm, kLevels.at(static_cast<std::size_t>(level)).effort);
+    } else {
+      row.times = {.outcome = build.outcome, .evidence = build.evidence};
+    }
+    row.seconds = seconds_since(start) + (build.from_cache ? 0 : build.seconds);
+    row.id = add_scanned(request_.journal, row);
+    rows_.push_back(std::move(row));
+    ++summary_.measured;
+  }
+
+  // Where all is known none is started.
+  ScanProcess& process() {
+    if (!process_) {
+      process_.emplace(request_.runtime, request_.workload, request_.cache,
+                       TimedArm{reference_.configuration, build(reference_.configuration)},
+                       derive_seed(request_.seed, "scan"));
+    }
+    return *process_;
+  }
+
+  const ScanRequest& request_;
+  ScanPlace place_;
+  Subject incumbent_;
+  Subject reference_ = incumbent_;  // what candidates are measured beside
+  std::vector<Space> spaces_;
+  std::set<std::string> all_;  // labels
+  std::vector<Scanned> rows_;  // of the journal
+  std::optional<ScanProcess> process_;
+  ScanSummary summary_;
+};
+
+}  // namespace
+
+ScanSummary scan(const ScanRequest& request) {
+  return Scan(request).run();
+}
+
+}  // namespace apo

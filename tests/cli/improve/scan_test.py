@@ -1,0 +1,63 @@
+# tests/cli/improve/scan_test.py - `apo scan` measures what is not known, whatever ends it; `apo run` judges by it.
+import os
+import signal
+import sqlite3
+import subprocess
+
+from apo_test import PROGRAM, CommandTest, main, slow_variant, variant, wait_until
+
+SCAN = ("scan", "copy", "--workload", "n4k", "--target", "host", "--cache", "warm")
+
+
+class Scan(CommandTest):
+    def rows(self):
+        """(label, level, outcome) of each, the oldest first; none while there is no table."""
+        try:
+            database = sqlite3.connect(f"file:{self.place.path('.apo', 'journal.db')}?mode=ro", uri=True)
+            try:
+                return database.execute("SELECT label, level, outcome FROM scanned s JOIN configuration c ON"
+                                        " c.id = s.configuration ORDER BY s.id").fetchall()
+            finally:
+                database.close()
+        except sqlite3.Error:
+            return []
+
+    def test_it_ranks_leaves_out_what_fails_and_does_nothing_twice(self):
+        loop = "  for (int64_t i = 0;"
+        self.place.write("crashes.cpp", variant("crashes", loop, "  __builtin_trap();\n" + loop))
+        self.place.write("slow.cpp", slow_variant("slow"))
+        for name in ("crashes", "slow"):
+            self.apo("register", name + ".cpp", "--no-verify")
+        document = self.json(*SCAN)
+        labels = [one["configuration"]["label"] for one in document["scanned"]]
+        rows = self.rows()
+        self.assertEqual(document["left"], 0)
+        self.assertEqual([label for label, _, outcome in rows if outcome != "valid"], ["copy/crashes"])
+        self.assertIn("SIGILL", document["scanned"][-1]["evidence"])
+        self.assertLess(labels.index("copy/simple"), labels.index("copy/slow"), "nine times the work")
+        self.assertEqual(len(labels), len({label for label, _, _ in rows}))
+        self.assertEqual(document["measured"], len(rows))
+        self.assertEqual(len({(label, level) for label, level, _ in rows}), len(rows))
+        ran = self.apo(*SCAN)
+        self.assertEqual(self.rows(), rows, "all of it is known")
+        self.said(ran.out, "0 measured now")
+        self.assertLessEqual(len([line for line in ran.out.splitlines() if " +-" in line]), 10)
+        self.said(self.apo("query", "--sql", "SELECT count(*) FROM scanned").out, str(len(rows)))
+
+    def test_what_was_measured_before_a_kill_stays_and_is_not_measured_again(self):
+        child = subprocess.Popen([PROGRAM, *SCAN], cwd=self.place.folder, env=self.place.environment(),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        wait_until(lambda: len(self.rows()) >= 2 or child.poll() is not None)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        before = self.rows()
+        self.assertGreaterEqual(len(before), 2)
+        self.apo(*SCAN)
+        rows = self.rows()
+        self.assertEqual(rows[:len(before)], before)
+        self.assertEqual(len({(label, level) for label, level, _ in rows}), len(rows))
+
+
+main()
