@@ -264,21 +264,23 @@ void add_errors(const CommandReference& self, const TensorMap& outputs, const Te
 }
 
 // Few runs make the noise of an element, which by chance may all be near the expected value. So it is at least the root
-// mean square of the elements that have any and whose values have the same power of two. Values below their own root
-// mean square may be what is left of larger ones, and are taken for as large.
+// mean square of the elements that have any and whose values have the same power of two. What is smaller than the
+// values of its tensor usually are may be the rest of a sum of terms like these, by up to kCancelled bits.
 void pool_noise(std::vector<double>& noise, const std::vector<double>& reference) {
+  constexpr int kCancelled = 6;
   struct Pool {
     double squares = 0;
     double count = 0;
   };
-  double typical = 0;
+  double mean_square = 0;
   for (const double value : reference) {
-    typical += std::isfinite(value) ? value * value / static_cast<double>(reference.size()) : 0;
+    mean_square += std::isfinite(value) ? value * value / static_cast<double>(reference.size()) : 0;
   }
-  typical = std::sqrt(typical);
+  const int usual = std::ilogb(std::sqrt(mean_square));
   std::map<int, Pool> pools;
   const auto pool_of = [&](std::size_t i) -> Pool& {
-    return pools[std::ilogb(std::max(typical, std::fabs(reference[i])))];
+    const int power = std::ilogb(reference[i]);
+    return pools[std::max(power, std::min(usual, power + kCancelled))];
   };
   const auto is_noisy = [&](std::size_t i) { return noise[i] > 0 && std::isfinite(noise[i]); };
   for (std::size_t i = 0; i < noise.size(); ++i) {

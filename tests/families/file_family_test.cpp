@@ -326,6 +326,22 @@ TEST(CommandReference, NumPyIsAReference) {
   EXPECT_LT(*std::ranges::max_element(noise.at("y")), 1e-6);
 }
 
+TEST(CommandReference, TheNoiseOfAnElementIsThatOfElementsOfItsSize) {
+  const TemporaryFolder folder;
+  const FamilyFile file = by_python(folder,
+                                    "import sys, json, numpy as np\ny = np.load(sys.argv[1] + '/x.npy').astype('f8')\n"
+                                    "y.flat[:] = 3\ny.flat[500:] = 1000\n"
+                                    "if json.load(open(sys.argv[1] + '/axes.json'))['precision'] == 'float32':\n"
+                                    "  y *= 1 + 1e-7\n  y.flat[0] = 3 + 1e-15\n  y.flat[1] = 3\n"
+                                    "np.save(sys.argv[1] + '/y.npy', y)\n");
+  const Family family = family_of(file, test_oracle());
+  const std::vector<double> noise = expect(family, make_inputs(family, kAxes, 1, "typical", 1), {}, 1).noise.at("y");
+  EXPECT_NEAR(noise[0], 3e-7, 1e-8) << "by chance there was none";
+  EXPECT_EQ(noise[1], 0) << "it is exact";
+  EXPECT_NEAR(noise[2], 3e-7, 1e-8);
+  EXPECT_NEAR(noise[600], 1e-4, 1e-6);
+}
+
 TEST(CommandReference, ItsFaultsAreOneErrorEach) {
   const std::string numpy = "import sys, numpy as np\n";
   const std::pair<std::string, const char*> faults[] = {
