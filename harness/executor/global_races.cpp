@@ -56,10 +56,9 @@ GlobalRace GlobalShadow::Note::race(const GlobalVisit& visit, bool other_read, s
           .others_code = code};
 }
 
-template <class Entry>
-GlobalShadow::Places<Entry>::~Places() {
-  if (Entry* entries = get(); entries != nullptr) {
-    munmap(entries, bytes_);
+void GlobalShadow::unmap(void* entries, std::size_t bytes) {
+  if (entries != nullptr) {
+    munmap(entries, bytes);
   }
 }
 

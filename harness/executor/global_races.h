@@ -74,6 +74,7 @@ class GlobalShadow {
     std::atomic<std::uint64_t> last, other;
     std::atomic<std::uint32_t> last_code, other_code;
   };
+  static void unmap(void* entries, std::size_t bytes);
   // One of these for each place; zeros until it is noted. Memory is taken where it is touched: most outputs are only
   // written, and most memory is never operated on.
   template <class Entry>
@@ -82,7 +83,7 @@ class GlobalShadow {
     Places() = default;
     Places(const Places&) = delete;
     Places& operator=(const Places&) = delete;
-    ~Places();
+    ~Places() { unmap(get(), bytes_); }
     Entry* get() const { return entries_.load(std::memory_order_acquire); }
     Entry* make(std::size_t count);
 

@@ -22,8 +22,8 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // of memory of the call's own
-constexpr std::size_t kMapBytes = 128;                      // of a CUtensorMap
+constexpr std::int64_t kMostOwnBytes = std::int64_t{4} << 30;  // of memory of the call's own
+constexpr std::size_t kMapBytes = 128;                         // of a CUtensorMap
 constexpr std::size_t kMapAlignment = 64;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr const char* kOldDriver = "recording needs a driver of CUDA 12.4";
@@ -192,9 +192,9 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
       refuse("it works on memory between the tensors of the call");
     }
     self.own_bytes += static_cast<std::int64_t>(bytes);
-    if (self.own_bytes > kMostBytes) {
-      refuse(
-          fmt::format("it works on more than {} of memory of its own", format_bytes(static_cast<double>(kMostBytes))));
+    if (self.own_bytes > kMostOwnBytes) {
+      refuse(fmt::format("it works on more than {} of memory of its own",
+                         format_bytes(static_cast<double>(kMostOwnBytes))));
     }
     std::string contents = read_memory(self, start, static_cast<std::int64_t>(bytes));
     refuse_addresses(self, contents, start, "the memory that it works on");

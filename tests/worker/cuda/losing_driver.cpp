@@ -180,6 +180,7 @@ APO_DRIVER_FUNCTION(cuDeviceTotalMem_v2, device_memory, (std::size_t * bytes, De
                     put(bytes, std::size_t{1} << 32), bytes, device)
 APO_DRIVER_FUNCTION(cuDevicePrimaryCtxRetain, retain_context, (Context * context, Device device),
                     put(context, Context{nullptr}), context, device)
+APO_DRIVER_FUNCTION(cuCtxGetDevice, current_device, (Device * device), put(device, 0), device)
 APO_DRIVER_FUNCTION(cuCtxSetCurrent, set_context, (Context context), kSuccess, context)
 APO_DRIVER_FUNCTION(cuCtxSetLimit, set_limit, (int limit, std::size_t value), kSuccess, limit, value)
 APO_DRIVER_FUNCTION(cuCtxSynchronize, synchronize_context, (), kSuccess)
