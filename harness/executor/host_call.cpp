@@ -34,7 +34,7 @@ HostCall::~HostCall() {
 }
 
 HostCall*& HostCall::current() {
-  static thread_local HostCall* call = nullptr;
+  static HostCall* call = nullptr;
   return call;
 }
 
@@ -47,6 +47,7 @@ int HostCall::launch(const apo_cpu::HostLaunch& asked) {
   if (!is_possible(asked)) {
     return kInvalidConfiguration;
   }
+  const std::lock_guard lock(launching_);
   auto finding = launch_(asked);
   if (finding) {
     stop(std::move(*finding));

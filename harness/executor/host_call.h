@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 
 #include "harness/executor/device/interface.h"
@@ -10,7 +11,7 @@
 
 namespace apo::executor {
 
-// The call that this thread is in.
+// The call that this process is in. Its host code may launch from threads of its own.
 class HostCall {
  public:
   struct Stopped {};  // thrown through the host code by what it called, after a finding
@@ -32,6 +33,7 @@ class HostCall {
 
  private:
   GlobalMemory& memory_;
+  std::mutex launching_;
   Launch launch_;
   std::optional<Finding> found_;
 };
