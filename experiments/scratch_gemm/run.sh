@@ -15,7 +15,7 @@ compile() {
     *noalloc) sed='s|of\[piece\] = load_words(from + 32 \* piece, 32 \* piece < terms);|of[piece] = uint4{}; if (32 * piece < terms) asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(of[piece].x), "=r"(of[piece].y), "=r"(of[piece].z), "=r"(of[piece].w) : "l"(from + 32 * piece));|' ;;
   esac
   mkdir -p "$out/cubin/$name"
-  for file in "$variants"/matmul_bf16/*.cu* host_maps.cu host_staged.cu staged.cuh lines.cu lines.cuh; do sed "$sed" "$file" >"$out/cubin/$name/$(basename "$file")"; done
+  for file in "$variants"/matmul_bf16/*.cu* host_maps.cu host_staged.cu staged.cuh lines.cu lines.cuh wgmma_product.cuh; do sed "$sed" "$file" >"$out/cubin/$name/$(basename "$file")"; done
   if [ "$kind" = wgmma ]; then
     define="-gencode=arch=compute_90a,code=sm_90a -DSTAGES_=$3 -DDOWN_=$4 -DAHEAD_=$5 -DGROUP_=$6 -DHAS_MAPS" source=cuda_wgmma.cu
     [ "$7" = 0 ] || source=host_maps.cu
