@@ -51,7 +51,7 @@ smi=$!
 timeout 40 "$out/bench" "$out/list.txt" "$out/times.txt" time
 kill "$smi"
 date +%T
-for name in w4_2_a2_lines r32_w8_t128_n2; do
+for name in w4_2_a2_lines r32_w16_t64_n2; do
   grep -E "error|C75|spill|Used" "$out/cubin/$name.log"
   cuobjdump -sass "$out/cubin/$name.cubin" >"$out/$name.sass" 2>&1
   echo "$name: HGMMA $(grep -c HGMMA "$out/$name.sass"), HMMA $(grep -c HMMA "$out/$name.sass"), LDL/STL $(grep -cE 'LDL|STL' "$out/$name.sass"), MEMBAR $(grep -c MEMBAR "$out/$name.sass"), LDG.E.128 $(grep -cE 'LDG.E.*128' "$out/$name.sass")"
