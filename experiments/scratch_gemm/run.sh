@@ -15,7 +15,7 @@ compile() {
     *noalloc) sed='s|of\[piece\] = load_words(from + 32 \* piece, 32 \* piece < terms);|of[piece] = uint4{}; if (32 * piece < terms) asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(of[piece].x), "=r"(of[piece].y), "=r"(of[piece].z), "=r"(of[piece].w) : "l"(from + 32 * piece));|' ;;
   esac
   mkdir -p "$out/cubin/$name"
-  for file in "$variants"/matmul_bf16/*.cu* host_maps.cu host_staged.cu staged.cuh lines.cu lines.cuh; do sed "$sed" "$file" >"$out/cubin/$name/$(basename "$file")"; done
+  for file in "$variants"/matmul_bf16/*.cu* host_maps.cu host_staged.cu staged.cuh lines.cu lines.cuh wgmma_product.cuh; do sed "$sed" "$file" >"$out/cubin/$name/$(basename "$file")"; done
   if [ "$kind" = wgmma ]; then
     define="-gencode=arch=compute_90a,code=sm_90a -DSTAGES_=$3 -DDOWN_=$4 -DAHEAD_=$5 -DGROUP_=$6 -DHAS_MAPS" source=cuda_wgmma.cu
     [ "$7" = 0 ] || source=host_maps.cu
@@ -51,7 +51,7 @@ smi=$!
 timeout 40 "$out/bench" "$out/list.txt" "$out/times.txt" time
 kill "$smi"
 date +%T
-for name in w4_2_a2_lines r32_w8_t128_n2; do
+for name in w4_2_a2_lines r32_w16_t64_n2; do
   grep -E "error|C75|spill|Used" "$out/cubin/$name.log"
   cuobjdump -sass "$out/cubin/$name.cubin" >"$out/$name.sass" 2>&1
   echo "$name: HGMMA $(grep -c HGMMA "$out/$name.sass"), HMMA $(grep -c HMMA "$out/$name.sass"), LDL/STL $(grep -cE 'LDL|STL' "$out/$name.sass"), MEMBAR $(grep -c MEMBAR "$out/$name.sass"), LDG.E.128 $(grep -cE 'LDG.E.*128' "$out/$name.sass")"

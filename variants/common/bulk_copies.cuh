@@ -24,8 +24,8 @@ inline __device__ void arrive_expecting(Barrier& barrier, unsigned bytes) {
                : "memory");
 }
 
-// At the barrier that lies in that block of the cluster where `barrier` lies in this one. Publishes no ordinary stores to
-// that block: a release for the cluster would wait for all of memory.
+// At the barrier that lies in that block of the cluster where `barrier` lies in this one. Publishes no ordinary stores
+// to that block: a release for the cluster would wait for all of memory.
 inline __device__ void arrive_at(Barrier& barrier, unsigned block) {
   asm volatile(
       "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "

@@ -6,8 +6,8 @@
 // apo:idea       Up to 16 rows of a: b streams by once, its terms split among the warps of a block, through registers alone.
 // apo:predict    5x..40x over parent: b is read once, 64 to 128 kB of it in flight on every multiprocessor.
 // apo:tune       ROWS 32,16
-// apo:tune       WARPS 8,16
-// apo:tune       TERMS 128,64
+// apo:tune       WARPS 16,8
+// apo:tune       TERMS 64,128
 // apo:tune       ROUNDS 2,1
 // apo:requires   M <= 16 && K % 8 == 0
 // apo:requires   WARPS * TERMS <= 1024
@@ -63,11 +63,9 @@ extern "C" __global__ __launch_bounds__(32 * WARPS, 1) void multiply(const matmu
   Strip b[ROUNDS][kSteps][2], rows[ROUNDS][2];
   // 16 rows of a matrix of `count` rows; the results of rows beyond them are not stored.
   const auto load = [&](Strip(&to)[2], const bf16* matrix, long long row, long long count, long long k) {
-    long long pitch = a.K;
-    asm volatile("" : "+l"(pitch));  // so that no address is computed before it is used: registers are short
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      to[half].load(matrix + min(row + 8 * half + g, count - 1) * pitch + k, pitch - k);
+      to[half].load(matrix + min(row + 8 * half + g, count - 1) * a.K + k, a.K - k);
     }
   };
   constexpr long long kRound = kTerms * kWarps;
