@@ -390,7 +390,7 @@ def main():
     timer = Timer(options.calls)
     timer.gb_per_s = gb_per_s = timer.copy_gb_per_s()
     tflops = timer.product_tflops()
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split()[0]
     device = f"{torch.cuda.get_device_name()}, driver {driver}, PyTorch {torch.__version__}"
     rates = f"a copy moves {gb_per_s:.0f} GB/s, a product of 8192 x 8192 bf16 matrices runs at {tflops:.0f} TFLOP/s"
     print(f"{device}: {rates}; Inductor's mix_order_reduction is {mix_order_default()} by default.\n")
