@@ -324,7 +324,8 @@ def cases(ops, gb_per_s, tflops):
 
 def near(outputs, expected):
     """In a norm; SDPA has one gradient more."""
-    return all((x.reshape(y.shape).float() - y.float()).norm() <= 0.02 * y.float().norm() for x, y in zip(outputs, expected))
+    pairs = [(x.reshape(y.shape).float(), y.float()) for x, y in zip(outputs, expected)]
+    return all((x - y).norm() <= 0.02 * y.norm() for x, y in pairs)
 
 
 def time_case(name, floor, ways, timer):
@@ -371,7 +372,8 @@ def table(rows):
             ratio = "{:.3f}x [{:.3f}x, {:.3f}x]".format(*median_and_interval(it / ours for it, ours in pairs))
         wrong = "" if row["right"] else " WRONG"
         share = f"{row['floor_ms'] / row['median_ms']:.0%}"
-        lines.append(f"| {row['case']} | {row['implementation']}{wrong} | {row['median_ms']:.4f} | {share} | {ratio} | {row['host_us']:.0f} |")
+        way = f"{row['implementation']}{wrong} | {row['median_ms']:.4f}"
+        lines.append(f"| {row['case']} | {way} | {share} | {ratio} | {row['host_us']:.0f} |")
     return "\n".join(lines)
 
 
@@ -386,11 +388,12 @@ def main():
         sys.exit("peers.py: PyTorch sees no CUDA GPU")
     torch.manual_seed(1)
     torch._dynamo.config.recompile_limit = 64  # one function, many shapes
-    ops = {family: op for folder in options.op for family in (*FAMILY_OF.values(), "lse_backward", *ROWS) if (op := load_op(folder, family))}
+    families = (*FAMILY_OF.values(), "lse_backward", *ROWS)
+    ops = {family: op for folder in options.op for family in families if (op := load_op(folder, family))}
     timer = Timer(options.calls)
     timer.gb_per_s = gb_per_s = timer.copy_gb_per_s()
     tflops = timer.product_tflops()
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split()[0]
     device = f"{torch.cuda.get_device_name()}, driver {driver}, PyTorch {torch.__version__}"
     rates = f"a copy moves {gb_per_s:.0f} GB/s, a product of 8192 x 8192 bf16 matrices runs at {tflops:.0f} TFLOP/s"
     print(f"{device}: {rates}; Inductor's mix_order_reduction is {mix_order_default()} by default.\n")

@@ -37,7 +37,7 @@ table() {
   {
     export_op row_softmax/cuda_registers "$long"
     export_op rms_norm/cuda_registers 'rms_norm/cuda_registers[THREADS=512,VECTORS=2,ROWS=2,BLOCKS_PER_SM=1]'
-    export_op layer_norm/cuda_registers 'layer_norm/cuda_registers[THREADS=64,VECTORS=8,ROWS=1]'
+    export_op layer_norm/cuda_registers 'layer_norm/cuda_registers[THREADS=128,VECTORS=4,ROWS=1]'
     export_op layer_norm_backward/cuda_bulk_rows 'layer_norm_backward/cuda_bulk_rows[THREADS=512,GROUPS=2]'
     export_op cross_entropy/cuda_row_in_shared
   } >"$out/export.txt" 2>&1

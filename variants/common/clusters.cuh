@@ -15,22 +15,18 @@ struct Cluster {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
 
-  // What stands where `own` stands in this block, in another block of the cluster.
-  __device__ float of(const float* own, unsigned block) const {
-    float there;
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %1, %2; ld.shared::cluster.f32 %0, [there]; }"
-                 : "=f"(there)
-                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(own))), "r"(block)
-                 : "memory");
-    return there;
-  }
-
-  // The sum of that over the cluster.
+  // The sum over the cluster of what stands where `own` stands in this block.
   __device__ float sum(const float* own) const {
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(own));
     float total = 0;
 #pragma unroll
     for (unsigned block = 0; block < kSize; ++block) {
-      total += of(own, block);
+      float part;
+      asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %1, %2; ld.shared::cluster.f32 %0, [there]; }"
+                   : "=f"(part)
+                   : "r"(address), "r"(block)
+                   : "memory");
+      total += part;
     }
     return total;
   }

@@ -4,6 +4,16 @@
 
 namespace {
 
+inline __device__ float sum_of_eight(const Eight& a) {
+  const float* x = a.x;
+  return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+}
+
+inline __device__ float largest_of_eight(const Eight& a) {
+  const float* x = a.x;
+  return fmaxf(fmaxf(fmaxf(x[0], x[1]), fmaxf(x[2], x[3])), fmaxf(fmaxf(x[4], x[5]), fmaxf(x[6], x[7])));
+}
+
 // Adds each of `x` up over kThreads threads, which `meet` waits for; in every thread. `room` is shared memory that
 // nothing else uses meanwhile.
 template <int kThreads, int kCount, class Meet>

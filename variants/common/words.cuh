@@ -142,16 +142,6 @@ inline __device__ float dot_of_eight(const Eight& a, const Eight& b) {
   return sum;
 }
 
-inline __device__ float sum_of_eight(const Eight& a) {
-  const float* x = a.x;
-  return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
-}
-
-inline __device__ float largest_of_eight(const Eight& a) {
-  const float* x = a.x;
-  return fmaxf(fmaxf(fmaxf(x[0], x[1]), fmaxf(x[2], x[3])), fmaxf(fmaxf(x[4], x[5]), fmaxf(x[6], x[7])));
-}
-
 inline __device__ void scale(Eight& values, float factor) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {

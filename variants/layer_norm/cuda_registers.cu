@@ -5,22 +5,21 @@
 // apo:parent     layer_norm/cuda_simple
 // apo:idea       Registers of a block hold rows, 16 bytes a load: memory is read once, and rows share weights, biases and barriers.
 // apo:predict    20x..100x over parent: a thread that walks a row uses 2 of the 32 bytes of every sector it reads, three times.
-// apo:requires   cols % 8 == 0 && cols <= 8*THREADS*VECTORS && THREADS*VECTORS*ROWS <= 8192 && THREADS*BLOCKS_PER_SM <= 2048
+// apo:requires   cols % 8 == 0 && cols <= 8*THREADS*VECTORS && THREADS*VECTORS*ROWS <= 8192
 // apo:tune       THREADS 128,32,64,256,512,1024
 // apo:tune       VECTORS 2,1,4,8
 // apo:tune       ROWS 2,1,4
-// apo:tune       BLOCKS_PER_SM 1,4,8,16
 // apo:launch     normalise_rows grid=ceil_div(rows,ROWS) block=THREADS
 #include "layer_norm.args.h"
 #include "rows.cuh"
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void normalise_rows(const layer_norm_args a) {
+extern "C" __global__ __launch_bounds__(THREADS) void normalise_rows(const layer_norm_args a) {
   __shared__ float of_warps[2][ROWS][THREADS / 32];
   const int vectors = static_cast<int>(a.cols / 8);
   const long long first = ROWS * blockIdx.x;
   const uint4* x = reinterpret_cast<const uint4*>(a.x) + first * vectors;
   uint4* y = reinterpret_cast<uint4*>(a.y) + first * vectors;
-  uint4 rows[ROWS][VECTORS];
+  uint4 rows[ROWS][VECTORS], weights[VECTORS], biases[VECTORS];
 #pragma unroll
   for (int i = 0; i < VECTORS; ++i) {
     const int at = threadIdx.x + i * THREADS;
@@ -29,6 +28,12 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void normalise_r
       const bool there = at < vectors && first + r < a.rows;
       rows[r][i] = there ? x[r * vectors + at] : uint4{};
     }
+  }
+#pragma unroll
+  for (int i = 0; i < VECTORS; ++i) {
+    const int at = threadIdx.x + i * THREADS;
+    weights[i] = at < vectors ? reinterpret_cast<const uint4*>(a.weight)[at] : uint4{};
+    biases[i] = at < vectors ? reinterpret_cast<const uint4*>(a.bias)[at] : uint4{};
   }
   float mean[ROWS] = {}, rstd[ROWS] = {};
 #pragma unroll
@@ -57,25 +62,21 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void normalise_r
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
     rstd[r] = rsqrtf(rstd[r] / static_cast<float>(a.cols) + a.eps);
-    if (threadIdx.x == 0 && first + r < a.rows) {
-      a.mean[first + r] = mean[r];
-      a.rstd[first + r] = rstd[r];
-    }
-  }
+    if (first + r < a.rows) {
+      if (threadIdx.x == 0) {
+        a.mean[first + r] = mean[r];
+        a.rstd[first + r] = rstd[r];
+      }
 #pragma unroll
-  for (int i = 0; i < VECTORS; ++i) {
-    const int at = threadIdx.x + i * THREADS;
-    if (at < vectors) {
-      const Eight weight = unpack(reinterpret_cast<const uint4*>(a.weight)[at]);
-      const Eight bias = unpack(reinterpret_cast<const uint4*>(a.bias)[at]);
+      for (int i = 0; i < VECTORS; ++i) {
+        const int at = threadIdx.x + i * THREADS;
+        if (at < vectors) {
+          Eight values = unpack(rows[r][i]);
+          const Eight weight = unpack(weights[i]), bias = unpack(biases[i]);
 #pragma unroll
-      for (int r = 0; r < ROWS; ++r) {
-        Eight values = unpack(rows[r][i]);
-#pragma unroll
-        for (int k = 0; k < 8; ++k) {
-          values.x[k] = (values.x[k] - mean[r]) * rstd[r] * weight.x[k] + bias.x[k];
-        }
-        if (first + r < a.rows) {
+          for (int k = 0; k < 8; ++k) {
+            values.x[k] = (values.x[k] - mean[r]) * rstd[r] * weight.x[k] + bias.x[k];
+          }
           y[r * vectors + at] = pack(values);
         }
       }

@@ -19,6 +19,21 @@
 #include "row_softmax.args.h"
 #include "rows.cuh"
 
+namespace {
+
+// What stands where `own` stands in this block, in another block of the cluster.
+template <class Float>
+__device__ Float in_block(unsigned block, const Float& own) {
+  Float there;
+  asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %1, %2; ld.shared::cluster.f32 %0, [there]; }"
+               : "=f"(there)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&own))), "r"(block)
+               : "memory");
+  return there;
+}
+
+}  // namespace
+
 // A cluster has ROWS rows, one after the other; each block of it has the same share of all of them, which comes in
 // PARTS.
 extern "C" __global__ __launch_bounds__(THREADS) void softmax_rows(const row_softmax_args a) {
@@ -87,7 +102,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax_rows(const row_sof
       cluster.meet();
       const Exponentials& there = of_block[round];
       const unsigned block = threadIdx.x % CLUSTER;
-      total = total_of_lanes<CLUSTER>({cluster.of(&there.largest, block), cluster.of(&there.sum, block)});
+      total = total_of_lanes<CLUSTER>({in_block(block, there.largest), in_block(block, there.sum)});
     }
     const float factor = power_of_two((own.largest - total.largest) * kLog2e) / total.sum;
 #pragma unroll
