@@ -200,7 +200,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/core", 9425},
     {"harness/evaluate", 14064},
     {"harness/exchange", 3669},
-    {"harness/executor", 4744},
+    {"harness/executor", 4747},
     {"harness/families", 3385},
     {"harness/fleet", 2053},
     {"harness/implement", 7928},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5359},
     {"kernels", 5605},
     {"reports", 4481},
-    {"tests", 64449},
+    {"tests", 64466},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -259,9 +259,9 @@ class ApplicationOfACampaign(ApplicationTest):
             os.makedirs(self.place.path("kernels"), exist_ok=True)
             os.symlink(source_path("kernels", name), self.place.path("kernels", name))
         os.symlink(source_path("harness"), self.place.path("harness"))
-        os.remove(self.place.path("kernels/row_softmax.h"))
-        self.place.write("kernels/row_softmax.h", replaced(  # with a workload whose calls are short
-            read_file(source_path("kernels/row_softmax.h")), "r256_c4096", "r128_c600 ", "rows=256 cols=4096",
+        os.remove(self.place.path("kernels/rows/row_softmax.h"))
+        self.place.write("kernels/rows/row_softmax.h", replaced(  # with a workload whose calls are short
+            read_file(source_path("kernels/rows/row_softmax.h")), "r256_c4096", "r128_c600 ", "rows=256 cols=4096",
             "rows=128 cols=600"))
         for name, work in (("slow", "for (volatile int i = 0; i < 1; i = i + 1) "),
                            ("tuned", "for (volatile int i = 0; cols == 512 && i < 5; i = i + 1) ")):
