@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5359},
     {"kernels", 5605},
     {"reports", 4481},
-    {"tests", 64466},
+    {"tests", 64463},
 };
 
 std::size_t lines_of(const fs::path& path) {

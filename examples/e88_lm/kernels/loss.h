@@ -1,4 +1,4 @@
-// apo:family    cross_entropy
+// apo:family    byte_loss
 // apo:idea      the loss of each row of 256 logits in nats, and the gradient of the mean over the scored rows
 // apo:axis      rows 1..1048576
 // apo:scalar    inverse_scored f32 0.01
