@@ -78,4 +78,14 @@ void choose_target(const std::string& word, bool workloads_given, Workspace& wor
   }
 }
 
+Policy asked_policy(Policy policy, const std::string& workload, const std::string& baseline, const std::string& cache) {
+  policy.baseline = baseline;
+  policy.cache_policy = checked_cache_policy(cache);
+  if (!workload.empty()) {
+    policy.workloads = {workload};
+  }
+  complete_policy(policy, "");
+  return policy;
+}
+
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/cli/target_choice.h - chooses the target of a campaign, as `apo run` and `apo research` do.
+// harness/cli/target_choice.h - chooses the target of a campaign, and its policy, as commands ask for them.
 #pragma once
 
 #include <optional>
@@ -21,5 +21,8 @@ Target resolve_target(const std::string& word, Workspace& workspace);
 // were not given it then takes the first that makes sense there. UserError for a baseline of another target.
 void choose_target(const std::string& word, bool workloads_given, Workspace& workspace, Policy& policy,
                    Observer& observer);
+
+// The policy with these options, completed; an empty workload leaves the policy's. Throws UserError.
+Policy asked_policy(Policy policy, const std::string& workload, const std::string& baseline, const std::string& cache);
 
 }  // namespace apo

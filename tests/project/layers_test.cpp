@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 2047},
-    {"harness/cli", 8624},
+    {"harness/cli", 8619},
     {"harness/core", 9425},
     {"harness/evaluate", 14064},
     {"harness/exchange", 3669},

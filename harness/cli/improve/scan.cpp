@@ -61,21 +61,10 @@ Json scan_document(const ScanSummary& summary, const Policy& policy, const Confi
           {"timing_s", summary.timing_s}};
 }
 
-Policy asked_policy(const ScanOptions& options) {
-  Policy policy = default_policy(options.family);
-  policy.baseline = options.baseline;
-  policy.cache_policy = checked_cache_policy(options.cache);
-  if (!options.workload.empty()) {
-    policy.workloads = {options.workload};
-  }
-  complete_policy(policy, "");
-  return policy;
-}
-
 int run_scan(const ScanOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
-  Policy policy = asked_policy(options);
+  Policy policy = asked_policy(default_policy(options.family), options.workload, options.baseline, options.cache);
   choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
   Journal journal = journal_to_measure(workspace, observer);
   const Family& family = workspace.family(policy.family);

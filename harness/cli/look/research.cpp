@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <utility>
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
@@ -64,26 +65,18 @@ std::string brief_text(const ResearchAnswer& answer) {
              Folds::closed);
 }
 
-// The policy as the options complete it.
-Policy asked_policy(const ResearchOptions& options, Policy policy) {
-  policy.baseline = options.baseline;
-  policy.cache_policy = checked_cache_policy(options.cache);
-  if (!options.workload.empty()) {
-    policy.workloads = {options.workload};
-  }
-  complete_policy(policy, "");
-  return policy;
-}
-
 ResearchAnswer answer(const ResearchOptions& options, Workspace& workspace, Observer& observer) {
   const std::optional<Target> target = asked_target(options.target);
+  const auto asked = [&](Policy policy) {
+    return asked_policy(std::move(policy), options.workload, options.baseline, options.cache);
+  };
   if (options.recorded) {
     use_recorded_texts(workspace);
     static_cast<void>(workspace.family(options.family));
-    const Policy policy = asked_policy(options, use_recorded_campaign(workspace, options.family, target));
+    const Policy policy = asked(use_recorded_campaign(workspace, options.family, target));
     return ask_recorded_research(workspace, policy, observer);
   }
-  Policy policy = asked_policy(options, default_policy(options.family));
+  Policy policy = asked(default_policy(options.family));
   choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
   return ask_research(workspace, policy, observer);
 }
