@@ -14,8 +14,6 @@
 namespace apo {
 namespace {
 
-constexpr int kBusyTimeoutMs = 10'000;
-
 // Only readers of a file that nobody can change may skip locks: its folder can't be written and it has no log.
 std::string immutable_uri(const std::filesystem::path& path) {
   constexpr const char* kHex = "0123456789ABCDEF";
@@ -38,6 +36,7 @@ bool can_read_schema(sqlite3* handle) {
 sqlite3* open_handle(const std::string& name, int flags) {
   sqlite3* handle = nullptr;
   if (sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_EXRESCODE, nullptr) == SQLITE_OK) {
+    sqlite3_busy_timeout(handle, static_cast<int>(kPatience.count()));
     return handle;
   }
   sqlite3_close(handle);
@@ -73,7 +72,7 @@ sqlite3* open_for_reading(const std::filesystem::path& path) {
 const char* safety_of(Access access) {
   return access == Access::read_only    ? "PRAGMA query_only = ON;"
          : access == Access::read_write ? "PRAGMA synchronous = FULL;"
-                                        : "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
+                                        : "PRAGMA synchronous = OFF;";
 }
 
 constexpr int kStepsBetweenLooks = 10'000;
@@ -137,7 +136,6 @@ Database::Database(const std::filesystem::path& path, Access access) : path_(pat
                     "make it writable with 'chmod u+w', or name another file with --journal");
   }
   try {
-    sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
     // A journal may come from anywhere: its schema gets no power over this program.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);

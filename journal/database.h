@@ -18,7 +18,8 @@ struct sqlite3_stmt;
 
 namespace apo {
 
-inline constexpr int kApplicationId = 0x41504F4A;  // "APOJ": marks an SQLite file as a journal
+inline constexpr std::chrono::milliseconds kPatience{10'000};  // with another process that writes
+inline constexpr int kApplicationId = 0x41504F4A;              // "APOJ": marks an SQLite file as a journal
 
 // A value to bind. NaN becomes NULL; a seed keeps its 64 bits.
 class Value {

@@ -15,6 +15,7 @@
 namespace apo {
 namespace {
 
+constexpr std::int64_t kOpening = std::int64_t{1} << 43;  // a byte of the lock file, beyond those of journal/lock.cpp
 constexpr const char* kNameAnother = "name another file with --journal";
 
 bool holds_something(const std::filesystem::path& path) {
@@ -113,6 +114,22 @@ std::optional<LockFile> lock_for(const std::filesystem::path& path, Access acces
   return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
 
+// A new file is whole before its mode changes: whoever looks at it sees nothing or a journal. One process at a time:
+// SQLite refuses a second one that changes the mode at once, without patience.
+void fill(Database& database, LockFile& lock, const std::string& mode) {
+  if (is_complete(database) && database.text("PRAGMA journal_mode") == mode) {
+    return;
+  }
+  const bool alone = lock.lock_within({.first = kOpening}, kPatience);
+  if (!is_complete(database)) {  // another process may have been faster
+    create_or_upgrade(database);
+  }
+  database.text("PRAGMA journal_mode = " + mode);
+  if (alone) {
+    lock.unlock({.first = kOpening});
+  }
+}
+
 }  // namespace
 
 int newest_journal_schema() {
@@ -133,11 +150,7 @@ Journal::Implementation::Implementation(const std::filesystem::path& file, Acces
   if (access == Access::read_only) {
     check_filled(database, path);
   } else {
-    checked_version(database);
-    if (access == Access::read_write) {
-      database.execute("PRAGMA journal_mode = WAL");
-    }
-    create_or_upgrade(database);
+    fill(database, *lock, access == Access::read_write ? "wal" : "memory");
   }
 }
 

@@ -113,10 +113,13 @@ void upgrade(Database& database) {
 }  // namespace
 
 int checked_version(Database& database) {
+  // Another process may be filling the file: while this query is open, what follows reads the same state.
+  Statement contents = database.query("SELECT count(*) FROM sqlite_schema");
+  contents.step();
   const std::int64_t application = database.number("PRAGMA application_id");
   const std::int64_t version = database.number("PRAGMA user_version");
   const std::string name = "the file '" + database.path().string() + "'";
-  if (application == 0 && version == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
+  if (application == 0 && version == 0 && contents.integer() == 0) {
     return 0;
   }
   if (application != kApplicationId || version < 1) {
@@ -170,11 +173,12 @@ void complete_for_reading(Database& database) {
   }
 }
 
+bool is_complete(Database& database) {
+  return checked_version(database) == kSchemaVersion &&
+         std::ranges::all_of(kAdded, [&](const Added& one) { return has(database, one.table); });
+}
+
 void create_or_upgrade(Database& database) {
-  if (checked_version(database) == kSchemaVersion &&
-      std::ranges::all_of(kAdded, [&](const Added& one) { return has(database, one.table); })) {
-    return;
-  }
   database.execute("PRAGMA foreign_keys = OFF");  // while rows move; a transaction can't switch it
   Transaction transaction(database);
   const int version = checked_version(database);  // another process may have been faster

@@ -13,7 +13,10 @@ inline constexpr int kOldestUpgraded = 19;
 // upgrades. Returns the file's version, 0 = empty.
 int checked_version(Database& database);
 
-// Brings a file to kSchemaVersion in one transaction.
+// Of kSchemaVersion, with all of its tables.
+bool is_complete(Database& database);
+
+// Brings a file to that in one transaction.
 void create_or_upgrade(Database& database);
 
 // The first journals of version 20 lack the tables wrong_case and scanned: for who only reads one, they are empty.

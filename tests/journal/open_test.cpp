@@ -206,6 +206,41 @@ TEST(Open, EmptyFileLeftByAKilledCreationIsFilled) {
   EXPECT_EQ(open_error(scratch.path), "");
 }
 
+// The message of what went wrong in a process of its own that opens the journal as soon as `start` closes.
+std::string open_beside_others(const Scratch& scratch, Access access, int start) {
+  char nothing = 0;
+  [[maybe_unused]] const ssize_t closed = read(start, &nothing, 1);
+  const std::string error = open_error(scratch.path, access);
+  const bool is_early = contains(error, "there is no journal") || contains(error, "is empty");
+  return access == Access::read_only && is_early ? "" : error;
+}
+
+TEST(Open, ManyProcessesFillOneNewJournalWhileOthersLookAtIt) {
+  for (int round = 0; round < 4; ++round) {
+    const Scratch scratch;
+    int start[2] = {};
+    ASSERT_EQ(pipe(start), 0);
+    std::vector<pid_t> children;
+    for (int i = 0; i < 12; ++i) {
+      children.push_back(fork());
+      if (children.back() == 0) {
+        close(start[1]);
+        const std::string error =
+            open_beside_others(scratch, i % 3 == 0 ? Access::read_only : Access::read_write, start[0]);
+        std::fputs(error.c_str(), stderr);
+        _exit(error.empty() ? 0 : 1);
+      }
+    }
+    close(start[0]);
+    close(start[1]);
+    for (const pid_t child : children) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+  }
+}
+
 TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
   Scratch scratch;
   scratch.create();
