@@ -41,7 +41,7 @@ Sayings recorded_of(const RecordedStage& stage) {
 Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
   ResearchInputs inputs = stage.inputs;
   for (const PastResult& one : candidates) {
-    inputs.proposed.push_back({.configuration = one.candidate, .prediction = {}, .author = {}});
+    inputs.proposed.push_back({.configuration = one.candidate, .prediction = {}});
   }
   const Evidence evidence(inputs);
   const Predictor predictor(inputs, evidence);

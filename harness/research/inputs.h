@@ -26,7 +26,6 @@ struct RegisteredVariant {
 struct ProposedSettings {
   Configuration configuration;
   std::optional<Prediction> prediction;  // over the incumbent; that of a new variant is in its source
-  std::string author;
 };
 
 // One finished experiment of the journal. Effects are natural logs of time(incumbent) / time(candidate).

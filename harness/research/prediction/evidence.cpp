@@ -38,7 +38,7 @@ void normalise(const ResearchInputs& inputs, Configuration& configuration, const
 
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
 // four of five (experiments/foresight).
-constexpr double kAgain = 0.012;         // a judgement from one day to the next
+constexpr double kAgain = 0.01;          // a judgement from one day to the next
 constexpr double kOtherMachine = 0.025;  // of the same model
 constexpr double kOtherModel = 0.12;     // of the same instruction set
 constexpr double kOtherIsa = 0.4;

@@ -46,7 +46,7 @@ class Predictor {
   Statements statements_;
   EffectNetwork network_;
   Scans scans_;
-  double scan_sd_ = 0;                                 // of verdicts about scans, beside the spread of the scans' calls
+  double scan_part_;                                   // of an effect: how far verdicts lie from scans
   mutable std::map<std::size_t, Estimate> estimates_;  // over the incumbent, by node
 };
 

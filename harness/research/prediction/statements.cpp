@@ -13,11 +13,10 @@ namespace {
 
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
 // four of five (experiments/foresight).
-constexpr double kOtherText = 0.12;          // another text of one variant
-constexpr double kOtherSettings = 0.18;      // settings beside the defaults,
-constexpr double kOtherSettingsLose = 0.04;  // which somebody chose: others lose so much on average
-constexpr double kPromise = 0.36;            // a promise,
-constexpr double kPromiseOfMiddle = 0.36;    // and this part of what it says
+constexpr double kOtherText = 0.15;          // another text of one variant
+constexpr double kOtherSettings = 0.2;       // settings beside the defaults,
+constexpr double kOtherSettingsLose = 0.06;  // which somebody chose: others lose so much on average
+constexpr double kPromise = 0.4;             // a promise, and this part of what it says
 constexpr std::size_t kNewest = 1000;
 
 // What somebody says of an effect.
@@ -95,7 +94,7 @@ class Collection {
   }
 
   void state_promise(const Subject& from, const Subject& to, Promise promise) {
-    promise.sd = std::hypot(promise.sd, kPromise, kPromiseOfMiddle * promise.effect);
+    promise.sd = std::hypot(promise.sd, kPromise, kPromise * promise.effect);
     state(from, to, promise);
   }
 
