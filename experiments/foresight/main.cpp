@@ -60,7 +60,7 @@ std::string score_table(const ForesightReport& report, const Baseline& baseline)
       {"... of later candidates", interval_text(then.later_bands), interval_text(now.later_bands),
        interval_text(baseline.later_bands)},
       {"standard deviations that a band reaches", "-",
-       fmt::format("{}; these journals ask for {}", number(kPredictedReach), number(report.reach)), "-"},
+       fmt::format("{}; these journals ask for {}", number(kBandReach), number(report.reach)), "-"},
       {"mean error of later predictions, in logs", error_text(then.later_error, then.later),
        error_text(now.later_error, now.later), error_text(baseline.later_error, baseline.later)},
       {"experiments after the last accept", count_text(then.after_last_accept, report.experiments),

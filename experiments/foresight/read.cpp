@@ -111,7 +111,6 @@ bool describe_known_work(const std::string& family_name, const Machine& machine,
     return false;
   }
   describe_work(*family, workload->axes, machine, diagnosis);
-  describe_blocks(*family, machine, device_symbols(device_facts(machine)), inputs);
   return diagnosis.profile.time_ns > 0;
 }
 

@@ -39,20 +39,24 @@ Sayings recorded_of(const RecordedStage& stage) {
 }
 
 Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
-  const Evidence evidence(stage.inputs);
-  const Predictor predictor(stage.inputs, evidence);
-  const bool done = !done_at_floor(stage.inputs.diagnosis.incumbent, stage.inputs.diagnosis.profile).empty();
+  ResearchInputs inputs = stage.inputs;
+  for (const PastResult& one : candidates) {
+    inputs.proposed.push_back({.configuration = one.candidate, .prediction = {}});
+  }
+  const Evidence evidence(inputs);
+  const Predictor predictor(inputs, evidence);
+  const bool done = !done_at_floor(inputs.diagnosis.incumbent, inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
-    const RegisteredVariant* found = stage.inputs.registered(one.candidate.variant);
+    const RegisteredVariant* found = inputs.registered(one.candidate.variant);
     Saying saying{.rank = -std::numeric_limits<double>::infinity()};
     if (found != nullptr) {
-      const double bound = floor_bound(stage.inputs, {.variant = &found->variant, .configuration = one.candidate});
+      const double bound = floor_bound(inputs, {.variant = &found->variant, .configuration = one.candidate});
       const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
-                  .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance,
+                  .tried = !done && forecast.chance_above(inputs.minimum_detectable) >= kLeastChance,
                   .forecast = forecast};
       }
     }
@@ -223,7 +227,7 @@ double conformal_reach(const std::vector<ForecastOutcome>& outcomes) {
       return distance;
     }
   }
-  return distances.empty() ? kPredictedReach : distances.back().first;
+  return distances.empty() ? kBandReach : distances.back().first;
 }
 
 void add_outcomes(const RecordedCampaign& campaign, const RecordedStage& stage, const Sayings& sayings,

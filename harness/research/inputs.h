@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +26,6 @@ struct RegisteredVariant {
 struct ProposedSettings {
   Configuration configuration;
   std::optional<Prediction> prediction;  // over the incumbent; that of a new variant is in its source
-  std::string author;
 };
 
 // One finished experiment of the journal. Effects are natural logs of time(incumbent) / time(candidate).
@@ -67,12 +65,10 @@ struct ResearchInputs {
   std::optional<CachePolicy> cache;         // under which candidates will be judged
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
   std::vector<ProposedSettings> proposed;
-  std::vector<PastResult> past;  // of this family, the weightiest last
-  std::vector<Scanned> scanned;  // on this machine and workload, the oldest first, with normalised settings
-  std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
-  // Returns the blocks that a call on the named workload launches, 0 if unknown. Empty on a host.
-  std::function<std::int64_t(const std::string&, const Variant&, const Settings&)> blocks;
-  std::int64_t sms = 0;
+  std::vector<PastResult> past;       // of this family, the weightiest last
+  std::vector<Scanned> scanned;       // on this machine and workload, the oldest first, with normalised settings
+  std::vector<Lesson> lessons;        // those that were reverted against the incumbent's source, and any others
+  std::int64_t sms = 0;               // of a GPU
   double share = 1.0;                 // of the application's time that this kernel takes
   double minimum_detectable = 0.003;  // log effect that this machine resolves
   std::uint64_t seed = 0;             // orders candidates of equal score
@@ -81,22 +77,8 @@ struct ResearchInputs {
   const RegisteredVariant* registered(std::string_view id) const;
 };
 
-// Returns the part of the GPU's multiprocessors that work while the busiest one does, 0..1: blocks over rounds times
-// multiprocessors. 1 if the blocks are unknown.
-double busy_part(const ResearchInputs& inputs, const std::string& workload, const Variant& variant,
-                 const Settings& settings);
-
 // Returns `configuration` with every tunable of `variant` stated, except toggles that are off: omitted defaults and
 // written ones are then equal.
 Configuration normalised(const Configuration& configuration, const Variant& variant);
-
-// Returns the techniques of `variant` that `base` does not have.
-std::vector<std::string> added_techniques(const Variant& variant, const Variant& base);
-// Counts the steps between two settings along all tunables, whose values are ordered by size.
-int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
-// Returns the tunables that are toggles.
-std::vector<Tunable> toggles_of(const Variant& variant);
-// Returns 1 if the toggle is turned on, -1 if off, 0 if neither.
-int turned(const Tunable& toggle, const Settings& from, const Settings& to);
 
 }  // namespace apo

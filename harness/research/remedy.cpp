@@ -96,19 +96,6 @@ Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bo
   return remedy;
 }
 
-std::optional<Prediction> remedy_band(const ResearchInputs& inputs, const std::vector<Bottleneck>& causes,
-                                      const Variant& variant) {
-  const Option option{.variant = &variant,
-                      .configuration = normalised({.variant = variant.id(), .settings = {}}, variant)};
-  const Remedy remedy = remedy_of(inputs, causes, option);
-  if (remedy.bottlenecks.empty()) {
-    return std::nullopt;
-  }
-  const double left = std::max(floor_bound(inputs, option) / remedy.bound, 1.0);
-  const double more = std::isfinite(left) ? std::pow(left, saving(remedy.bound)) : 1;
-  return Prediction{.low = remedy.bound, .high = remedy.bound * more};
-}
-
 namespace {
 
 struct ProfileFact {

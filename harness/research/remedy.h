@@ -30,13 +30,6 @@ struct Remedy {
 // attack none. A bottleneck's own bound is that of a change which removes it alone.
 Remedy remedy_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option);
 
-// Returns the range of gains of a variant that attacks some of these causes in the incumbent's counters; nullopt if it
-// attacks none. It begins at their worth and ends, in logs, at as large a part of the rest above the floor as they have
-// of the time: a cause often slows down its surroundings. 18 mended kernels gained from 0.87 of the worth, in logs, up
-// to the floor, and 10 of them more than the worth (experiments/nvidia-h200/planted-defects.md, families.md).
-std::optional<Prediction> remedy_band(const ResearchInputs& inputs, const std::vector<Bottleneck>& causes,
-                                      const Variant& variant);
-
 // Returns the most that the floor leaves an option: the floor on tensor cores where its new techniques use them;
 // infinite where the floor is not known.
 double floor_bound(const ResearchInputs& inputs, const Option& option);

@@ -203,9 +203,8 @@ void spare_the_first(const Knowledge& known, ResearchBrief& brief) {
 enum class Turn : std::uint8_t { clear_gain, proposed_now, waits, rest };
 
 bool is_judged(const Knowledge& known, const Candidate& candidate) {
-  const RegisteredVariant* found = known.inputs.registered(candidate.configuration.variant);
-  return candidate.prediction.source == PredictionSource::measurements &&
-         (found == nullptr || !known.predictor.goes_by_scan(found->variant, candidate.configuration));
+  const RegisteredVariant& its = *known.inputs.registered(candidate.configuration.variant);
+  return known.predictor.is_judged(its.variant, candidate.configuration);
 }
 
 Turn turn_of(const Knowledge& known, const Candidate& candidate) {

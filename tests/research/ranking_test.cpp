@@ -59,7 +59,7 @@ RegisteredVariant waiting(RegisteredVariant variant) {
 
 ProposedSettings proposed(const Configuration& configuration,
                           const std::optional<Prediction>& prediction = std::nullopt) {
-  return {.configuration = configuration, .prediction = prediction, .author = "me"};
+  return {.configuration = configuration, .prediction = prediction};
 }
 
 TEST(Research, NamesTheBottleneckThatItsFirstCandidateAttacks) {
@@ -327,20 +327,7 @@ TEST(Toggles, CountAsTheTechniquesThatTheyApply) {
   const Candidate* alone = ranked(brief, "toy/simple[FAST=1]");
   ASSERT_NE(alone, nullptr);
   EXPECT_EQ(alone->attacks, "libm-special-functions");
-  EXPECT_GT(std::exp(alone->score), 1.2);
   EXPECT_EQ(alone->techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
-}
-
-TEST(Toggles, WhatOneGaveIsExpectedInOtherSettings) {
-  ResearchInputs in = toggled_inputs();
-  in.past = {switched(1, {{"FAST", 1}, {"PACKED", 0}}, {}, 1.5), switched(2, {{"PACKED", 1}}, {{"PADDED", 0}}, 1.2)};
-  in.incumbent.settings["FAST"] = 1;
-  propose(in, {{{"FAST", 1}, {"PACKED", 1}}});
-  const ResearchBrief brief = research(in);
-  const Candidate* both = ranked(brief, "toy/simple[FAST=1,PACKED=1]");
-  ASSERT_NE(both, nullptr);
-  EXPECT_NEAR(std::exp(both->score), 1.2, 0.02);
-  EXPECT_EQ(both, &brief.ranked.front());
 }
 
 TEST(Toggles, CombinationsAreLeftWhenNoSingleOneHelped) {
@@ -353,37 +340,6 @@ TEST(Toggles, CombinationsAreLeftWhenNoSingleOneHelped) {
   const ResearchBrief brief = research(in);
   EXPECT_EQ(ranked(brief, "toy/simple[FAST=1]"), nullptr);
   EXPECT_NE(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr);
-}
-
-// As many sequences on 132 multiprocessors, K of them a block.
-ResearchInputs blocks_of(int sequences, const std::vector<std::int64_t>& values) {
-  ResearchInputs in = inputs({});
-  tune(in, {{.name = "K", .values = values}});
-  in.sms = 132;
-  in.blocks = [sequences](const std::string&, const Variant&, const Settings& settings) {
-    return (sequences + settings.at("K") - 1) / settings.at("K");
-  };
-  for (const std::int64_t value : values) {
-    propose(in, {{{"K", value}}});
-  }
-  return in;
-}
-
-// K = 1 keeps ten times as many busy as K = 11.
-TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
-  ResearchInputs in = blocks_of(83, {11, 7, 4, 2, 1});
-  EXPECT_EQ(labels(research(in)).at(0), "toy/simple[K=1]");
-  in.sms = 4;
-  EXPECT_EQ(labels(research(in)).at(0), "toy/simple[K=7]") << "all are busy: one step, not four";
-}
-
-// 11 a block give each of 121 multiprocessors one, 7 a block give 58 of 132 two and the others one.
-TEST(Research, ARoundThatFewMultiprocessorsWorkInCostsTheRest) {
-  const ResearchInputs in = blocks_of(1328, {11, 7, 10});
-  for (const auto& [k, busy] : {std::pair{11, 121.0 / 132}, {7, 190.0 / 264}, {10, 133.0 / 264}}) {
-    EXPECT_NEAR(busy_part(in, "w", in.diagnosis.incumbent, {{"K", k}}), busy, 1e-9) << k;
-  }
-  EXPECT_EQ(labels(research(in)), std::vector<std::string>{"toy/simple[K=7]"}) << "10 a block leave more idle";
 }
 
 TEST(Research, EachConfigurationAppearsOnce) {
@@ -537,26 +493,6 @@ TEST(Proposals, WaitForAKnownVariantOnlyWhereJudgementsPutItClearlyAboveThem) {
   };
   EXPECT_EQ(first_after(2.0), "toy/known");
   EXPECT_EQ(first_after(1.1), "toy/mine");
-}
-
-// Of two who promise the same, one was wrong four times.
-TEST(Proposals, TheRecordOfAnAuthorIsThatOnesAlone) {
-  ResearchInputs in = inputs({variant("of_a", "fast-tanh", 2, 2.2), variant("of_b", "fast-tanh", 2, 2.2)});
-  in.variants[0].author = "a";
-  in.variants[1].author = "b";
-  for (int i = 0; i < 4; ++i) {
-    const std::string name = "tried" + std::to_string(i);
-    in.variants.push_back(variant(name, "fast-tanh", 2, 2.2));
-    in.variants.back().author = "a";
-    in.past.push_back(result(i + 1, name, "simple", 0.9, Verdict::reverted));
-  }
-  const ResearchBrief brief = research(in);
-  const Candidate* of_a = ranked(brief, "toy/of_a");
-  const Candidate* of_b = ranked(brief, "toy/of_b");
-  ASSERT_NE(of_b, nullptr);
-  EXPECT_EQ(of_b->origin, Origin::proposer);
-  EXPECT_GT(of_b->score, std::log(1.7));
-  EXPECT_TRUE(of_a == nullptr || of_a->score < 0.75 * of_b->score);
 }
 
 }  // namespace

@@ -213,23 +213,6 @@ Grids grids_of_call(const Variant& variant, const Axes& axes, const Settings& se
   return grids;
 }
 
-std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
-  try {
-    const std::vector<Launch> launches = as_set(variant, settings).launches;
-    if (launches.size() != 1 || !launches.front().attributes.contains("grid")) {
-      return 0;
-    }
-    const Symbols symbols = expression_symbols(variant, axes, settings, device);
-    std::int64_t blocks = 1;
-    for (const std::string& part : split_expressions(launches.front().attributes.at("grid"))) {
-      blocks *= std::min(evaluate_size(part, symbols), kMaxGridX);
-    }
-    return blocks;
-  } catch (const UserError&) {
-    return 0;  // of the expression, or of settings that only another text of the variant offered
-  }
-}
-
 std::string plan_text(const LaunchPlan& plan) {
   std::vector<std::string> names;
   std::string text;

@@ -26,10 +26,6 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
 // Evaluates the grid of every launch. What depends on the build, such as shared memory, is not looked at.
 Grids grids_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
-// Counts the blocks of a device variant's only launch from its metadata; 0 where it has none or several, where its
-// grid has no value for these sizes, or where it does not offer these settings.
-std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
-
 // Prints the plan without the names of the kernels: part of a build's identity.
 std::string plan_text(const LaunchPlan& plan);
 

@@ -188,7 +188,7 @@ class Taking {
     }
     place_.workspace.catalogue().add(path, place_.family.name);
     proposal.configuration = {variant.id(), default_settings(variant)};
-    settings_.push_back({.configuration = proposal.configuration, .prediction = {}, .author = proposal.author});
+    settings_.push_back({.configuration = proposal.configuration, .prediction = {}});
   }
 
   void take_settings(const ProposedCandidate& candidate, Proposal& proposal) {
@@ -203,8 +203,7 @@ class Taking {
       proposal.why = proposal.configuration == place_.incumbent ? "it is the incumbent" : "it was proposed before";
       return;
     }
-    settings_.push_back(
-        {.configuration = proposal.configuration, .prediction = candidate.prediction, .author = proposal.author});
+    settings_.push_back({.configuration = proposal.configuration, .prediction = candidate.prediction});
   }
 
   const ProposalPlace& place_;

@@ -9,7 +9,6 @@
 
 #include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/launch_plan.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/kept_profile.h"
@@ -99,25 +98,9 @@ void describe_place(const Machine& machine, const Policy& policy, ResearchInputs
   inputs.machine = machine.id;
   inputs.model = machine.model;
   inputs.isa = machine.isa;
+  inputs.sms = machine.target == Target::cuda ? machine.cores : 0;
   inputs.workload_class = policy.workload_class;
   inputs.cache = policy.cache_policy;
-}
-
-void describe_blocks(const Family& family, const Machine& machine, const Symbols& device, ResearchInputs& inputs) {
-  if (machine.target != Target::cuda) {
-    return;
-  }
-  std::map<std::string, Axes> workloads;
-  for (const Workload& workload : family.workloads) {
-    workloads[workload.name] = workload.axes;
-  }
-  workloads[inputs.diagnosis.profile.workload] = inputs.diagnosis.axes;
-  inputs.blocks = [workloads = std::move(workloads), device](const std::string& workload, const Variant& variant,
-                                                             const Settings& settings) {
-    const auto known = workloads.find(workload);
-    return known == workloads.end() ? 0 : blocks_of_call(variant, known->second, settings, device);
-  };
-  inputs.sms = machine.cores;
 }
 
 BriefSubject brief_subject(const Workspace& workspace, const Family& family, const ResearchInputs& inputs) {
@@ -147,7 +130,6 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
                                                 .verdict = Verdict::reverted,
                                                 .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                                 .newest = kRemembered});
-  describe_blocks(subject.family, machine, subject.workspace.device_symbols(), inputs);
   inputs.share = subject.application_share;
   inputs.minimum_detectable = subject.minimum_detectable;
   inputs.seed = subject.seed;

@@ -39,8 +39,6 @@ Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const
                        const Profile& profile);
 // Adds machine and conditions under which candidates will be judged.
 void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs);
-// Adds what launch lines say of each workload of the family and of the diagnosed one, on a GPU.
-void describe_blocks(const Family& family, const Machine& machine, const Symbols& device, ResearchInputs& inputs);
 
 // The operation and the place of these inputs, for a brief.
 BriefSubject brief_subject(const Workspace& workspace, const Family& family, const ResearchInputs& inputs);

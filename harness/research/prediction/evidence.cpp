@@ -38,13 +38,13 @@ void normalise(const ResearchInputs& inputs, Configuration& configuration, const
 
 // Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
 // four of five (experiments/foresight).
-constexpr double kAgain = 0.01;         // a judgement from one day to the next
-constexpr double kOtherMachine = 0.02;  // of the same model
-constexpr double kOtherModel = 0.1;     // of the same instruction set
-constexpr double kOtherIsa = 0.35;
-constexpr double kOtherWorkload = 0.2;  // of the same class
-constexpr double kOtherClass = 0.5;
-constexpr double kOtherCaches = 0.2;  // cold against warm
+constexpr double kAgain = 0.01;          // a judgement from one day to the next
+constexpr double kOtherMachine = 0.025;  // of the same model
+constexpr double kOtherModel = 0.12;     // of the same instruction set
+constexpr double kOtherIsa = 0.4;
+constexpr double kOtherWorkload = 0.24;  // of the same class
+constexpr double kOtherClass = 0.6;
+constexpr double kOtherCaches = 0.24;  // cold against warm
 
 // The interval's half-width is 2.33 standard deviations (98 %).
 double own_sd(const PastResult& past) {

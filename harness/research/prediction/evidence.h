@@ -51,6 +51,9 @@ class Evidence {
   std::vector<Lesson> lessons_;  // of this model and class, and of this workload where theirs is known
 };
 
+// The ends of a band, which holds four effects of five, are this many standard deviations from its middle.
+inline constexpr double kBandReach = 1.2816;
+
 // Returns whether a judgement was made on this machine and workload, with these caches.
 bool is_same_place(const ResearchInputs& inputs, const PastResult& past);
 // Returns the standard deviation of its effect here, in logs: that of its interval, and of each difference of place.

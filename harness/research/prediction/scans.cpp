@@ -10,52 +10,78 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;
 
-// The log speed of a configuration, beside others that rows connect it with.
-struct Placed {
-  int component = 0;
-  double speed = 0;
-  double variance = 0;
-};
-
 Key key_of(const Configuration& configuration, const std::string& source_hash) {
   return {configuration.label(), source_hash};
 }
 
+// Configurations that were measured beside each other, as trees: what a path between two has in common with others
+// cancels.
+class Tree {
+ public:
+  struct Edge {
+    Key reference;
+    double effect = 0;  // over it
+    double variance = 0;
+  };
+
+  // Takes the place of what connected the two before.
+  void add(const Key& key, const Edge& edge) {
+    make_root(key);
+    for (Key at = edge.reference; edges_.contains(at); at = edges_.at(at).reference) {
+      if (edges_.at(at).reference == key) {
+        edges_.erase(at);
+        break;
+      }
+    }
+    edges_[key] = edge;
+  }
+
+  void make_root(const Key& key) {
+    if (const auto found = edges_.find(key); found != edges_.end()) {
+      const Edge edge = found->second;
+      edges_.erase(found);
+      make_root(edge.reference);
+      edges_[edge.reference] = {.reference = key, .effect = -edge.effect, .variance = edge.variance};
+    }
+  }
+
+  // Over its root, which is the reference.
+  Edge over_root(Key key) const {
+    Edge sum;
+    for (auto found = edges_.find(key); found != edges_.end(); found = edges_.find(key)) {
+      sum.effect += found->second.effect;
+      sum.variance += found->second.variance;
+      key = found->second.reference;
+    }
+    sum.reference = key;
+    return sum;
+  }
+
+ private:
+  std::map<Key, Edge> edges_;
+};
+
 }  // namespace
 
 Scans::Scans(const std::vector<Scanned>& rows, const Subject& incumbent) {
-  std::map<Key, Placed> placed;
+  Tree tree;
   std::map<Key, const Scanned*> newest;
-  int components = 0;
   for (const Scanned& row : rows) {
     const Key key = key_of(row.configuration, row.source_hash);
     const Key beside = key_of(row.incumbent, row.incumbent_source_hash);
     newest[key] = &row;
-    if (row.times.outcome != Outcome::valid) {
-      continue;
-    }
-    const auto [reference, is_new] = placed.try_emplace(beside);
-    if (is_new) {
-      reference->second.component = components++;
-    }
-    if (key != beside) {
-      const Placed& from = reference->second;
-      placed[key] = {.component = from.component,
-                     .speed = from.speed + row.times.effect,
-                     .variance = from.variance + row.times.sd * row.times.sd};
+    if (row.times.outcome == Outcome::valid && key != beside) {
+      tree.add(key, {.reference = beside, .effect = row.times.effect, .variance = row.times.sd * row.times.sd});
     }
   }
-  const auto own = placed.find(key_of(incumbent.configuration, incumbent.source_hash));
+  const Key root = key_of(incumbent.configuration, incumbent.source_hash);
+  tree.make_root(root);
   for (const auto& [key, row] : newest) {
+    const Tree::Edge over = tree.over_root(key);
     if (row->times.outcome != Outcome::valid) {
       newest_[key] = {.row = *row, .effect = row->times.effect, .sd = row->times.sd};
-      continue;
-    }
-    const Placed& one = placed.at(key);
-    if (own != placed.end() && own->second.component == one.component) {
-      newest_[key] = {.row = *row,
-                      .effect = one.speed - own->second.speed,
-                      .sd = std::max(row->times.sd, std::sqrt(one.variance + own->second.variance))};
+    } else if (over.reference == root) {
+      newest_[key] = {.row = *row, .effect = over.effect, .sd = std::sqrt(over.variance)};
     }
   }
 }

@@ -85,20 +85,6 @@ TEST(LaunchPlan, AKernelThatIsNotThereIsNamed) {
   expect_contains(result.evidence, "no kernel 'missing' (it has k, second): declare it extern \"C\" __global__");
 }
 
-TEST(BlocksOfCall, AreThoseOfTheOnlyLaunchAndUnknownOfSettingsThatTheTextDoesNotOffer) {
-  const auto blocks = [](const std::string& lines, const Settings& settings) {
-    const Variant variant = parse_variant(cuda_source(lines + "\n"), "a.cu");
-    return blocks_of_call(variant, {{"n", 1000}}, settings, {{"SMS", 4}});
-  };
-  const std::string tuned = "// apo:tune W 2,4\n// apo:launch k grid=ceil_div(n,32*W),2 block=32*W";
-  EXPECT_EQ(blocks(tuned, {}), 32);
-  EXPECT_EQ(blocks(tuned, {{"W", 4}}), 16);
-  EXPECT_EQ(blocks(tuned, {{"W", 8}}), 0) << "no value of W";
-  EXPECT_EQ(blocks(tuned, {{"X", 1}}), 0) << "no tunable";
-  EXPECT_EQ(blocks(tuned + "\n// apo:launch second grid=SMS block=32", {}), 0) << "two launches";
-  EXPECT_EQ(blocks("// apo:launch k grid=n/(n-1000) block=32", {}), 0) << "no value";
-}
-
 TEST(LaunchPlan, TextTellsPlansApartButNotNames) {
   const LaunchPlan plan = planned("// apo:launch k grid=2 block=32").plan;
   LaunchPlan renamed = plan;
