@@ -4,13 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <system_error>
-#include <utility>
 
 #include "harness/applications/step_lines.h"
 #include "harness/core/error.h"
-#include "harness/core/system/line_process.h"
 #include "harness/core/system/process.h"
 #include "harness/evaluate/commands/command_runner.h"
 
@@ -39,70 +36,47 @@ fs::path first_copy(const TemporaryFolder& folder, const std::string& dispatch) 
   return copy_into(folder.path(), dispatch);
 }
 
-bool says_out_of_memory(const std::string& printed) {
-  for (const char* words :
-       {"out of memory", "bad_alloc", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "Out of memory", "MemoryError"}) {
-    if (printed.find(words) != std::string::npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Returns the failure of a run; nullopt if it ended well.
-std::optional<Failure> bad_end(const ProcessResult& result, double limit_s) {
-  if (result.ok()) {
-    return std::nullopt;
-  }
-  // A SIGKILL that this program did not send is most likely the system's out-of-memory killer.
-  const bool memory = ended_by_signal(result) == SIGKILL || says_out_of_memory(result.printed());
-  return Failure{.outcome = result.timed_out ? Outcome::timed_out
-                            : memory         ? Outcome::out_of_memory
-                                             : Outcome::faulted,
-                 .evidence = how_it_ended(result, limit_s)};
-}
-
-std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
-  return application.dispatch_variable + "=" + dispatch.string();
-}
-
 }  // namespace
 
-ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path folder,
-                                     const std::array<std::string, 2>& dispatch)
-    : application_(std::move(application)),
-      folder_(std::move(folder)),
+ApplicationRunner::ApplicationRunner(const ProgramComparison& asked)
+    : application_(asked.application),
+      folder_(asked.folder),
       copies_{TemporaryFolder(kCopyPrefix), TemporaryFolder(kCopyPrefix)},
-      dispatch_{first_copy(copies_[0], dispatch[0]), first_copy(copies_[1], dispatch[1])} {}
+      dispatch_{first_copy(copies_[0], asked.a), first_copy(copies_[1], asked.b)} {}
 
-Result<Done> ApplicationRunner::prepare(Side arm) const {
-  if (application_.prepare.empty()) {
-    return Done{};
-  }
-  const ProcessResult run =
-      run_process(application_.prepare,
-                  {.timeout_s = application_.time_limit_s,
-                   .working_folder = folder_.string(),
-                   .environment = {dispatch_variable(application_, dispatch_.at(static_cast<std::size_t>(arm)))},
-                   .until_last = true});
-  if (run.ok()) {
-    return Done{};
-  }
-  return Failure{.outcome = Outcome::build_failed,
-                 .evidence = "its preparation: " + how_it_ended(run, application_.time_limit_s)};
+std::string ApplicationRunner::variable(const fs::path& dispatch) const {
+  return application_.dispatch_variable + "=" + dispatch.string();
 }
 
-std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
-  variables.push_back(fmt::format("APO_SEED={}", run.seed));
-  variables.push_back(fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps));
-  variables.push_back(run.view == ComparisonView::fixed_steps
-                          ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
-                          : fmt::format("APO_SECONDS={}", application_.fixed_time_s));
+std::optional<Failure> ApplicationRunner::prepare(Side side) const {
+  if (application_.prepare.empty()) {
+    return std::nullopt;
+  }
+  auto failure = bad_end(
+      run_process(application_.prepare, {.timeout_s = application_.time_limit_s,
+                                         .working_folder = folder_,
+                                         .environment = {variable(dispatch_.at(static_cast<std::size_t>(side)))},
+                                         .until_last = true}),
+      application_.time_limit_s);
+  if (failure) {
+    failure->outcome = Outcome::build_failed;
+    failure->evidence = "its preparation: " + failure->evidence;
+  }
+  return failure;
+}
+
+std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run,
+                                                    const std::vector<std::string>& environment) const {
+  constexpr double kPatienceS = 1;  // for helpers that end with their program
   StepReader reader;
   const ProcessResult result =
-      run_lines(application_.command,
-                {.timeout_s = application_.time_limit_s, .working_folder = folder_.string(), .environment = variables},
-                [&](std::string_view line, double seconds) { return reader.add(line, seconds); });
+      run_process(application_.command,
+                  {.timeout_s = application_.time_limit_s,
+                   .working_folder = folder_,
+                   .environment = environment,
+                   .until_last = true,
+                   .patience_s = kPatienceS,
+                   .on_line = [&](std::string_view line, double seconds) { return reader.add(line, seconds); }});
   run.wall_s = result.seconds;
   if (reader.failure()) {
     return reader.failure();
@@ -122,14 +96,17 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ComparisonView view, Side arm, std::int64_t seed, std::uint64_t layout_seed,
+ApplicationRun ApplicationRunner::run(ComparisonView view, Side side, std::int64_t seed, std::uint64_t layout_seed,
                                       const std::vector<std::string>& more) const {
   const TemporaryFolder folder(kCopyPrefix);
-  const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
-  ApplicationRun run{.view = view, .side = arm, .seed = seed};
-  std::vector<std::string> variables = {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)};
-  variables.insert(variables.end(), more.begin(), more.end());
-  if (const auto failure = run_steps(run, std::move(variables))) {
+  std::vector<std::string> environment = {
+      variable(copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(side)))), drawn_padding(layout_seed),
+      fmt::format("APO_SEED={}", seed), fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps),
+      view == ComparisonView::fixed_steps ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
+                                          : fmt::format("APO_SECONDS={}", application_.fixed_time_s)};
+  environment.insert(environment.end(), more.begin(), more.end());
+  ApplicationRun run{.view = view, .side = side, .seed = seed};
+  if (const auto failure = run_steps(run, environment)) {
     run.outcome = failure->outcome;
     run.evidence = failure->evidence;
     run.values.clear();

@@ -24,6 +24,12 @@ struct CommonBenchmarks {
 };
 CommonBenchmarks common_benchmarks(const FirstRun& a, const FirstRun& b, bool higher_is_better);
 
+// The rounds of the stage that count.
+std::vector<Round> counted(const ProgramComparison& comparison, RoundStage stage);
+
+// Makes the judgement of a single metric its only figure, with the medians over the rounds that the effect is of.
+void note_metric(ProgramComparison& comparison, const std::vector<Round>& rounds);
+
 // The rule that a gate of commands is judged by. With its judgement, or under this preset.
 SuiteRule rule_of(const ProgramComparison& comparison, const JudgePreset& preset);
 
