@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "harness/core/pattern.h"
@@ -23,9 +24,33 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kNamesShown = 12;
 constexpr std::size_t kMostBenchmarks = 10'000;
+constexpr std::size_t kLongestSearched = 4096;  // the library's expressions recurse once a character
+constexpr std::size_t kQuoted = 300;
 
-Failure no_metric(const std::string& evidence) {
-  return {.outcome = Outcome::no_metric, .evidence = printable_tail(evidence)};
+// The flag that makes a benchmark program write JSON: to stdout, or to a file whose name follows.
+struct Format {
+  MetricKind kind;
+  const char* flag;
+  bool to_file;
+};
+constexpr Format kFormats[] = {{MetricKind::gbench, " --benchmark_format=json", false},
+                               {MetricKind::nvbench, " --json ", true},
+                               {MetricKind::hyperfine, " --export-json ", true},
+                               {MetricKind::pytest_benchmark, " --benchmark-json=", true}};
+
+const Format* format_of(MetricKind kind) {
+  const auto* const found = std::ranges::find(kFormats, kind, &Format::kind);
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+bool writes_file(MetricKind kind) {
+  return format_of(kind) != nullptr && format_of(kind)->to_file;
+}
+
+Failure no_metric(const std::string& evidence, const std::string& printed = "") {
+  const std::string end = printable_tail(printed, kQuoted);
+  return {.outcome = Outcome::no_metric,
+          .evidence = printable_tail(evidence) + (end.empty() ? "" : "; it printed: " + end)};
 }
 
 std::string text_of(const Json& object, const char* key) {
@@ -38,10 +63,26 @@ bool flag_of(const Json& object, const char* key) {
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
-// Returns the objects of a list; nullptr if there is none.
-const Json* list_of(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_array() ? &*found : nullptr;
+std::optional<double> number_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+bool has_list(const Json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_array();
+}
+
+// Of a list; none where there is no list.
+std::vector<const Json*> objects_of(const Json& object, const char* key) {
+  std::vector<const Json*> objects;
+  if (has_list(object, key)) {
+    for (const Json& one : object[key]) {
+      if (one.is_object()) {
+        objects.push_back(&one);
+      }
+    }
+  }
+  return objects;
 }
 
 std::string choices(const std::vector<std::string>& names) {
@@ -110,174 +151,85 @@ std::optional<double> unit_seconds(const std::string& unit) {
   return found == units.end() ? std::nullopt : std::optional(found->second);
 }
 
-// ---------------------------------------------------------------- Google Benchmark
+// ---------------------------------------------------------------- formats
 
-// Before version 1.5 there was no run_name.
-std::string run_name(const Json& row) {
-  const std::string name = text_of(row, "run_name");
-  return name.empty() ? text_of(row, "name") : name;
+Reading reading_of(const std::string& name, std::optional<double> seconds, const std::string& problem) {
+  return {.name = name, .value = seconds.value_or(0), .unit = "s", .problem = seconds ? "" : problem};
 }
 
-std::optional<double> real_seconds(const Json& row) {
-  const auto time = row.find("real_time");
+Reading google_reading(const Json& row, const std::string& name) {
+  const std::string benchmark = "benchmark '" + name + "' ";
+  if (flag_of(row, "error_occurred") || !text_of(row, "error_message").empty()) {
+    return reading_of(name, {}, benchmark + "reports an error: " + text_of(row, "error_message"));
+  }
+  if (flag_of(row, "skipped")) {
+    return reading_of(name, {}, benchmark + "was skipped: " + text_of(row, "skip_message"));
+  }
+  const auto time = number_of(row, "real_time");
   const auto unit = unit_seconds(text_of(row, "time_unit"));
-  return time != row.end() && time->is_number() && unit ? std::optional(time->get<double>() * *unit) : std::nullopt;
+  return reading_of(name, time && unit ? std::optional(*time * *unit) : std::nullopt,
+                    benchmark + "has no real_time with a time_unit of ns, us, ms or s");
 }
 
-// Those of a fitted complexity have no time.
-bool is_fit(const Json& row) {
-  const std::string aggregate = text_of(row, "aggregate_name");
-  return aggregate == "BigO" || aggregate == "RMS";
-}
-
-std::vector<std::string> run_names(const Json& rows) {
-  std::vector<std::string> names;
-  for (const Json& row : rows) {
-    if (row.is_object() && !is_fit(row)) {
-      names.push_back(run_name(row));
+// Every repetition; where none is written, the aggregate that is their median.
+std::vector<Reading> google_benchmarks(const Json& document) {
+  const auto is_aggregate = [](const Json& row) { return text_of(row, "run_type") == "aggregate"; };
+  const auto name_of = [](const Json& row) {  // before version 1.5 there was no run_name
+    const std::string name = text_of(row, "run_name");
+    return name.empty() ? text_of(row, "name") : name;
+  };
+  const std::vector<const Json*> rows = objects_of(document, "benchmarks");
+  std::set<std::string> repeated;
+  for (const Json* row : rows) {
+    if (!is_aggregate(*row)) {
+      repeated.insert(name_of(*row));
     }
   }
-  return each_once(names);
-}
-
-// Returns the time of each repetition, or the aggregate of their median.
-Result<std::vector<double>> times_of(const Json& rows, const std::string& name) {
-  std::vector<double> repetitions;
-  std::vector<double> medians;
-  for (const Json& row : rows) {
-    if (!row.is_object() || run_name(row) != name) {
-      continue;
-    }
-    if (flag_of(row, "error_occurred") || !text_of(row, "error_message").empty()) {
-      return no_metric("benchmark '" + name + "' reports an error: " + text_of(row, "error_message"));
-    }
-    if (flag_of(row, "skipped")) {
-      return no_metric("benchmark '" + name + "' was skipped: " + text_of(row, "skip_message"));
-    }
-    const bool aggregate = text_of(row, "run_type") == "aggregate";
-    if (aggregate && text_of(row, "aggregate_name") != "median") {
-      continue;
-    }
-    const auto seconds = real_seconds(row);
-    if (!seconds) {
-      return no_metric("benchmark '" + name + "' has no real_time with a time_unit of ns, us, ms or s");
-    }
-    (aggregate ? medians : repetitions).push_back(*seconds);
-  }
-  return repetitions.empty() ? medians : repetitions;
-}
-
-// ---------------------------------------------------------------- NVBench
-
-struct State {
-  std::string benchmark;
-  std::string label;  // "BENCHMARK [STATE]"
-  const Json* json = nullptr;
-};
-
-std::vector<State> states_of(const Json& benchmarks) {
-  std::vector<State> all;
-  for (const Json& benchmark : benchmarks) {
-    const Json* states = list_of(benchmark, "states");
-    for (std::size_t i = 0; states != nullptr && i < states->size(); ++i) {
-      const Json& state = (*states)[i];
-      if (state.is_object()) {
-        const std::string name = text_of(benchmark, "name");
-        all.push_back({name, name + " [" + text_of(state, "name") + "]", &state});
-      }
+  std::vector<Reading> readings;
+  for (const Json* row : rows) {
+    const std::string name = name_of(*row);
+    if (!is_aggregate(*row) || (text_of(*row, "aggregate_name") == "median" && !repeated.contains(name))) {
+      readings.push_back(google_reading(*row, name));
     }
   }
-  return all;
+  return readings;
 }
 
 // Numbers stand in strings, so that no reader loses digits.
-std::optional<double> number_of(const Json& value) {
-  return value.is_number()   ? std::optional(value.get<double>())
-         : value.is_string() ? parse_double(value.get<std::string>())
-                             : std::nullopt;
-}
-
-std::optional<double> summary_value(const Json& state, const std::string& tag) {
-  const Json* summaries = list_of(state, "summaries");
-  for (std::size_t i = 0; summaries != nullptr && i < summaries->size(); ++i) {
-    const Json& summary = (*summaries)[i];
-    const Json* data = summary.is_object() && text_of(summary, "tag") == tag ? list_of(summary, "data") : nullptr;
-    for (std::size_t k = 0; data != nullptr && k < data->size(); ++k) {
-      const Json& entry = (*data)[k];
-      if (entry.is_object() && text_of(entry, "name") == "value" && entry.contains("value")) {
-        return number_of(entry["value"]);
+std::optional<double> summary_of(const Json& state, const std::string& tag) {
+  for (const Json* summary : objects_of(state, "summaries")) {
+    for (const Json* entry : objects_of(*summary, "data")) {
+      if (text_of(*summary, "tag") == tag && text_of(*entry, "name") == "value") {
+        const std::string text = text_of(*entry, "value");
+        return text.empty() ? number_of(*entry, "value") : parse_double(text);
       }
     }
   }
   return std::nullopt;
 }
 
-// The library's expressions recurse once a character.
-constexpr std::size_t kLongestSearched = 4096;
-constexpr std::size_t kQuoted = 300;
-
-Result<std::vector<Reading>> google_benchmarks(const Json& document) {
-  const Json* rows = list_of(document, "benchmarks");
-  if (rows == nullptr) {
-    return no_metric("stdout is not the JSON of a Google Benchmark program");
-  }
+std::vector<Reading> nvbench_states(const Json& document) {
+  constexpr const char* kTime = "nv/cold/time/gpu/mean";
   std::vector<Reading> readings;
-  for (const std::string& name : run_names(*rows)) {
-    Reading& reading = readings.emplace_back(Reading{.name = name, .unit = "s"});
-    if (const auto times = times_of(*rows, name); !times) {
-      reading.problem = times.failure().evidence;
-    } else if (times->empty()) {
-      reading.problem = "benchmark '" + name + "' reports neither a repetition nor a median";
-    } else {
-      reading.value = median(*times);
+  for (const Json* benchmark : objects_of(document, "benchmarks")) {
+    for (const Json* state : objects_of(*benchmark, "states")) {
+      const std::string name = fmt::format("{} [{}]", text_of(*benchmark, "name"), text_of(*state, "name"));
+      readings.push_back(flag_of(*state, "is_skipped")
+                             ? reading_of(name, {}, "'" + name + "' was skipped: " + text_of(*state, "skip_reason"))
+                             : reading_of(name, summary_of(*state, kTime), "'" + name + "' has no number " + kTime));
     }
   }
   return readings;
 }
 
-// The summary nv/cold/time/gpu/mean of every state.
-Result<std::vector<Reading>> nvbench_states(const Json& document) {
-  const Json* benchmarks = list_of(document, "benchmarks");
-  if (benchmarks == nullptr) {
-    return no_metric("its JSON file is not NVBench's");
-  }
+// `stats`: the key of the object with the median; "": it is in the benchmark itself.
+std::vector<Reading> medians_of(const Json& document, const char* list, const char* name, const std::string& stats) {
   std::vector<Reading> readings;
-  for (const State& state : states_of(*benchmarks)) {
-    Reading& reading = readings.emplace_back(Reading{.name = state.label, .unit = "s"});
-    if (flag_of(*state.json, "is_skipped")) {
-      reading.problem = "'" + state.label + "' was skipped: " + text_of(*state.json, "skip_reason");
-    } else if (const auto seconds = summary_value(*state.json, "nv/cold/time/gpu/mean")) {
-      reading.value = *seconds;
-    } else {
-      reading.problem = "'" + state.label + "' has no number nv/cold/time/gpu/mean";
-    }
-  }
-  return readings;
-}
-
-// ---------------------------------------------------------------- hyperfine, pytest-benchmark, lines
-
-std::optional<double> number_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
-// The medians of a list of objects.
-Result<std::vector<Reading>> medians_of(const Json& document, const char* list, const char* name, const char* stats) {
-  const Json* entries = list_of(document, list);
-  if (entries == nullptr) {
-    return no_metric(fmt::format("its JSON file has no list '{}'", list));
-  }
-  std::vector<Reading> readings;
-  for (const Json& entry : *entries) {
-    if (entry.is_object() && !text_of(entry, name).empty()) {
-      const std::string label = text_of(entry, name);
-      const Json numbers = *stats == '\0' ? entry : entry.value(stats, Json::object());
-      const auto seconds = numbers.is_object() ? number_at(numbers, "median") : std::nullopt;
-      readings.push_back({.name = label,
-                          .value = seconds.value_or(0),
-                          .unit = "s",
-                          .problem = seconds ? "" : "'" + label + "' has no median"});
+  for (const Json* entry : objects_of(document, list)) {
+    const Json numbers = stats.empty() ? *entry : entry->value(stats, Json());
+    if (const std::string label = text_of(*entry, name); !label.empty()) {
+      readings.push_back(reading_of(label, numbers.is_object() ? number_of(numbers, "median") : std::nullopt,
+                                    "'" + label + "' has no median"));
     }
   }
   return readings;
@@ -297,23 +249,19 @@ std::vector<Reading> benchmark_lines(const std::string& output) {
   return readings;
 }
 
-Failure nothing_found(const std::string& evidence, const std::string& printed = "") {
-  const std::string end = printable_tail(printed, kQuoted);
-  return {.outcome = Outcome::no_metric,
-          .evidence = printable_tail(evidence) + (end.empty() ? "" : "; it printed: " + end)};
-}
+// ---------------------------------------------------------------- one number
 
 Result<double> read_json(const std::string& path, const std::string& output) {
   const Json document = Json::parse(output, nullptr, false);
   if (document.is_discarded()) {
-    return nothing_found("stdout is not one JSON document", output);
+    return no_metric("stdout is not one JSON document", output);
   }
   try {
     const Json& value = document.at(Json::json_pointer(path));
     return value.is_number() ? Result<double>(value.get<double>())
-                             : nothing_found("'" + path + "' is of type " + value.type_name() + ", and no number");
+                             : no_metric("'" + path + "' is of type " + value.type_name() + ", and no number");
   } catch (const Json::exception&) {
-    return nothing_found("the JSON document on stdout has nothing at '" + path + "'", output);
+    return no_metric("the JSON document on stdout has nothing at '" + path + "'", output);
   }
 }
 
@@ -322,50 +270,37 @@ Result<double> read_regex(const std::string& expression, const std::string& outp
   std::vector<std::string> found;
   for (const std::string& line : split(output, '\n')) {
     if (line.size() > kLongestSearched) {
-      return nothing_found(fmt::format("a line of {} characters is too long for a regular expression", line.size()));
+      return no_metric(fmt::format("a line of {} characters is too long for a regular expression", line.size()));
     }
     for (const PatternMatch& match : pattern.all(line)) {
       found.push_back(match[1]);
     }
   }
   if (found.size() != 1) {
-    return nothing_found(
+    return no_metric(
         found.empty() ? "no line of stdout matches the expression"
                       : fmt::format("stdout matches the expression {} times, and has to match it once", found.size()),
         output);
   }
   const auto value = parse_double(trim(found.front()));
-  return value ? Result<double>(*value) : nothing_found("'" + found.front() + "' is no finite number");
+  return value ? Result<double>(*value) : no_metric("'" + found.front() + "' is no finite number");
 }
 
 Result<double> read_value(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
   switch (metric.kind) {
+    case MetricKind::seconds:
+      return run.seconds;
     case MetricKind::json:
       return read_json(metric.argument, run.output);
     case MetricKind::regex:
       return read_regex(metric.argument, run.output);
-    case MetricKind::gbench:
-    case MetricKind::nvbench:
-    case MetricKind::hyperfine:
-    case MetricKind::pytest_benchmark:
-    case MetricKind::lines: {
+    default:
       const auto readings = read_suite(metric, run, file_text);
       return readings ? one_of(*readings, metric.argument) : readings.failure();
-    }
-    case MetricKind::seconds:
-      break;
   }
-  return run.seconds;
 }
 
-bool writes_file(MetricKind kind) {
-  return kind == MetricKind::nvbench || kind == MetricKind::hyperfine || kind == MetricKind::pytest_benchmark;
-}
-
-// For a shell, as one word.
-std::string quoted(const std::string& text) {
-  return "'" + replace_all(text, "'", "'\\''") + "'";
-}
+// ---------------------------------------------------------------- the command
 
 // "^(copy/8|fill)$", for POSIX and for ECMAScript.
 std::string filter_of(const std::vector<std::string>& names) {
@@ -385,14 +320,14 @@ std::string selection(MetricKind kind, const std::vector<std::string>& names) {
   constexpr std::size_t kLongest = 100'000;
   std::string text;
   if (kind == MetricKind::gbench && !names.empty()) {
-    text = " --benchmark_filter=" + quoted(filter_of(names));
+    text = " --benchmark_filter=" + shell_word(filter_of(names));
   } else if (kind == MetricKind::nvbench) {
     std::vector<std::string> benchmarks;
     for (const std::string& name : names) {
       benchmarks.push_back(name.substr(0, name.find(" [")));
     }
     for (const std::string& name : each_once(benchmarks)) {
-      text += " -b " + quoted(name);
+      text += " -b " + shell_word(name);
     }
   }
   return text.size() < kLongest ? text : "";
@@ -403,54 +338,46 @@ std::string selection(MetricKind kind, const std::vector<std::string>& names) {
 std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file,
                           const std::vector<std::string>& names) {
   const bool placed = command.find(kFilterPlace) != std::string::npos;
-  const std::string whole =
-      placed ? replace_all(command, kFilterPlace, quoted(filter_of(names))) : command + selection(metric.kind, names);
-  switch (metric.kind) {
-    case MetricKind::gbench:
-      return whole + " --benchmark_format=json";
-    case MetricKind::nvbench:
-      return whole + " --json " + quoted(file.string());
-    case MetricKind::hyperfine:
-      return whole + " --export-json " + quoted(file.string());
-    case MetricKind::pytest_benchmark:
-      return whole + " --benchmark-json=" + quoted(file.string());
-    case MetricKind::seconds:
-    case MetricKind::json:
-    case MetricKind::regex:
-    case MetricKind::lines:
-      break;
-  }
-  return whole;
+  const std::string whole = placed ? replace_all(command, kFilterPlace, shell_word(filter_of(names)))
+                                   : command + selection(metric.kind, names);
+  const Format* format = format_of(metric.kind);
+  return format == nullptr ? whole : whole + format->flag + (format->to_file ? shell_word(file.string()) : "");
 }
 
 Result<std::vector<Reading>> read_suite(const CommandMetric& metric, const ProcessResult& run,
                                         const std::string& file_text) {
-  if (run.cut && !writes_file(metric.kind)) {
-    return nothing_found("it printed too much to look for the metric in");
+  const bool in_file = writes_file(metric.kind);
+  if (run.cut && !in_file) {
+    return no_metric("it printed too much to look for the metric in");
   }
-  if (writes_file(metric.kind) && file_text.empty()) {
-    return nothing_found("it wrote no JSON file", run.output);
+  if (in_file && file_text.empty()) {
+    return no_metric("it wrote no JSON file", run.output);
   }
   if (metric.kind == MetricKind::lines) {
     auto readings = benchmark_lines(run.output);
-    return readings.empty() ? nothing_found("no line of stdout is NAME VALUE UNIT", run.output)
+    return readings.empty() ? no_metric("no line of stdout is NAME VALUE UNIT", run.output)
                             : each_benchmark_once(std::move(readings));
   }
-  const Json document = Json::parse(writes_file(metric.kind) ? file_text : run.output, nullptr, false);
-  auto readings = metric.kind == MetricKind::gbench      ? google_benchmarks(document)
-                  : metric.kind == MetricKind::nvbench   ? nvbench_states(document)
-                  : metric.kind == MetricKind::hyperfine ? medians_of(document, "results", "command", "")
-                                                         : medians_of(document, "benchmarks", "fullname", "stats");
-  return readings ? each_benchmark_once(std::move(*readings)) : readings;
+  const Json document = Json::parse(in_file ? file_text : run.output, nullptr, false);
+  const char* list = metric.kind == MetricKind::hyperfine ? "results" : "benchmarks";
+  if (!has_list(document, list)) {
+    return no_metric(metric.kind == MetricKind::gbench    ? "stdout is not the JSON of a Google Benchmark program"
+                     : metric.kind == MetricKind::nvbench ? "its JSON file is not NVBench's"
+                                                          : fmt::format("its JSON file has no list '{}'", list));
+  }
+  return each_benchmark_once(metric.kind == MetricKind::gbench      ? google_benchmarks(document)
+                             : metric.kind == MetricKind::nvbench   ? nvbench_states(document)
+                             : metric.kind == MetricKind::hyperfine ? medians_of(document, list, "command", "")
+                                                                    : medians_of(document, list, "fullname", "stats"));
 }
 
 Result<double> read_metric(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
   if (run.cut && metric.kind != MetricKind::seconds && !writes_file(metric.kind)) {
-    return nothing_found("it printed too much to look for the metric in");
+    return no_metric("it printed too much to look for the metric in");
   }
-  const auto value = read_value(metric, run, file_text);
+  const Result<double> value = read_value(metric, run, file_text);
   if (value && !(std::isfinite(*value) && *value > 0)) {
-    return nothing_found("the metric is " + format_g(*value) + ", and has to be a positive number");
+    return no_metric("the metric is " + format_g(*value) + ", and has to be a positive number");
   }
   return value;
 }

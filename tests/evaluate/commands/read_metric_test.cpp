@@ -264,7 +264,7 @@ TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
   EXPECT_EQ(command("gbench", "./b", {"copy<int>/8", "it's.a|b"}),
             R"(./b --benchmark_filter='^(copy<int>/8|it'\''s\.a\|b)$' --benchmark_format=json)");
   EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}),
-            "./b -b 'copy' -b 'fill' --json 'f'");
+            "./b -b copy -b fill --json f");
   EXPECT_EQ(command("lines", "./b --only={filter} -v", {"a", "b"}), "./b --only='^(a|b)$' -v");
   EXPECT_EQ(command("lines", "./b --only={filter}", {}), "./b --only='.*'");
   EXPECT_EQ(command("lines", "./b", {"a"}), "./b");
@@ -276,7 +276,7 @@ TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
 TEST(ShellCommand, FlagsStandBehindTheCommand) {
   EXPECT_EQ(shell_command(parse_metric("seconds"), "./b", "f"), "./b");
   EXPECT_EQ(shell_command(parse_metric("gbench:x"), "./b -v", "f"), "./b -v --benchmark_format=json");
-  EXPECT_EQ(shell_command(parse_metric("nvbench"), "./b", "/tmp/f"), "./b --json '/tmp/f'");
+  EXPECT_EQ(shell_command(parse_metric("nvbench"), "./b", "/tmp/f"), "./b --json /tmp/f");
 }
 
 }  // namespace
