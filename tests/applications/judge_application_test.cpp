@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/system/files.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -48,8 +49,7 @@ TEST(JudgeApplication, AProgramThatCannotDoMoreStepsIsToldWhyAndWhatToDo) {
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.runs.size(), 2U);
   for (const char* words : {"the lines of 5 steps", "the declared 4 steps are too short", "as APO_STEPS says"}) {
-    EXPECT_NE(judged.judgement->sentence.find(words), std::string::npos)
-        << words << " is not in: " << judged.judgement->sentence;
+    expect_contains(judged.judgement->sentence, words);
   }
 }
 

@@ -55,9 +55,14 @@ class Part {
     return found->get<std::string>();
   }
 
-  int count(const char* key, int least) const {
+  std::string text_or(const char* key, const std::string& otherwise) const { return has(key) ? text(key) : otherwise; }
+
+  int count(const char* key, int least, std::optional<int> otherwise = {}) const {
     constexpr int kMost = 100'000'000;
     const auto found = json_.find(key);
+    if (found == json_.end() && otherwise) {
+      return *otherwise;
+    }
     if (found == json_.end() || !found->is_number_integer() || *found < least || *found > kMost) {
       refuse(key, has(key) ? fmt::format("is not a whole number from {}", least) : "is missing");
     }
@@ -72,8 +77,8 @@ class Part {
     return found->get<double>();
   }
 
-  double duration(const char* key) const {
-    const auto seconds = parse_duration(text(key));
+  double duration(const char* key, double otherwise) const {
+    const auto seconds = has(key) ? parse_duration(text(key)) : otherwise;
     if (!seconds) {
       refuse(key, "is no time", "write for example \"90s\" or \"10m\"");
     }
@@ -90,7 +95,7 @@ class Part {
 
   // A list of words, or a text for the shell.
   std::vector<std::string> command(const char* key) const {
-    if (json_.contains(key) && json_.at(key).is_string()) {
+    if (has(key) && json_.at(key).is_string()) {
       return {"sh", "-c", text(key)};
     }
     std::vector<std::string> words;
@@ -117,14 +122,6 @@ MetricRole role_of(const Part& part) {
   return *role;
 }
 
-bool higher_is_better(const Part& part) {
-  const std::string better = part.has("better") ? part.text("better") : "lower";
-  if (better != "lower" && better != "higher") {
-    part.refuse("better", "is neither \"lower\" nor \"higher\"");
-  }
-  return better == "higher";
-}
-
 void read_margin(const Part& part, ApplicationMetric& metric) {
   if (part.has("margin") == part.has("margin_percent")) {
     part.refuse("margin", "or 'margin_percent' is needed, and one alone",
@@ -137,14 +134,18 @@ void read_margin(const Part& part, ApplicationMetric& metric) {
 ApplicationMetric read_metric_declaration(const Declared& json, const std::string& where) {
   const Part part(json, "a metric of the application", where, kMetricKeys);
   ApplicationMetric metric{.name = part.text("name"), .role = role_of(part)};
-  metric.unit = part.has("unit") ? part.text("unit") : "";
-  metric.higher_is_better = higher_is_better(part);
+  metric.unit = part.text_or("unit", "");
+  const std::string better = part.text_or("better", "lower");
+  if (better != "lower" && better != "higher") {
+    part.refuse("better", "is neither \"lower\" nor \"higher\"");
+  }
+  metric.higher_is_better = better == "higher";
   if (kStepKeys.contains(metric.name)) {
     part.refuse("name", "is '" + metric.name + "', which every line of a step has for apo itself");
   }
   if (metric.role == MetricRole::quality) {
     read_margin(part, metric);
-    metric.last = part.has("last") ? part.count("last", 1) : 0;
+    metric.last = part.count("last", 1, 0);
   } else if (part.has("margin") || part.has("margin_percent") || part.has("last")) {
     part.refuse("role", "is speed, which has neither a margin nor last steps");
   } else if (!metric.higher_is_better) {
@@ -186,36 +187,30 @@ std::vector<std::int64_t> read_seeds(const Part& part) {
   return seeds;
 }
 
-void check_last(const DeclaredApplication& application, const Part& part) {
+}  // namespace
+
+DeclaredApplication read_application(const nlohmann::json& json, const std::string& where) {
+  const Part part(json, "the application", where, kApplicationKeys);
+  const DeclaredApplication usual;
+  const DeclaredApplication application{.command = part.command("command"),
+                                        .prepare = part.has("prepare") ? part.command("prepare") : usual.prepare,
+                                        .dispatch_variable = part.text_or("dispatch_variable", usual.dispatch_variable),
+                                        .metrics = read_metrics(part, where),
+                                        .warmup_steps = part.count("warmup_steps", 1, usual.warmup_steps),
+                                        .steps = part.count("steps", 1),
+                                        .seeds = read_seeds(part),
+                                        .pairs = part.count("pairs", kLeastPairs, usual.pairs),
+                                        .fixed_time_s = part.duration("fixed_time", usual.fixed_time_s),
+                                        .time_limit_s = part.duration("time_limit", usual.time_limit_s),
+                                        .kernels = part.text_or("kernels", usual.kernels)};
+  if (!is_identifier(application.dispatch_variable)) {
+    part.refuse("dispatch_variable", "is no name of an environment variable");
+  }
   for (const ApplicationMetric& metric : application.metrics) {
     if (metric.last > application.steps) {
       part.refuse("metrics", fmt::format("has a mean over the last {} of {} steps", metric.last, application.steps));
     }
   }
-}
-
-}  // namespace
-
-DeclaredApplication read_application(const nlohmann::json& json, const std::string& where) {
-  const Part part(json, "the application", where, kApplicationKeys);
-  DeclaredApplication application{.command = part.command("command"), .metrics = read_metrics(part, where)};
-  if (part.has("prepare")) {
-    application.prepare = part.command("prepare");
-  }
-  if (part.has("dispatch_variable")) {
-    application.dispatch_variable = part.text("dispatch_variable");
-  }
-  if (!is_identifier(application.dispatch_variable)) {
-    part.refuse("dispatch_variable", "is no name of an environment variable");
-  }
-  application.warmup_steps = part.has("warmup_steps") ? part.count("warmup_steps", 1) : application.warmup_steps;
-  application.steps = part.count("steps", 1);
-  application.seeds = read_seeds(part);
-  application.pairs = part.has("pairs") ? part.count("pairs", kLeastPairs) : application.pairs;
-  application.fixed_time_s = part.has("fixed_time") ? part.duration("fixed_time") : 0;
-  application.time_limit_s = part.has("time_limit") ? part.duration("time_limit") : application.time_limit_s;
-  application.kernels = part.has("kernels") ? part.text("kernels") : "";
-  check_last(application, part);
   return application;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/random.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -78,8 +79,8 @@ TEST(DecideApplication, WhatIsFasterAndLearnsWorseIsRevertedWithBothShown) {
   const ProgramComparison judged = measured({.speedup = 1.5, .loss_change = 0.05});
   EXPECT_EQ(judged.judgement->verdict, Verdict::reverted);
   EXPECT_EQ(judged.judgement->reason, Reason::quality_lost);
-  EXPECT_NE(judged.judgement->sentence.find("1.5"), std::string::npos) << judged.judgement->sentence;
-  EXPECT_NE(judged.judgement->sentence.find("worse with margin 0.01"), std::string::npos) << judged.judgement->sentence;
+  expect_contains(judged.judgement->sentence, "1.5");
+  expect_contains(judged.judgement->sentence, "worse with margin 0.01");
 }
 
 TEST(DecideApplication, ABetterQualityIsNoReasonToRevert) {
@@ -100,7 +101,7 @@ TEST(DecideApplication, NoiseLargerThanTheMarginIsInconclusiveWithTheSeedsThatIt
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(quality(judged).finding, QualityFinding::inconclusive);
   EXPECT_GT(quality(judged).needed, 5);
-  EXPECT_NE(judged.judgement->sentence.find("seeds would decide"), std::string::npos) << judged.judgement->sentence;
+  expect_contains(judged.judgement->sentence, "seeds would decide");
 }
 
 TEST(DecideApplication, FewerThanFiveSeedsShowNoEquivalence) {

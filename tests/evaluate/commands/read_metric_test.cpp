@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -31,17 +31,8 @@ std::string failure(const std::string& metric, const std::string& text, const st
   return read.failure().evidence;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string mistake(const std::string& metric) {
-  try {
-    static_cast<void>(parse_metric(metric));
-  } catch (const UserError& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return error_of([&] { static_cast<void>(parse_metric(metric)); });
 }
 
 TEST(ReadMetric, SecondsIsTheTimeOfTheRunWhateverItPrints) {
@@ -59,29 +50,29 @@ TEST(ReadMetric, JsonTakesAPointerAndADottedPath) {
 }
 
 TEST(ReadMetric, JsonRefusesWhatIsNoSingleNumber) {
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": 1} {\"a\": 2}"), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:a", ""), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:b", "{\"a\": 1}"), "nothing at '/b'"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": \"1\"}"), "of type string"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": null}"), "of type null"));
-  EXPECT_TRUE(has(failure("json:a.99999999999999999999", "{\"a\": [1]}"), "nothing at"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": NaN}"), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": 0}"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": -2}"), "has to be a positive number"));
+  expect_contains(failure("json:a", "{\"a\": 1} {\"a\": 2}"), "not one JSON document");
+  expect_contains(failure("json:a", ""), "not one JSON document");
+  expect_contains(failure("json:b", "{\"a\": 1}"), "nothing at '/b'");
+  expect_contains(failure("json:a", "{\"a\": \"1\"}"), "of type string");
+  expect_contains(failure("json:a", "{\"a\": null}"), "of type null");
+  expect_contains(failure("json:a.99999999999999999999", "{\"a\": [1]}"), "nothing at");
+  expect_contains(failure("json:a", "{\"a\": NaN}"), "not one JSON document");
+  expect_contains(failure("json:a", "{\"a\": 0}"), "has to be a positive number");
+  expect_contains(failure("json:a", "{\"a\": -2}"), "has to be a positive number");
 }
 
 TEST(ReadMetric, RegexNeedsExactlyOneMatch) {
   const std::string metric = R"(regex:time = ([0-9.eE+-]+|\w+) s)";
   EXPECT_EQ(value(metric, "warm-up\r\ntime = 1.25e-3 s\r\ndone\n"), 1.25e-3);
-  EXPECT_TRUE(has(failure(metric, "nothing"), "no line of stdout matches"));
-  EXPECT_TRUE(has(failure(metric, "nothing"), "it printed: nothing"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s\ntime = 2 s\n"), "matches the expression 2 times"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s time = 2 s\n"), "matches the expression 2 times"));
-  EXPECT_TRUE(has(failure(metric, "time = nan s"), "'nan' is no finite number"));
-  EXPECT_TRUE(has(failure(metric, "time = inf s"), "'inf' is no finite number"));
-  EXPECT_TRUE(has(failure(metric, "time = 0 s"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure(metric, "time = -1 s"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s" + std::string(5000, ' ')), "too long"));
+  expect_contains(failure(metric, "nothing"), "no line of stdout matches");
+  expect_contains(failure(metric, "nothing"), "it printed: nothing");
+  expect_contains(failure(metric, "time = 1 s\ntime = 2 s\n"), "matches the expression 2 times");
+  expect_contains(failure(metric, "time = 1 s time = 2 s\n"), "matches the expression 2 times");
+  expect_contains(failure(metric, "time = nan s"), "'nan' is no finite number");
+  expect_contains(failure(metric, "time = inf s"), "'inf' is no finite number");
+  expect_contains(failure(metric, "time = 0 s"), "has to be a positive number");
+  expect_contains(failure(metric, "time = -1 s"), "has to be a positive number");
+  expect_contains(failure(metric, "time = 1 s" + std::string(5000, ' ')), "too long");
 }
 
 TEST(ReadMetric, WhatWasCutOffIsNotSearched) {
@@ -92,14 +83,14 @@ TEST(ReadMetric, WhatWasCutOffIsNotSearched) {
 }
 
 TEST(ReadMetric, AMetricThatMakesNoSenseIsTheUsersMistake) {
-  EXPECT_TRUE(has(mistake("second"), "did you mean 'seconds'"));
-  EXPECT_TRUE(has(mistake("seconds:x"), "not complete"));
-  EXPECT_TRUE(has(mistake("json"), "not complete"));
-  EXPECT_TRUE(has(mistake("regex:"), "not complete"));
-  EXPECT_TRUE(has(mistake("gbench:"), "not complete"));
-  EXPECT_TRUE(has(mistake("regex:time = [0-9"), "no regular expression"));
-  EXPECT_TRUE(has(mistake("regex:time = [0-9]+"), "no capture group"));
-  EXPECT_TRUE(has(mistake("json:/a~2"), "json:/results/0/seconds"));
+  expect_contains(mistake("second"), "did you mean 'seconds'");
+  expect_contains(mistake("seconds:x"), "not complete");
+  expect_contains(mistake("json"), "not complete");
+  expect_contains(mistake("regex:"), "not complete");
+  expect_contains(mistake("gbench:"), "not complete");
+  expect_contains(mistake("regex:time = [0-9"), "no regular expression");
+  expect_contains(mistake("regex:time = [0-9]+"), "no capture group");
+  expect_contains(mistake("json:/a~2"), "json:/results/0/seconds");
   EXPECT_EQ(mistake("gbench"), "");
   EXPECT_EQ(mistake("nvbench:copy [Device=0 N=1]"), "");
 }
@@ -128,24 +119,24 @@ TEST(GoogleBenchmark, AggregatesAloneGiveTheirMedian) {
 
 TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
   const std::string several = failure("gbench", kTwo);
-  EXPECT_TRUE(has(several, "2 benchmarks")) << several;
-  EXPECT_TRUE(has(several, "copy/8, fill")) << several;
-  EXPECT_TRUE(has(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": []})"), "has no benchmark"));
+  expect_contains(several, "2 benchmarks");
+  expect_contains(several, "copy/8, fill");
+  expect_contains(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill");
+  expect_contains(failure("gbench", R"({"benchmarks": []})"), "has no benchmark");
 }
 
 TEST(GoogleBenchmark, ErrorsAndForeignDocumentsAreNoTimes) {
-  EXPECT_TRUE(has(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program"));
-  EXPECT_TRUE(has(failure("gbench", "[]"), "not the JSON of a Google Benchmark program"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
-          "reports an error: no file"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"), "time_unit"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"), "real_time"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
-                  "positive number"));
+  expect_contains(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program");
+  expect_contains(failure("gbench", "[]"), "not the JSON of a Google Benchmark program");
+  expect_contains(
+      failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
+      "reports an error: no file");
+  expect_contains(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"),
+                  "time_unit");
+  expect_contains(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"),
+                  "real_time");
+  expect_contains(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
+                  "positive number");
 }
 
 // ---------------------------------------------------------------- NVBench, its JSON format 1.0.0
@@ -173,20 +164,20 @@ TEST(Nvbench, TheMeanColdGpuTimeIsANumberInAString) {
 TEST(Nvbench, SeveralStatesNeedTheNameOfOne) {
   const std::string two = nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "\"2e-6\""));
   EXPECT_DOUBLE_EQ(value("nvbench:copy [Device=0 N=2]", "log", two), 2e-6);
-  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "2 states"));
-  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]"));
-  EXPECT_TRUE(has(failure("nvbench:fill", "log", two), "no benchmark 'fill'"));
+  expect_contains(failure("nvbench:copy", "log", two), "2 states");
+  expect_contains(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]");
+  expect_contains(failure("nvbench:fill", "log", two), "no benchmark 'fill'");
 }
 
 TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
-  EXPECT_TRUE(has(failure("nvbench", "log"), "wrote no JSON file"));
-  EXPECT_TRUE(has(failure("nvbench", "log", "{"), "not NVBench's"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench("")), "has no benchmark"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean"));
-  EXPECT_TRUE(has(
+  expect_contains(failure("nvbench", "log"), "wrote no JSON file");
+  expect_contains(failure("nvbench", "log", "{"), "not NVBench's");
+  expect_contains(failure("nvbench", "log", nvbench("")), "has no benchmark");
+  expect_contains(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean");
+  expect_contains(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean");
+  expect_contains(
       failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
-      "was skipped: too big"));
+      "was skipped: too big");
 }
 
 // ---------------------------------------------------------------- suites
@@ -245,8 +236,8 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
 TEST(ReadSuite, OneOfThemIsAMetricToo) {
   EXPECT_DOUBLE_EQ(value("lines:copy", "copy 3 us\nfill 2 GB/s\n"), 3e-6);
   EXPECT_DOUBLE_EQ(value("hyperfine:x y", "log", R"({"results": [{"command": "x y", "median": 1.5}]})"), 1.5);
-  EXPECT_TRUE(has(failure("lines:none", "copy 3 us\n"), "no benchmark 'none', but copy"));
-  EXPECT_TRUE(has(failure("lines:copy", "copy 0 us\n"), "positive number"));
+  expect_contains(failure("lines:none", "copy 3 us\n"), "no benchmark 'none', but copy");
+  expect_contains(failure("lines:copy", "copy 0 us\n"), "positive number");
 }
 
 TEST(ReadSuite, TooManyBenchmarksAreRefused) {
@@ -254,7 +245,7 @@ TEST(ReadSuite, TooManyBenchmarksAreRefused) {
   for (int i = 0; i < 10'001; ++i) {
     lines += "b" + std::to_string(i) + " 1 s\n";
   }
-  EXPECT_TRUE(has(readings("lines", lines), "more than 10000 benchmarks"));
+  expect_contains(readings("lines", lines), "more than 10000 benchmarks");
 }
 
 TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
@@ -263,8 +254,7 @@ TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
   };
   EXPECT_EQ(command("gbench", "./b", {"copy<int>/8", "it's.a|b"}),
             R"(./b --benchmark_filter='^(copy<int>/8|it'\''s\.a\|b)$' --benchmark_format=json)");
-  EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}),
-            "./b -b copy -b fill --json f");
+  EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}), "./b -b copy -b fill --json f");
   EXPECT_EQ(command("lines", "./b --only={filter} -v", {"a", "b"}), "./b --only='^(a|b)$' -v");
   EXPECT_EQ(command("lines", "./b --only={filter}", {}), "./b --only='.*'");
   EXPECT_EQ(command("lines", "./b", {"a"}), "./b");
