@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "harness/applications/expectation.h"
-#include "harness/applications/judge_application.h"
 #include "harness/applications/run_application.h"
 #include "harness/core/comparisons/command_metric.h"
 #include "harness/core/error.h"
@@ -18,10 +17,10 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/judge_commands.h"
-#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/suite.h"
 #include "harness/loop/campaign_progress.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
@@ -177,7 +176,7 @@ ProgramComparison compare_programs(Workspace& workspace, Journal* journal, Progr
     }
   };
   try {
-    (commands ? judge_commands : judge_application)(comparison, secret_seed(), workspace.turns(), observer, hooks);
+    judge_programs(comparison, secret_seed(), workspace.turns(), observer, hooks);
   } catch (const EnvironmentError&) {
     if (comparison.judgement) {
       finish();

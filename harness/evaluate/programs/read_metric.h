@@ -1,4 +1,4 @@
-// harness/evaluate/commands/read_metric.h - finds the metric in the output of a run, or every benchmark of a suite,
+// harness/evaluate/programs/read_metric.h - finds the metric in the output of a run, or every benchmark of a suite,
 // strictly.
 #pragma once
 

@@ -1,4 +1,4 @@
-// harness/evaluate/commands/suite.h - the benchmarks of two commands: which can be compared, what the recorded rounds
+// harness/evaluate/programs/suite.h - the benchmarks of two commands: which can be compared, what the recorded rounds
 // say of each, and the noise of a command against itself.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/core/comparisons/comparison.h"
-#include "harness/evaluate/commands/command_runner.h"
 #include "harness/evaluate/judge_pair.h"
+#include "harness/evaluate/programs/command_runner.h"
 
 namespace apo {
 

@@ -1,5 +1,5 @@
-// tests/applications/step_lines_test.cpp - what an application may print, and what voids its run.
-#include "harness/applications/step_lines.h"
+// tests/evaluate/programs/step_lines_test.cpp - what an application may print, and what voids its run.
+#include "harness/evaluate/programs/step_lines.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,15 +1,15 @@
-// harness/applications/application_runner.cpp - prepares copies and environment, and classifies how a run
+// harness/evaluate/programs/application_runner.cpp - prepares copies and environment, and classifies how a run
 // ended.
-#include "harness/applications/application_runner.h"
+#include "harness/evaluate/programs/application_runner.h"
 
 #include <fmt/format.h>
 
 #include <system_error>
 
-#include "harness/applications/step_lines.h"
 #include "harness/core/error.h"
 #include "harness/core/system/process.h"
-#include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/programs/command_runner.h"
+#include "harness/evaluate/programs/step_lines.h"
 
 namespace apo {
 namespace fs = std::filesystem;

@@ -1,6 +1,4 @@
-// harness/applications/judge_application.cpp - runs whole pairs in drawn order, until one fails.
-#include "harness/applications/judge_application.h"
-
+// harness/evaluate/programs/judge_application.cpp - runs whole pairs in drawn order, until one fails.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,12 +6,12 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/applications/application_runner.h"
-#include "harness/applications/step_lines.h"
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/decide_application.h"
+#include "harness/evaluate/programs/application_runner.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/step_lines.h"
 #include "harness/evaluate/rounds/round_source.h"
 #include "kernels/random.h"
 
@@ -178,7 +176,7 @@ void judge_application(ProgramComparison& comparison, std::uint64_t seed, const 
   if (run_pairs(judging)) {
     run_once_more(judging);
   }
-  decide(comparison);
+  judge_runs(comparison);
 }
 
 }  // namespace apo

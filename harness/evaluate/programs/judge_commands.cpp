@@ -1,6 +1,4 @@
-// harness/evaluate/commands/judge_commands.cpp - makes trial runs, the A/A run, then rounds.
-#include "harness/evaluate/commands/judge_commands.h"
-
+// harness/evaluate/programs/judge_commands.cpp - makes trial runs, the A/A run, then rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +8,14 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/command_runner.h"
-#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/programs/command_runner.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/suite.h"
 
 namespace apo {
 namespace {
@@ -206,14 +205,6 @@ Judgement gain_again(const ProgramComparison& comparison) {
 
 }  // namespace
 
-void fail_b(ProgramComparison& comparison, const Failure& failure, const std::string& sentence) {
-  comparison.outcome = failure.outcome;
-  comparison.judgement = untimed(sentence);
-  if (comparison.purpose == ComparisonPurpose::gate) {
-    comparison.gate = GateVerdict::failed;
-  }
-}
-
 void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std::shared_ptr<DeviceTurns>& turns,
                     Observer& observer, const ComparisonHooks& hooks) {
   Judging judging{comparison, seed, turns, observer, hooks};
@@ -230,7 +221,7 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std
   }
 }
 
-void judge_again(ProgramComparison& comparison) {
+void judge_rounds_again(ProgramComparison& comparison) {
   if (comparison.gate) {
     conclude_gate(comparison, recorded_preset(*comparison.judgement), wording_of(comparison).worse, "");
   } else {

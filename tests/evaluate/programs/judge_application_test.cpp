@@ -1,9 +1,8 @@
-// tests/applications/judge_application_test.cpp - steps that a machine is too fast for are done more often.
-#include "harness/applications/judge_application.h"
-
+// tests/evaluate/programs/judge_application_test.cpp - steps that a machine is too fast for are done more often.
 #include <gtest/gtest.h>
 
 #include "harness/core/system/files.h"
+#include "harness/evaluate/programs/judge_programs.h"
 #include "tests/text.h"
 
 namespace apo {
@@ -29,7 +28,7 @@ ProgramComparison judge_instant_steps(const std::string& last_step) {
                       .seeds = {1, 2, 3, 4, 5},
                       .pairs = 5}};
   SilentObserver silent;
-  judge_application(comparison, 1, nullptr, silent);
+  judge_programs(comparison, 1, nullptr, silent);
   return comparison;
 }
 

@@ -1,5 +1,5 @@
-// harness/evaluate/commands/suite.cpp - pairs benchmarks by name, and turns rounds into a figure for each.
-#include "harness/evaluate/commands/suite.h"
+// harness/evaluate/programs/suite.cpp - pairs benchmarks by name, and turns rounds into a figure for each.
+#include "harness/evaluate/programs/suite.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// harness/evaluate/commands/read_metric.cpp - looks for the metric in JSON or lines, and for benchmarks in a library's
+// harness/evaluate/programs/read_metric.cpp - looks for the metric in JSON or lines, and for benchmarks in a library's
 // document.
-#include "harness/evaluate/commands/read_metric.h"
+#include "harness/evaluate/programs/read_metric.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,4 @@
-// tests/evaluate/commands/judge_commands_test.cpp - real commands under both rules: gains, A/A runs, and every fault.
-#include "harness/evaluate/commands/judge_commands.h"
-
+// tests/evaluate/programs/judge_commands_test.cpp - real commands under both rules: gains, A/A runs, and every fault.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,9 +13,9 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/decide_application.h"
-#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/suite.h"
 #include "tests/text.h"
 
 namespace apo {
@@ -43,7 +41,7 @@ ProgramComparison asked(const std::string& a, const std::string& b, const std::s
 
 ProgramComparison judged(ProgramComparison comparison, std::uint64_t seed = 1) {
   SilentObserver observer;
-  judge_commands(comparison, seed, nullptr, observer);
+  judge_programs(comparison, seed, nullptr, observer);
   return comparison;
 }
 
@@ -260,7 +258,7 @@ TEST(GateSuite, ACommandAgainstItselfGivesTheNoiseByWhichLaterGatesArePlanned) {
   EXPECT_NEAR(noise.at("b0"), std::sqrt(2) * 0.003, 0.003);
   expect_contains(noise_text(same), "none is restless");
   SilentObserver observer;
-  judge_commands(comparison, 1, nullptr, observer, {.noise = noise});
+  judge_programs(comparison, 1, nullptr, observer, {.noise = noise});
   EXPECT_EQ(comparison.judgement->preset, "standard");
 }
 

@@ -1,6 +1,6 @@
-// harness/evaluate/commands/command_runner.cpp - runs a shell with a deadline and a padded environment, reads the
+// harness/evaluate/programs/command_runner.cpp - runs a shell with a deadline and a padded environment, reads the
 // metric, and checks what was printed.
-#include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/programs/command_runner.h"
 
 #include <fmt/format.h>
 

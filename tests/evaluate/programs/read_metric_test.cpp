@@ -1,5 +1,5 @@
-// tests/evaluate/commands/read_metric_test.cpp - one positive number is read from what a run printed, or none.
-#include "harness/evaluate/commands/read_metric.h"
+// tests/evaluate/programs/read_metric_test.cpp - one positive number is read from what a run printed, or none.
+#include "harness/evaluate/programs/read_metric.h"
 
 #include <gtest/gtest.h>
 

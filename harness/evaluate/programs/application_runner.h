@@ -1,4 +1,4 @@
-// harness/applications/application_runner.h - runs an application with one of two indistinguishable
+// harness/evaluate/programs/application_runner.h - runs an application with one of two indistinguishable
 // dispatches.
 #pragma once
 

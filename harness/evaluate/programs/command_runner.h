@@ -1,4 +1,4 @@
-// harness/evaluate/commands/command_runner.h - runs one of two commands afresh, or a round of both in drawn order.
+// harness/evaluate/programs/command_runner.h - runs one of two commands afresh, or a round of both in drawn order.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "harness/core/records/records.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/evaluate/commands/read_metric.h"
+#include "harness/evaluate/programs/read_metric.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
