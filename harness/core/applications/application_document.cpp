@@ -71,7 +71,7 @@ Record record_of(const Part& part, const Declared& values) {
 }
 
 // A list of words, or a text for the shell.
-Declared words_of(const Part& part, const char* key) {
+Declared command_of(const Part& part, const char* key) {
   const Declared& value = part.json[key];
   if (value.is_string()) {
     return {"sh", "-c", value};
@@ -163,7 +163,7 @@ DeclaredApplication read_application(const nlohmann::json& json, const std::stri
   Declared values = declared;
   for (const char* key : {"command", "prepare"}) {
     if (part.has(key)) {
-      values[key] = words_of(part, key);
+      values[key] = command_of(part, key);
     }
   }
   for (const char* key : {"fixed_time", "time_limit"}) {
