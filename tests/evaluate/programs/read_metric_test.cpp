@@ -105,38 +105,14 @@ const std::string kTwo = R"({"context": {}, "benchmarks": [
   {"name": "copy/8_median", "run_name": "copy/8", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "us"},
   {"name": "fill", "run_name": "fill", "run_type": "iteration", "real_time": 2.0, "time_unit": "ms"}]})";
 
-TEST(GoogleBenchmark, TheMedianOfTheRepetitionsCountsInSeconds) {
+TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
   EXPECT_DOUBLE_EQ(value("gbench:copy/8", kTwo), 4e-6);
   EXPECT_DOUBLE_EQ(value("gbench:fill", kTwo), 2e-3);
-}
-
-TEST(GoogleBenchmark, AggregatesAloneGiveTheirMedian) {
-  const std::string rows = R"({"benchmarks": [
-    {"name": "copy_mean", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5.0, "time_unit": "s"},
-    {"name": "copy_median", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "s"}]})";
-  EXPECT_DOUBLE_EQ(value("gbench", rows), 4);
-}
-
-TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
   const std::string several = failure("gbench", kTwo);
   expect_contains(several, "2 benchmarks");
   expect_contains(several, "copy/8, fill");
   expect_contains(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill");
   expect_contains(failure("gbench", R"({"benchmarks": []})"), "has no benchmark");
-}
-
-TEST(GoogleBenchmark, ErrorsAndForeignDocumentsAreNoTimes) {
-  expect_contains(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program");
-  expect_contains(failure("gbench", "[]"), "not the JSON of a Google Benchmark program");
-  expect_contains(
-      failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
-      "reports an error: no file");
-  expect_contains(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"),
-                  "time_unit");
-  expect_contains(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"),
-                  "real_time");
-  expect_contains(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
-                  "positive number");
 }
 
 // ---------------------------------------------------------------- NVBench, its JSON format 1.0.0
@@ -156,28 +132,12 @@ std::string nvbench(const std::string& states) {
          states + "]}]}";
 }
 
-TEST(Nvbench, TheMeanColdGpuTimeIsANumberInAString) {
-  EXPECT_DOUBLE_EQ(value("nvbench", "log", nvbench(state("Device=0", "\"1.25e-6\""))), 1.25e-6);
-  EXPECT_DOUBLE_EQ(value("nvbench:copy", "log", nvbench(state("Device=0", "2.5"))), 2.5);
-}
-
 TEST(Nvbench, SeveralStatesNeedTheNameOfOne) {
   const std::string two = nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "\"2e-6\""));
   EXPECT_DOUBLE_EQ(value("nvbench:copy [Device=0 N=2]", "log", two), 2e-6);
   expect_contains(failure("nvbench:copy", "log", two), "2 states");
   expect_contains(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]");
   expect_contains(failure("nvbench:fill", "log", two), "no benchmark 'fill'");
-}
-
-TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
-  expect_contains(failure("nvbench", "log"), "wrote no JSON file");
-  expect_contains(failure("nvbench", "log", "{"), "not NVBench's");
-  expect_contains(failure("nvbench", "log", nvbench("")), "has no benchmark");
-  expect_contains(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean");
-  expect_contains(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean");
-  expect_contains(
-      failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
-      "was skipped: too big");
 }
 
 // ---------------------------------------------------------------- suites
@@ -207,8 +167,24 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
         {"name": "a_BigO", "run_name": "a", "run_type": "aggregate", "aggregate_name": "BigO"},
         {"name": "b", "error_occurred": true, "error_message": "no file"}, {"name": "c", "skipped": true, "skip_message": "no GPU"}, 7]})",
        "", "a 0.002 s; b benchmark 'b' reports an error: no file; c benchmark 'c' was skipped: no GPU"},
-      {"nvbench", "log", nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "null")),
-       "copy [Device=0 N=1] 1e-06 s; copy [Device=0 N=2] 'copy [Device=0 N=2]' has no number nv/cold/time/gpu/mean"},
+      {"gbench", R"({"benchmarks": [
+        {"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5, "time_unit": "s"},
+        {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4, "time_unit": "s"}]})",
+       "", "a 4 s"},
+      {"gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 1, "time_unit": "h"},
+        {"name": "b", "real_time": "1", "time_unit": "s"}, {"name": "c", "real_time": 0, "time_unit": "s"}]})",
+       "",
+       "a benchmark 'a' has no real_time with a time_unit of ns, us, ms or s; "
+       "b benchmark 'b' has no real_time with a time_unit of ns, us, ms or s; c 0 s"},
+      {"nvbench", "log",
+       nvbench(state("N=1", "\"1e-6\"") + "," + state("N=2", "2.5") + "," + state("N=3", "null") + "," +
+               state("N=4", "\"nan\"") + "," +
+               state("N=5", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")")),
+       "copy [N=1] 1e-06 s; copy [N=2] 2.5 s; copy [N=3] 'copy [N=3]' has no number nv/cold/time/gpu/mean; "
+       "copy [N=4] 'copy [N=4]' has no number nv/cold/time/gpu/mean; copy [N=5] 'copy [N=5]' was skipped: too big"},
+      {"nvbench", "log", "", "none: it wrote no JSON file; it printed: log"},
+      {"nvbench", "log", "{", "none: its JSON file is not NVBench's"},
+      {"nvbench", "log", nvbench(""), "none: the document has no benchmark"},
       {"hyperfine", "log", R"({"results": [{"command": "x --n 1", "mean": 2.0, "median": 1.5}, {"command": "y"}, 3]})",
        "x --n 1 1.5 s; y 'y' has no median"},
       {"pytest-benchmark", "log",
@@ -218,7 +194,8 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
        "copy 4e-06 s; fill 2.5 GB/s"},
       {"lines", "size 3 KB\nsize 4 MB\n", "", "size 'size' is given in KB and in MB"},
       {"lines", "zero 0 s\nless -3 s\n", "", "zero 0 s; less -3 s"},
-      {"gbench", "", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"gbench", "copy 3 us", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"gbench", "[]", "", "none: stdout is not the JSON of a Google Benchmark program"},
       {"gbench", R"({"benchmarks": []})", "", "none: the document has no benchmark"},
       {"gbench", R"({"benchmarks": {"name": "a"}})", "", "none: stdout is not the JSON of a Google Benchmark program"},
       {"hyperfine", "log", "", "none: it wrote no JSON file; it printed: log"},
