@@ -82,8 +82,8 @@ CampaignApplication judge_campaign_by_application(const CampaignFrame& frame, co
                             .b = write_dispatch(dispatch, folder / "dispatch-of-incumbent"),
                             .application = *policy.application};
     frame.observer.say("application: " + incumbent.label() + " against " + standard.label());
-    CampaignApplication judged{
-        .comparison = compare_dispatches(frame.workspace, frame.journal, std::move(asked), frame.observer)};
+    CampaignApplication judged{.comparison = compare_programs(frame.workspace, &frame.journal, std::move(asked),
+                                                              frame.workspace.machine().target, frame.observer)};
     frame.observer.say("application: " + judged.comparison->judgement->sentence);
     return judged;
   } catch (const UserError& error) {

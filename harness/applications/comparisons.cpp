@@ -4,22 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "harness/applications/expectation.h"
-#include "harness/applications/judge_application.h"
 #include "harness/applications/run_application.h"
 #include "harness/core/comparisons/command_metric.h"
 #include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/judge_commands.h"
-#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/suite.h"
 #include "harness/loop/campaign_progress.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
@@ -59,13 +60,13 @@ double step_of_a(const ProgramComparison& comparison) {
   return seconds.empty() ? 0 : median(seconds);
 }
 
-// Runs A under the injected recorder and keeps the profile. Throws UserError and EnvironmentError where it cannot.
+// Runs A under the injected recorder and keeps the profile; says why not where it cannot.
 RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, const Machine& machine,
-                     Journal& journal) {
+                     Journal& journal) try {
   const TemporaryFolder folder("apo-recordings");
   const ApplicationRun run = run_a(recorder_environment(folder.path()));
   if (run.outcome != Outcome::valid) {
-    throw UserError("its run under the recorder failed: " + run.evidence);
+    return {.missing = "its run under the recorder failed: " + run.evidence};
   }
   ApplicationProfile profile{.source = "run",
                              .command = join(comparison.application.command, " "),
@@ -77,25 +78,10 @@ RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, c
   return {.profile = add_application(journal, profile, summary, machine.id),
           .summary = summary,
           .steps = comparison.application.warmup_steps + run.steps};
-}
-
-// As record() does; says why not where it cannot.
-RecordedSteps record_or_say(const RunOfA& run_a, const ProgramComparison& comparison, const Machine& machine,
-                            Journal& journal) {
-  try {
-    return record(run_a, comparison, machine, journal);
-  } catch (const UserError& error) {
-    return {.missing = error.what()};
-  } catch (const EnvironmentError& error) {
-    return {.missing = error.what()};
-  }
-}
-
-ProgramComparison asked_here(ProgramComparison asked, const Machine& machine) {
-  asked.machine = machine.id;
-  asked.started_at = utc_now();
-  asked.folder = asked.folder.empty() ? fs::current_path().string() : asked.folder;
-  return asked;
+} catch (const UserError& error) {
+  return {.missing = error.what()};
+} catch (const EnvironmentError& error) {
+  return {.missing = error.what()};
 }
 
 void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison, Observer& observer) {
@@ -158,51 +144,50 @@ std::string ending_of(const ProgramComparison& comparison) {
 
 }  // namespace
 
-ProgramComparison compare_commands(Workspace& workspace, Journal* journal, ProgramComparison asked,
+ProgramComparison compare_programs(Workspace& workspace, Journal* journal, ProgramComparison asked,
                                    std::optional<Target> target, Observer& observer) {
-  const bool may_use_gpu = parse_metric(asked.commands.metric).kind == MetricKind::nvbench;
+  const bool commands = asked.kind == ComparisonKind::commands;
+  const bool may_use_gpu = !commands || parse_metric(asked.commands.metric).kind == MetricKind::nvbench;
   workspace.use(target.value_or(may_use_gpu && workspace.has_gpu() ? Target::cuda : Target::host));
-  ProgramComparison comparison = asked_here(std::move(asked), workspace.machine());
-  CommandHooks hooks;
+  const Machine machine = workspace.machine();
+  ProgramComparison comparison = std::move(asked);
+  comparison.machine = machine.id;
+  comparison.started_at = utc_now();
+  comparison.folder = comparison.folder.empty() ? fs::current_path().string() : comparison.folder;
+  const Expectation kernel = commands ? Expectation() : kernel_effect(comparison, machine);
+  RecordedSteps recorded = {.missing = journal == nullptr ? "nothing is kept" : "not all runs ended well"};
+  ComparisonHooks hooks;
   if (journal != nullptr) {
-    hooks.noise = is_suite(comparison) ? known_noise(*journal, comparison) : hooks.noise;
-    hooks.on_begin = [&] { begin(*journal, workspace.machine(), comparison, observer); };
-    hooks.on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); };
+    hooks = {.on_begin = [&] { begin(*journal, machine, comparison, observer); },
+             .on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); },
+             .on_run = [&](const ApplicationRun& run) { add_comparison_run(*journal, comparison.id, run); },
+             .noise = is_suite(comparison) ? known_noise(*journal, comparison) : std::map<std::string, double>()};
+    if (kernel.missing.empty() && !comparison.application.kernels.empty()) {
+      hooks.on_pairs = [&](const RunOfA& run_a) { recorded = record(run_a, comparison, machine, *journal); };
+    }
   }
+  const auto start = std::chrono::steady_clock::now();
   const auto finish = [&] {
-    if (journal != nullptr && comparison.judgement) {
+    comparison.judgement->seconds = seconds_since(start);
+    comparison.judgement->cache_policy.reset();  // the caches are the programs' own affair
+    comparison.finished_at = utc_now();
+    if (journal != nullptr) {
       finish_comparison(*journal, comparison);
     }
   };
   try {
-    judge_commands(comparison, secret_seed(), workspace.turns(), observer, hooks);
+    judge_programs(comparison, secret_seed(), workspace.turns(), observer, hooks);
   } catch (const EnvironmentError&) {
-    finish();
+    if (comparison.judgement) {
+      finish();
+    }
     throw;
   }
+  if (!commands) {
+    comparison.expectation = expectation_of(kernel, comparison.application.kernels, recorded, step_of_a(comparison),
+                                            comparison.judgement->rounds > 0 ? &comparison.figures.front() : nullptr);
+  }
   finish();
-  return comparison;
-}
-
-ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, ProgramComparison asked,
-                                     Observer& observer) {
-  const Machine machine = workspace.machine();
-  ProgramComparison comparison = asked_here(std::move(asked), machine);
-  const Expectation kernel = kernel_effect(comparison, machine);
-  RecordedSteps recorded = {.missing = "not all runs ended well"};
-  const ApplicationHooks hooks = {
-      .on_begin = [&] { begin(journal, machine, comparison, observer); },
-      .on_run = [&](const ApplicationRun& run) { add_comparison_run(journal, comparison.id, run); },
-      .on_pairs =
-          [&](const RunOfA& run_a) {
-            if (kernel.missing.empty() && !comparison.application.kernels.empty()) {
-              recorded = record_or_say(run_a, comparison, machine, journal);
-            }
-          }};
-  judge_application(comparison, secret_seed(), workspace.turns(), observer, hooks);
-  comparison.expectation = expectation_of(kernel, comparison.application.kernels, recorded, step_of_a(comparison),
-                                          comparison.judgement->rounds > 0 ? &comparison.figures.front() : nullptr);
-  finish_comparison(journal, comparison);
   return comparison;
 }
 
@@ -212,12 +197,7 @@ ComparisonReplay replay_comparison(Workspace& workspace, Journal& journal, std::
   check_judged(original);
   const std::optional<Machine> then = find_machine(journal, original.machine);
   const Target target = then ? then->target : Target::host;
-  if (original.kind == ComparisonKind::commands) {
-    replay.again = compare_commands(workspace, &journal, asked_by(original), target, observer);
-  } else {
-    workspace.use(target);
-    replay.again = compare_dispatches(workspace, journal, asked_by(original), observer);
-  }
+  replay.again = compare_programs(workspace, &journal, asked_by(original), target, observer);
   replay.differences = judge_differences(then, workspace.machine(), original.judgement->rule_version);
   replay.reproduction = reproduction_of(original, replay.again);
   return replay;

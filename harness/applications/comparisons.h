@@ -16,18 +16,14 @@ namespace apo {
 
 class Journal;
 
-// `asked` has what was asked; the folder is the current one unless it has one. Every round is a row as soon as it has
-// ended. `target`: the device that is recorded, and whose turns are taken; nullopt: a GPU for nvbench only. Without a
-// journal nothing is kept. Returns the comparison with its verdict and number. UserError for a metric or preset that
-// makes no sense, for an A that fails and a B that is no command: nothing is recorded then.
-ProgramComparison compare_commands(Workspace& workspace, Journal* journal, ProgramComparison asked,
+// `asked` has what was asked; the folder is the current one unless it has one, and dispatches are relative to it; of a
+// campaign's end, it has the campaign. Every round or run is a row as soon as it has ended, the first two runs of an
+// application as soon as they are known to be long enough. `target`: the device that is recorded, and whose turns are
+// taken; nullopt: a GPU that can be used, for an application and for nvbench. Without a journal nothing is kept.
+// Returns the comparison with its verdict and figures. UserError for a metric or preset that makes no sense, for an A
+// that fails and a B that cannot be run: nothing is recorded then.
+ProgramComparison compare_programs(Workspace& workspace, Journal* journal, ProgramComparison asked,
                                    std::optional<Target> target, Observer& observer);
-
-// The same of dispatches, which are relative to the folder; of a campaign's end, `asked` has the campaign. Every run is
-// a row as soon as it has ended, the first two as soon as they are known to be long enough. The device is that of the
-// workspace. UserError where a dispatch is not there, and where A cannot be prepared: nothing is recorded then.
-ProgramComparison compare_dispatches(Workspace& workspace, Journal& journal, ProgramComparison asked,
-                                     Observer& observer);
 
 struct ComparisonReplay {
   ProgramComparison original;

@@ -5,7 +5,7 @@
 
 #include "harness/cli/console.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/suite.h"
+#include "harness/evaluate/programs/suite.h"
 
 namespace apo {
 namespace {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -63,7 +64,7 @@ TEST(Expectation, ATableServesOtherDevicesOfItsComputeCapability) {
   };
   EXPECT_EQ(missing_for({.id = "another", .model = "H", .isa = "sm_90"}), "");
   EXPECT_EQ(missing_for({.id = "another", .model = "N", .isa = "sm_90"}), "");
-  EXPECT_NE(missing_for({.id = "another", .model = "N", .isa = "sm_80"}).find("do not differ"), std::string::npos);
+  expect_contains(missing_for({.id = "another", .model = "N", .isa = "sm_80"}), "do not differ");
 }
 
 TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
@@ -73,18 +74,15 @@ TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
 }
 
 TEST(Expectation, WhatIsNotKnownIsSaid) {
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing.find("do not differ"),
-            std::string::npos);
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu)
-                .missing.find("nothing in B's table says"),
-            std::string::npos);
-  EXPECT_NE(kernel_effect({}, dispatch_of(kSimple), kGpu).missing.find("no document"), std::string::npos);
+  expect_contains(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing, "do not differ");
+  expect_contains(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu).missing,
+                  "nothing in B's table says");
+  expect_contains(kernel_effect({}, dispatch_of(kSimple), kGpu).missing, "no document");
   const Figure measured{};
   EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
-  EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
-            std::string::npos);
-  EXPECT_NE(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing.find("'absent'"),
-            std::string::npos);
+  expect_contains(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing,
+                  "no recorder");
+  expect_contains(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing, "'absent'");
 }
 
 TEST(Expectation, ATableHasADocumentAFamily) {
@@ -95,9 +93,8 @@ TEST(Expectation, ATableHasADocumentAFamily) {
   };
   const auto best = dispatch_of(row("f/best", "c", measured("f/old", "f/simple")));
   EXPECT_EQ(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/a"), kGpu).missing, "");
-  EXPECT_NE(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu)
-                .missing.find("differ in 2 rows"),
-            std::string::npos);
+  expect_contains(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu).missing,
+                  "differ in 2 rows");
 }
 
 TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
@@ -115,8 +112,7 @@ TEST(Expectation, ADisagreementIsNamed) {
   const Figure slower{.change = 0.9, .lower = 0.88, .upper = 0.92};
   const Expectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
   EXPECT_FALSE(expectation.agrees);
-  EXPECT_NE(note_text({.kind = ComparisonKind::application, .expectation = expectation}).find("DISAGREES"),
-            std::string::npos);
+  expect_contains(note_text({.kind = ComparisonKind::application, .expectation = expectation}), "DISAGREES");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
+#include "tests/text.h"
 
 namespace apo::report {
 namespace {
@@ -122,12 +123,12 @@ TEST(CommandsPage, ASuiteShowsWhatChangedAndFoldsTheRest) {
     EXPECT_LT(summary.find(shown), fold) << shown << "\n" << summary;
   }
   EXPECT_GT(summary.find("not slower;"), fold) << summary;
-  EXPECT_NE(summary.find("by chance with a probability of 0.01 at most"), std::string::npos);
-  EXPECT_NE(render_commands({a_suite()}, Format::html).find("Effect on each benchmark"), std::string::npos);
+  expect_contains(summary, "by chance with a probability of 0.01 at most");
+  expect_contains(render_commands({a_suite()}, Format::html), "Effect on each benchmark");
 }
 
 TEST(CommandsPage, WithoutComparisonsSaysSo) {
-  EXPECT_NE(render_commands({}, Format::markdown).find("no two commands were compared"), std::string::npos);
+  expect_contains(render_commands({}, Format::markdown), "no two commands were compared");
 }
 
 TEST(CommandsPage, TheReportOfACampaignNamesThoseOfItsMachine) {
@@ -135,8 +136,8 @@ TEST(CommandsPage, TheReportOfACampaignNamesThoseOfItsMachine) {
   EXPECT_EQ(render_markdown(build_model(records), {}).find("## Comparisons"), std::string::npos);
   records.comparisons = comparisons();
   const std::string text = render_markdown(build_model(records), {});
-  EXPECT_NE(text.find("## Comparisons"), std::string::npos);
-  EXPECT_NE(text.find("./new/bench"), std::string::npos);
+  expect_contains(text, "## Comparisons");
+  expect_contains(text, "./new/bench");
 }
 
 }  // namespace

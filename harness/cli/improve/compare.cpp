@@ -43,8 +43,7 @@ struct CompareOptions {
 };
 
 InterruptNote note_of_comparison(bool keep, const Globals& globals) {
-  return {keep ? "the journal keeps the rounds that were measured" : "nothing was kept", "compare anew with",
-          globals.words};
+  return {keep ? "the journal keeps what was measured" : "nothing was kept", "compare anew with", globals.words};
 }
 
 // As of `apo try`: the table of docs/judge.md.
@@ -59,8 +58,23 @@ ExitCode exit_code_of(const Experiment& experiment) {
   }
 }
 
-int compare_two_commands(const CompareOptions& options, const Globals& globals) {
-  ProgramComparison asked = asked_of(options.commands, ComparisonPurpose::compare, options.judge, options.layout);
+ProgramComparison programs_of(const CompareOptions& options) {
+  if (options.application.empty()) {
+    return asked_of(options.commands, ComparisonPurpose::compare, options.judge, options.layout);
+  }
+  ProgramComparison asked{.kind = ComparisonKind::application,
+                          .a = options.incumbent,
+                          .b = options.candidate,
+                          .application = load_application(options.application)};
+  asked.application.pairs = options.pairs > 0 ? options.pairs : asked.application.pairs;
+  if (!options.fixed_time.empty()) {
+    asked.application.fixed_time_s = checked_duration("--fixed-time", options.fixed_time);
+  }
+  return asked;
+}
+
+int compare_two_programs(const CompareOptions& options, const Globals& globals) {
+  ProgramComparison asked = programs_of(options);
   const std::optional<Target> target = asked_target(options.commands.target);
   Workspace workspace(make_paths(globals.journal));
   std::optional<Journal> journal;
@@ -70,33 +84,9 @@ int compare_two_commands(const CompareOptions& options, const Globals& globals) 
   ConsoleObserver observer(globals);
   const InterruptNote note = note_of_comparison(journal.has_value(), globals);
   const ProgramComparison comparison =
-      compare_commands(workspace, journal ? &*journal : nullptr, std::move(asked), target, observer);
-  print_answer(globals, to_document(comparison),
+      compare_programs(workspace, journal ? &*journal : nullptr, std::move(asked), target, observer);
+  print_answer(globals, to_document_with_runs(comparison),
                comparison.b + " against " + comparison.a + "\n" + comparison_text(comparison));
-  return comparison.judgement->reason == Reason::gate_failed ? kGateFailed : kDone;
-}
-
-DeclaredApplication application_of(const CompareOptions& options) {
-  DeclaredApplication application = load_application(options.application);
-  application.pairs = options.pairs > 0 ? options.pairs : application.pairs;
-  if (!options.fixed_time.empty()) {
-    application.fixed_time_s = checked_duration("--fixed-time", options.fixed_time);
-  }
-  return application;
-}
-
-int compare_by_application(const CompareOptions& options, const Globals& globals) {
-  ProgramComparison asked{.kind = ComparisonKind::application,
-                          .a = options.incumbent,
-                          .b = options.candidate,
-                          .application = application_of(options)};
-  Workspace workspace(make_paths(globals.journal));
-  workspace.use(resolve_target(options.commands.target, workspace));
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-  ConsoleObserver observer(globals);
-  const InterruptNote note("the journal keeps the runs that had ended", "compare anew with", globals.words);
-  const ProgramComparison comparison = compare_dispatches(workspace, journal, std::move(asked), observer);
-  print_answer(globals, to_document_with_runs(comparison), comparison_text(comparison));
   const Reason reason = comparison.judgement->reason;
   return reason == Reason::gate_failed || reason == Reason::quality_lost ? kGateFailed : kDone;
 }
@@ -135,16 +125,13 @@ int compare_two_variants(const CompareOptions& options, const Globals& globals) 
 }
 
 int compare(const CompareOptions& options, const Globals& globals) {
-  if (options.commands.given()) {
-    return compare_two_commands(options, globals);
-  }
-  if (options.candidate.empty()) {
+  if (!options.commands.given() && options.candidate.empty()) {
     throw UserError("apo compare needs two variants, two commands, or two dispatches",
                     "'apo compare copy/simple copy/memcpy', 'apo compare --command-a CMD --command-b CMD --metric "
                     "seconds', or 'apo compare BEFORE AFTER --application FILE'");
   }
-  if (!options.application.empty()) {
-    return compare_by_application(options, globals);
+  if (options.commands.given() || !options.application.empty()) {
+    return compare_two_programs(options, globals);
   }
   if (options.commands.target != "auto") {
     throw UserError("--target is for two commands or two dispatches", "leave it out: a variant has its own target");
@@ -192,14 +179,13 @@ Action define_compare(CLI::App& app, Globals& globals) {
       app.add_option("--judge", options->judge,
                      "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   CLI::Option* const layout = add_layout(app, options->layout);
-  CLI::Option* const no_journal =
-      app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
+  app.add_flag("--no-journal", options->no_journal, "do not keep what was found in the journal");
   std::vector<CLI::Option*> not_for_commands = of_variants;
   not_for_commands.insert(not_for_commands.end(), {a, b});
   add_command_options(app, options->commands, not_for_commands);
   std::vector<CLI::Option*> not_for_applications = of_variants;
-  not_for_applications.insert(not_for_applications.end(), {judge, layout, no_journal, app.get_option("--command-a"),
-                                                           app.get_option("--command-b")});
+  not_for_applications.insert(not_for_applications.end(),
+                              {judge, layout, app.get_option("--command-a"), app.get_option("--command-b")});
   add_application_options(app, *options, not_for_applications);
   app.footer(
       std::string(kJudgedExitCodes) +

@@ -166,7 +166,7 @@ int gate_two_commands(const GateOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-  const ProgramComparison comparison = compare_commands(workspace, &journal, std::move(asked), target, observer);
+  const ProgramComparison comparison = compare_programs(workspace, &journal, std::move(asked), target, observer);
   const bool suite = is_suite(comparison);
   const std::vector<GatedPair> gated = gated_pairs(comparison);
   auto document = gate_document(gated, margin);

@@ -4,223 +4,181 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/json/codec.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
-using Declared = nlohmann::json;
+using Declared = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
-const Names kApplicationKeys = {"command", "prepare", "dispatch_variable", "metrics",    "warmup_steps", "steps",
-                                "seeds",   "pairs",   "fixed_time",        "time_limit", "kernels"};
-const Names kMetricKeys = {"name", "unit", "better", "role", "margin", "margin_percent", "last"};
-// Keys of every line of a step, with a meaning of their own.
-const std::set<std::string> kStepKeys = {"apo_step", "seconds"};
+constexpr int kMostSteps = 100'000'000;
 
 // One object of the declaration, and what messages call it.
-class Part {
- public:
-  Part(const Declared& json, std::string what, std::string where, const Names& keys)
-      : json_(json), what_(std::move(what)), where_(std::move(where)) {
-    if (!json.is_object()) {
-      throw UserError(what_ + " is not an object" + where_);
-    }
-    for (const auto& entry : json.items()) {
-      if (std::find(keys.begin(), keys.end(), entry.key()) == keys.end()) {
-        const std::string guess = did_you_mean(entry.key(), keys);
-        throw UserError(fmt::format("unknown key '{}' of {}{}", entry.key(), what_, where_),
-                        (guess.empty() ? "" : guess + "  ") + "known: " + join(keys, ", "));
-      }
-    }
-  }
+struct Part {
+  const Declared& json;
+  std::string what;
+  std::string where;
 
-  bool has(const char* key) const { return json_.contains(key); }
-
+  bool has(const char* key) const { return json.contains(key); }
   [[noreturn]] void refuse(const char* key, const std::string& why, const std::string& hint = "") const {
-    throw UserError(fmt::format("'{}' of {} {}{}", key, what_, why, where_), hint);
+    throw UserError(fmt::format("'{}' of {} {}{}", key, what, why, where), hint);
   }
-
-  std::string text(const char* key) const {
-    const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_string() || found->get<std::string>().empty()) {
-      refuse(key, has(key) ? "is no text" : "is missing");
+  void require(bool holds, const char* key, const std::string& why, const std::string& hint = "") const {
+    if (!holds) {
+      refuse(key, why, hint);
     }
-    return found->get<std::string>();
   }
-
-  int count(const char* key, int least) const {
-    constexpr int kMost = 100'000'000;
-    const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_number_integer() || *found < least || *found > kMost) {
-      refuse(key, has(key) ? fmt::format("is not a whole number from {}", least) : "is missing");
-    }
-    return found->get<int>();
-  }
-
-  double positive(const char* key) const {
-    const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_number() || !(found->get<double>() > 0)) {
-      refuse(key, "is not a positive number");
-    }
-    return found->get<double>();
-  }
-
-  double duration(const char* key) const {
-    const auto seconds = parse_duration(text(key));
-    if (!seconds) {
-      refuse(key, "is no time", "write for example \"90s\" or \"10m\"");
-    }
-    return *seconds;
-  }
-
-  const Declared& list(const char* key) const {
-    const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_array() || found->empty()) {
-      refuse(key, has(key) ? "is not a list with an element or more" : "is missing");
-    }
-    return *found;
-  }
-
-  // A list of words, or a text for the shell.
-  std::vector<std::string> command(const char* key) const {
-    if (json_.contains(key) && json_.at(key).is_string()) {
-      return {"sh", "-c", text(key)};
-    }
-    std::vector<std::string> words;
-    for (const Declared& word : list(key)) {
-      if (!word.is_string()) {
-        refuse(key, "is neither a text nor a list of words");
-      }
-      words.push_back(word.get<std::string>());
-    }
-    return words;
-  }
-
- private:
-  const Declared& json_;
-  std::string what_;
-  std::string where_;
 };
 
-MetricRole role_of(const Part& part) {
-  const auto role = metric_role_from(part.text("role"));
-  if (!role) {
-    part.refuse("role", "is neither \"speed\" nor \"quality\"");
+void check_keys(const Part& part, const Names& keys, const Names& needed) {
+  if (!part.json.is_object()) {
+    throw UserError(part.what + " is not an object" + part.where);
   }
-  return *role;
+  for (const auto& entry : part.json.items()) {
+    if (std::ranges::find(keys, entry.key()) == keys.end()) {
+      const std::string guess = did_you_mean(entry.key(), keys);
+      throw UserError(fmt::format("unknown key '{}' of {}{}", entry.key(), part.what, part.where),
+                      (guess.empty() ? "" : guess + "  ") + "known: " + join(keys, ", "));
+    }
+  }
+  for (const std::string& key : needed) {
+    part.require(part.json.contains(key), key.c_str(), "is missing");
+  }
 }
 
-bool higher_is_better(const Part& part) {
-  const std::string better = part.has("better") ? part.text("better") : "lower";
-  if (better != "lower" && better != "higher") {
-    part.refuse("better", "is neither \"lower\" nor \"higher\"");
+// The record with the values that the file gives, by the names of its members.
+template <class Record>
+Record record_of(const Part& part, const Declared& values) {
+  Declared whole = json_of(Record{});
+  for (const auto& [key, value] : values.items()) {
+    if (whole.contains(key)) {
+      whole[key] = value;
+    }
   }
-  return better == "higher";
+  Record record;
+  try {
+    read_json(whole, record);
+  } catch (const BadField& error) {
+    throw UserError(fmt::format("{} is wrong: {}{}", part.what, error.what(), part.where));
+  }
+  return record;
 }
 
-void read_margin(const Part& part, ApplicationMetric& metric) {
-  if (part.has("margin") == part.has("margin_percent")) {
-    part.refuse("margin", "or 'margin_percent' is needed, and one alone",
-                "it says how much worse the quality may get before a gain in speed counts for nothing");
+// A list of words, or a text for the shell.
+Declared command_of(const Part& part, const char* key) {
+  const Declared& value = part.json[key];
+  if (value.is_string()) {
+    return {"sh", "-c", value};
   }
-  metric.margin_is_share = part.has("margin_percent");
-  metric.margin = metric.margin_is_share ? part.positive("margin_percent") / 100 : part.positive("margin");
+  part.require(value.is_array() && !value.empty(), key, "is not a list with an element or more");
+  part.require(std::ranges::all_of(value, [](const Declared& word) { return word.is_string(); }), key,
+               "is neither a text nor a list of words");
+  return value;
+}
+
+double seconds_of(const Part& part, const char* key) {
+  const auto seconds = part.json[key].is_string() ? parse_duration(part.json[key].get<std::string>()) : std::nullopt;
+  part.require(seconds.has_value(), key, "is no time", "write for example \"90s\" or \"10m\"");
+  return *seconds;
 }
 
 ApplicationMetric read_metric_declaration(const Declared& json, const std::string& where) {
-  const Part part(json, "a metric of the application", where, kMetricKeys);
-  ApplicationMetric metric{.name = part.text("name"), .role = role_of(part)};
-  metric.unit = part.has("unit") ? part.text("unit") : "";
-  metric.higher_is_better = higher_is_better(part);
-  if (kStepKeys.contains(metric.name)) {
-    part.refuse("name", "is '" + metric.name + "', which every line of a step has for apo itself");
-  }
+  const Part part{json, "a metric of the application", where};
+  check_keys(part, {"name", "unit", "better", "role", "margin", "margin_percent", "last"}, {"name", "role"});
+  part.require(json["role"] == "speed" || json["role"] == "quality", "role", "is neither \"speed\" nor \"quality\"");
+  ApplicationMetric metric = record_of<ApplicationMetric>(part, json);
+  const Declared better = json.value("better", Declared("lower"));
+  part.require(better == "lower" || better == "higher", "better", "is neither \"lower\" nor \"higher\"");
+  metric.higher_is_better = better == "higher";
+  part.require(!metric.name.empty(), "name", "is no text");
+  part.require(metric.name != "apo_step" && metric.name != "seconds", "name",
+               "is '" + metric.name + "', which every line of a step has for apo itself");
   if (metric.role == MetricRole::quality) {
-    read_margin(part, metric);
-    metric.last = part.has("last") ? part.count("last", 1) : 0;
-  } else if (part.has("margin") || part.has("margin_percent") || part.has("last")) {
-    part.refuse("role", "is speed, which has neither a margin nor last steps");
-  } else if (!metric.higher_is_better) {
-    metric.unit = "s";  // it is apo's own clock
+    metric.margin_is_share = part.has("margin_percent");
+    part.require(metric.margin_is_share != part.has("margin"), "margin", "or 'margin_percent' is needed, and one alone",
+                 "it says how much worse the quality may get before a gain in speed counts for nothing");
+    const Declared& margin = json[metric.margin_is_share ? "margin_percent" : "margin"];
+    part.require(margin.is_number() && margin > 0, metric.margin_is_share ? "margin_percent" : "margin",
+                 "is not a positive number");
+    metric.margin = margin.get<double>() / (metric.margin_is_share ? 100 : 1);
+    part.require(metric.last >= (part.has("last") ? 1 : 0), "last", "is not a whole number from 1");
+    return metric;
   }
+  part.require(!part.has("margin") && !part.has("margin_percent") && !part.has("last"), "role",
+               "is speed, which has neither a margin nor last steps");
+  metric.unit = metric.higher_is_better ? metric.unit : "s";  // it is apo's own clock
   return metric;
 }
 
-std::vector<ApplicationMetric> read_metrics(const Part& part, const std::string& where) {
+Declared read_metrics(const Part& part) {
+  part.require(part.json["metrics"].is_array(), "metrics", "is not a list with an element or more");
   std::vector<ApplicationMetric> metrics;
   std::set<std::string> names;
-  int speeds = 0;
-  for (const Declared& one : part.list("metrics")) {
-    metrics.push_back(read_metric_declaration(one, where));
-    speeds += metrics.back().role == MetricRole::speed ? 1 : 0;
-    if (!names.insert(metrics.back().name).second) {
-      part.refuse("metrics", "has two of the name '" + metrics.back().name + "'");
-    }
+  for (const Declared& one : part.json["metrics"]) {
+    metrics.push_back(read_metric_declaration(one, part.where));
+    part.require(names.insert(metrics.back().name).second, "metrics",
+                 "has two of the name '" + metrics.back().name + "'");
   }
-  if (speeds != 1) {
-    part.refuse("metrics", "needs one with the role \"speed\", and one alone");
-  }
-  if (metrics.size() < 2) {
-    part.refuse(
-        "metrics", "needs one with the role \"quality\"",
-        "a program that computes less is faster: the quality, for example the loss, says whether it still works");
-  }
-  return metrics;
+  part.require(std::ranges::count(metrics, MetricRole::speed, &ApplicationMetric::role) == 1, "metrics",
+               "needs one with the role \"speed\", and one alone");
+  part.require(
+      metrics.size() > 1, "metrics", "needs one with the role \"quality\"",
+      "a program that computes less is faster: the quality, for example the loss, says whether it still works");
+  return json_of(metrics);
 }
 
-std::vector<std::int64_t> read_seeds(const Part& part) {
-  std::vector<std::int64_t> seeds;
-  for (const Declared& seed : part.list("seeds")) {
-    if (!seed.is_number_integer() || std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
-      part.refuse("seeds", "is no list of different whole numbers");
-    }
-    seeds.push_back(seed.get<std::int64_t>());
-  }
-  return seeds;
-}
-
-void check_last(const DeclaredApplication& application, const Part& part) {
+void check(const DeclaredApplication& application, const Part& part) {
+  const auto from = [&](const char* key, int value, int least) {
+    part.require(value >= least && value <= kMostSteps, key, fmt::format("is not a whole number from {}", least));
+  };
+  from("warmup_steps", application.warmup_steps, 1);
+  from("steps", application.steps, 1);
+  from("pairs", application.pairs, kLeastPairs);
+  const std::set<std::int64_t> seeds(application.seeds.begin(), application.seeds.end());
+  part.require(!seeds.empty() && seeds.size() == application.seeds.size(), "seeds",
+               "is no list of different whole numbers");
+  part.require(is_identifier(application.dispatch_variable), "dispatch_variable",
+               "is no name of an environment variable");
   for (const ApplicationMetric& metric : application.metrics) {
-    if (metric.last > application.steps) {
-      part.refuse("metrics", fmt::format("has a mean over the last {} of {} steps", metric.last, application.steps));
-    }
+    part.require(metric.last <= application.steps, "metrics",
+                 fmt::format("has a mean over the last {} of {} steps", metric.last, application.steps));
   }
 }
 
 }  // namespace
 
 DeclaredApplication read_application(const nlohmann::json& json, const std::string& where) {
-  const Part part(json, "the application", where, kApplicationKeys);
-  DeclaredApplication application{.command = part.command("command"), .metrics = read_metrics(part, where)};
-  if (part.has("prepare")) {
-    application.prepare = part.command("prepare");
+  const Declared declared = json;
+  const Part part{declared, "the application", where};
+  check_keys(part,
+             {"command", "prepare", "dispatch_variable", "metrics", "warmup_steps", "steps", "seeds", "pairs",
+              "fixed_time", "time_limit", "kernels"},
+             {"command", "metrics", "steps", "seeds"});
+  Declared values = declared;
+  for (const char* key : {"command", "prepare"}) {
+    if (part.has(key)) {
+      values[key] = command_of(part, key);
+    }
   }
-  if (part.has("dispatch_variable")) {
-    application.dispatch_variable = part.text("dispatch_variable");
+  for (const char* key : {"fixed_time", "time_limit"}) {
+    if (part.has(key)) {
+      values[std::string(key) + "_s"] = seconds_of(part, key);
+    }
   }
-  if (!is_identifier(application.dispatch_variable)) {
-    part.refuse("dispatch_variable", "is no name of an environment variable");
-  }
-  application.warmup_steps = part.has("warmup_steps") ? part.count("warmup_steps", 1) : application.warmup_steps;
-  application.steps = part.count("steps", 1);
-  application.seeds = read_seeds(part);
-  application.pairs = part.has("pairs") ? part.count("pairs", kLeastPairs) : application.pairs;
-  application.fixed_time_s = part.has("fixed_time") ? part.duration("fixed_time") : 0;
-  application.time_limit_s = part.has("time_limit") ? part.duration("time_limit") : application.time_limit_s;
-  application.kernels = part.has("kernels") ? part.text("kernels") : "";
-  check_last(application, part);
+  values["metrics"] = read_metrics(part);
+  const auto application = record_of<DeclaredApplication>(part, values);
+  check(application, part);
   return application;
 }
 
 DeclaredApplication load_application(const std::string& file) {
-  const Declared json = Declared::parse(read_file(file), nullptr, false);
+  const auto json = nlohmann::json::parse(read_file(file), nullptr, false);
   if (!json.is_object() || !json.contains("application")) {
     throw UserError("'" + file + "' declares no application: it is no JSON object with the key \"application\"",
                     "docs/applications.md shows one");

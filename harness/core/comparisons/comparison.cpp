@@ -113,6 +113,14 @@ TextRows round_rows(const ProgramComparison& comparison) {
 
 }  // namespace
 
+std::vector<ComparisonView> views_of(const DeclaredApplication& application) {
+  std::vector<ComparisonView> views = {ComparisonView::fixed_steps};
+  if (application.fixed_time_s > 0) {
+    views.push_back(ComparisonView::fixed_time);
+  }
+  return views;
+}
+
 bool is_suite(const ProgramComparison& comparison) {
   return comparison.kind == ComparisonKind::commands && comparison.purpose == ComparisonPurpose::gate &&
          parse_metric(comparison.commands.metric).is_suite();

@@ -55,6 +55,9 @@ enum class ComparisonView : std::uint8_t {
 };
 APO_WORDS(ComparisonView, comparison_view_from, rounds, fixed_steps, fixed_time)
 
+// The view that decides, then the second one if a fixed time is declared.
+std::vector<ComparisonView> views_of(const DeclaredApplication& application);
+
 // One fresh run of an application: what apo's clock and the lines of its steps gave; nothing where it is not valid.
 struct ApplicationRun {
   ComparisonView view = ComparisonView::fixed_steps;

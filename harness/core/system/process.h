@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/system/subprocess.h"
 
 namespace apo {
+
+// A line of stdout, and the time of its arrival since the start. Returns false where the child has to be ended.
+using OnLine = std::function<bool(std::string_view line, double seconds)>;
 
 struct ProcessOptions {
   double timeout_s = 60;
@@ -18,8 +24,11 @@ struct ProcessOptions {
   std::string input;                     // given on stdin
   std::size_t output_limit = 0;          // bytes of stdout, and of stderr, that are kept; 0: all
   bool end_at_limit = false;             // ends the child that prints more; else the rest is read and dropped
-  bool until_last = false;    // its end is that of the last process that descends from it, in whatever session; then no
-                              // other thread may start processes meanwhile
+  bool until_last = false;  // its end is that of the last process that descends from it, in whatever session; then no
+                            // other thread may start processes meanwhile
+  // With until_last: how long others may outlive it. What still runs then is ended, and counted as left behind.
+  double patience_s = std::numeric_limits<double>::infinity();
+  OnLine on_line = {};  // gets each line, of a mebibyte at most; then the end of each output is kept, and no limit
   std::stop_token stop = {};  // kills the child before its end, and run_process throws Cancelled
 };
 

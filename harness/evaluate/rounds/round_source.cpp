@@ -5,8 +5,9 @@
 
 namespace apo {
 
-DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
-  return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
+DeviceTurns::Turn take_turn(const std::shared_ptr<DeviceTurns>& turns, Observer& observer) {
+  return turns == nullptr ? DeviceTurns::Turn()
+                          : turns->take([&observer](const std::string& line) { observer.say(line); });
 }
 
 namespace {
@@ -48,9 +49,7 @@ RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, RunRound run, Observer&
   return [turns = std::move(turns), run = std::move(run), &observer](RoundStage stage, int index,
                                                                      double& waited_s) -> Result<Round> {
     constexpr double kNoWaitS = 0.01;  // taking a free lock
-    const DeviceTurns::Turn turn = turns == nullptr
-                                       ? DeviceTurns::Turn()
-                                       : turns->take([&observer](const std::string& line) { observer.say(line); });
+    const DeviceTurns::Turn turn = take_turn(turns, observer);
     waited_s += turn.waited_s();
     auto result = retry_round(run, stage, index);
     if (!result || turn.waited_s() < kNoWaitS) {

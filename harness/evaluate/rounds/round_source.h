@@ -29,7 +29,7 @@ inline constexpr int kAgain = 1 << 20;
 Result<Round> retry_round(const RunRound& run, RoundStage stage, int index);
 
 // Takes the device for this process; the observer is told of a long wait.
-DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer);
+DeviceTurns::Turn take_turn(const std::shared_ptr<DeviceTurns>& turns, Observer& observer);
 
 // Returns a source that holds the device for each round, its repetition included. Keeps references to the observer and
 // the runner.

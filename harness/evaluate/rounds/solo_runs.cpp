@@ -232,7 +232,7 @@ SoloRunsResult run_solo_runs(const Runtime& runtime, const std::vector<TimedWork
   };
   for (int block = 0; block < kSoloRunBlocks; ++block) {
     for (std::size_t which = 0; which < workloads.size(); ++which) {
-      const DeviceTurns::Turn turn = take_turn(runtime, observer);
+      const DeviceTurns::Turn turn = take_turn(runtime.turns, observer);
       waited_s += turn.waited_s();
       auto taken = runner.run(block, which, report);
       if (!taken) {

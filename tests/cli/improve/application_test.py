@@ -222,8 +222,8 @@ class ApplicationPrograms(ApplicationTest):
         super().setUp()
         self.dispatch("right", RIGHT)
 
-    def outcome(self, command, dispatch="right"):
-        return self.compare(dispatch, dispatch, command=command)["outcome"]
+    def outcome(self, command, dispatch="right", *more):
+        return self.compare(dispatch, dispatch, *more, command=command)["outcome"]
 
     def test_what_a_run_writes_into_its_dispatch_reaches_no_other_run(self):
         trace = '"$APO_DISPATCH/trace"'
@@ -248,7 +248,9 @@ class ApplicationPrograms(ApplicationTest):
     def test_a_library_may_be_named_in_place_of_a_folder(self):
         # The program looks for kernel.so in the folder that it is given.
         self.assertEqual(self.outcome('mkdir -p d$$ && cp "$APO_DISPATCH" d$$/kernel.so && '
-                                      "APO_DISPATCH=$PWD/d$$ right/training", "right/kernel.so"), "valid")
+                                      "APO_DISPATCH=$PWD/d$$ right/training", "right/kernel.so", "--no-journal"),
+                         "valid")
+        self.assertFalse(self.place.exists(".apo/journal.db"))
 
 
 class ApplicationOfACampaign(ApplicationTest):

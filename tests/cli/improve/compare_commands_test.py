@@ -1,8 +1,5 @@
 # tests/cli/improve/compare_commands_test.py - `apo compare` and `apo gate` on two commands, and what shows them later.
-import signal
-import subprocess
-
-from apo_test import PROGRAM, CommandTest, binary, main, running_processes, wait_until
+from apo_test import CommandTest, binary, main
 
 STANDARD = ("--judge", "standard", "--json")
 
@@ -52,18 +49,6 @@ class CompareCommands(CommandsTest):
         ran = self.compare("echo '{\"t\": 2}'", "exit 3", "--no-journal", code=3)  # a failed B is a failed gate
         self.said(ran.out, "verdict: reverted (gate_failed)\n")
         self.assertFalse(self.place.exists(".apo/journal.db"))
-
-    def test_ctrl_c_leaves_no_orphan(self):
-        command = "sleep 100000 & echo $! > started; mv started child; wait"
-        apo = subprocess.Popen([PROGRAM, "compare", "--command-a", command, "--command-b", "true", "--metric",
-                                "seconds", "--no-journal"], cwd=self.place.folder, env=self.place.environment(),
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.place.exists("child"), "the command has started its child")
-        child = int(self.place.read("child"))
-        self.assertIn(child, running_processes())
-        apo.send_signal(signal.SIGINT)
-        self.assertEqual(apo.wait(), -signal.SIGINT)
-        wait_until(lambda: child not in running_processes(), "the child is gone")
 
 
 class KeptComparison(CommandsTest):

@@ -68,7 +68,7 @@ TEST(DeclaredApplication, MistakesNameTheKeyAndThePlace) {
       {"warmup_steps", {0, "'warmup_steps' of the application is not a whole number from 1"}},
       {"pairs", {4, "'pairs' of the application is not a whole number from 5"}},
       {"seeds", {Declaration({1, 1}), "no list of different whole numbers"}},
-      {"seeds", {Declaration({1.5}), "no list of different whole numbers"}},
+      {"seeds", {Declaration({1.5}), "seeds is no whole number in its range"}},
       {"time_limit", {"10", "is no time in file:1; write for example \"90s\""}},
       {"dispatch_variable", {"A=B", "no name of an environment variable"}},
       {"metrics.role", {"quality", "'margin' of a metric of the application or 'margin_percent' is needed"}},

@@ -159,6 +159,87 @@ TEST(ProcessUntilLast, AProgramThatCannotBeStartedIsTheEnvironmentsError) {
   EXPECT_THROW(run_process({"true"}, {.working_folder = "/no-such-folder", .until_last = true}), EnvironmentError);
 }
 
+// ---------------------------------------------------------------- lines
+
+struct Arrived {
+  std::vector<std::string> lines;
+  std::vector<double> seconds;
+};
+
+ProcessResult run_lines(const std::string& command, Arrived& arrived, double patience_s = 1,
+                        const std::function<void()>& on_line = {}) {
+  return run_process({"sh", "-c", command}, {.timeout_s = 1000,
+                                             .until_last = true,
+                                             .patience_s = patience_s,
+                                             .on_line = [&](std::string_view line, double seconds) {
+                                               arrived.lines.emplace_back(line);
+                                               arrived.seconds.push_back(seconds);
+                                               if (on_line) {
+                                                 on_line();
+                                               }
+                                               return line != "stop";
+                                             }});
+}
+
+TEST(ProcessLines, EachHasTheTimeOfItsArrival) {
+  const TemporaryFolder folder;
+  const std::string go = (folder.path() / "go").string();
+  Arrived arrived;
+  const ProcessResult result =
+      run_lines("echo a; while [ ! -e " + go + " ]; do sleep 0.01; done; printf 'b\\nc'; exit 3", arrived, 1, [&] {
+        if (arrived.lines.size() == 1) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          write_file_atomically(go, "");
+        }
+      });
+  EXPECT_EQ(arrived.lines, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_GE(arrived.seconds[1] - arrived.seconds[0], 0.1);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.left_behind, 0);
+  EXPECT_FALSE(result.timed_out);
+}
+
+TEST(ProcessLines, ErrorsAreKeptAndOutputWhereThereAreNone) {
+  Arrived arrived;
+  EXPECT_EQ(run_lines("echo out; echo err >&2", arrived).printed(), "err\n");
+  EXPECT_EQ(run_lines("echo out", arrived).printed(), "out\n");
+}
+
+TEST(ProcessLines, OneMayEndTheProgram) {
+  Arrived arrived;
+  const ProcessResult result = run_lines("echo stop; sleep 100000", arrived);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_FALSE(result.timed_out);
+}
+
+TEST(ProcessPatience, WhatLeavesItsGroupIsCountedAndEnded) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "pid").string();
+  Arrived arrived;
+  const ProcessResult result = run_lines(
+      "setsid sh -c 'echo $$ > " + file + "; exec sleep 100000' & while [ ! -s " + file + " ]; do :; done", arrived);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.left_behind, 1);
+  EXPECT_FALSE(result.timed_out) << "it held the outputs open";
+  EXPECT_FALSE(testing::is_running(std::stoi(read_file(file))));
+}
+
+TEST(ProcessPatience, AHelperThatEndsSoonAfterIsNotLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder.path() / "pipe").string();
+  Arrived arrived;
+  // It reads until its program has ended.
+  const std::string command = "mkfifo " + pipe + "; cat " + pipe + " & exec 3>" + pipe + "; exit 0";
+  EXPECT_EQ(run_lines(command, arrived, 1000).left_behind, 0);
+}
+
+TEST(ProcessPatience, WhatIsLeftBehindMayPrintForever) {
+  Arrived arrived;
+  const ProcessResult result = run_lines("yes & exit 0", arrived, 0.01);
+  EXPECT_EQ(result.left_behind, 1);
+  EXPECT_FALSE(result.timed_out);
+}
+
 TEST(Process, AProgramIsEndedByWhatWeIgnore) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   const ProcessResult result = run_process({"sh", "-c", "kill -XFSZ $$"});

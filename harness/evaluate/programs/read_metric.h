@@ -1,7 +1,8 @@
-// harness/evaluate/commands/read_metric.h - finds the metric in the output of a run, or every benchmark of a suite,
+// harness/evaluate/programs/read_metric.h - finds the metric in the output of a run, or every benchmark of a suite,
 // strictly.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct Reading {
   double value = 0;          // a time in seconds; it may be 0 or negative
   std::string unit;          // "s" of a time; else as the program writes it
   std::string problem = "";  // why there is no value; empty: there is one
+  bool is_usable() const { return problem.empty() && std::isfinite(value) && value > 0; }
 };
 
 // Reads all benchmarks of a metric that has many, in their order, each once and at least one, else Outcome::no_metric.

@@ -1,4 +1,4 @@
-// harness/evaluate/commands/suite.h - the benchmarks of two commands: which can be compared, what the recorded rounds
+// harness/evaluate/programs/suite.h - the benchmarks of two commands: which can be compared, what the recorded rounds
 // say of each, and the noise of a command against itself.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/core/comparisons/comparison.h"
-#include "harness/evaluate/commands/command_runner.h"
 #include "harness/evaluate/judge_pair.h"
+#include "harness/evaluate/programs/command_runner.h"
 
 namespace apo {
 
@@ -23,6 +23,12 @@ struct CommonBenchmarks {
   std::optional<Failure> of_b = {};
 };
 CommonBenchmarks common_benchmarks(const FirstRun& a, const FirstRun& b, bool higher_is_better);
+
+// The rounds of the stage that count.
+std::vector<Round> counted(const ProgramComparison& comparison, RoundStage stage);
+
+// Makes the judgement of a single metric its only figure, with the medians over the rounds that the effect is of.
+void note_metric(ProgramComparison& comparison, const std::vector<Round>& rounds);
 
 // The rule that a gate of commands is judged by. With its judgement, or under this preset.
 SuiteRule rule_of(const ProgramComparison& comparison, const JudgePreset& preset);

@@ -1,8 +1,10 @@
-// tests/applications/step_lines_test.cpp - what an application may print, and what voids its run.
-#include "harness/applications/step_lines.h"
+// tests/evaluate/programs/step_lines_test.cpp - what an application may print, and what voids its run.
+#include "harness/evaluate/programs/step_lines.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -90,7 +92,7 @@ TEST(StepLines, NothingButFiniteNumbersCounts) {
   for (const char* loss : {"NaN", "nan", "-nan", "inf", "-Infinity", "null"}) {
     const Failure failure = failure_of({line_of(1), line_of(2, loss)});
     EXPECT_EQ(failure.outcome, Outcome::not_finite) << loss;
-    EXPECT_NE(failure.evidence.find("'loss' of step 2"), std::string::npos) << failure.evidence;
+    expect_contains(failure.evidence, "'loss' of step 2");
   }
   EXPECT_EQ(failure_of({R"({"apo_step": 1, "seconds": 1, "loss": 2, "gradient": inf})"}).outcome, Outcome::not_finite)
       << "also of what is no metric";
@@ -101,7 +103,7 @@ TEST(StepLines, AStepHasOneLineAndAValueInItOnce) {
   EXPECT_EQ(failure_of({line_of(1), line_of(3)}).evidence, "step 3 follows step 1");
   const Failure twice = failure_of({R"({"apo_step": 1, "seconds": 1, "loss": 2, "loss": 3})"});
   EXPECT_EQ(twice.outcome, Outcome::no_metric);
-  EXPECT_NE(twice.evidence.find("has 'loss' twice"), std::string::npos) << twice.evidence;
+  expect_contains(twice.evidence, "has 'loss' twice");
 }
 
 TEST(StepLines, ALineOfAStepThatIsBrokenIsNotSkipped) {
@@ -129,7 +131,7 @@ TEST(StepLines, LinesThatComeAllAtOnceWereBuffered) {
   const auto failure = summarise_steps(an_application(), read_all(kFive, 0.001).steps(), run);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->outcome, Outcome::unstable_clock);
-  EXPECT_NE(failure->evidence.find("flushed"), std::string::npos) << failure->evidence;
+  expect_contains(failure->evidence, "flushed");
 }
 
 TEST(StepLines, ARunThatIsTooShortForLinesIsNotTimed) {

@@ -1,12 +1,12 @@
-// tests/evaluate/commands/decide_application_test.cpp - from recorded runs to the verdict: speed, quality,
+// tests/evaluate/programs/judge_runs_test.cpp - from recorded runs to the verdict: speed, quality,
 // failures.
-#include "harness/evaluate/commands/decide_application.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "harness/evaluate/programs/judge_programs.h"
 #include "kernels/random.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -50,7 +50,7 @@ ProgramComparison measured(const Truth& truth, std::uint64_t draw = 1) {
                                     0.1 / truth.speedup * std::exp(truth.time_noise * random.normal()),
                                     loss + truth.loss_change + truth.loss_noise * random.normal()));
   }
-  decide(comparison);
+  judge_runs(comparison);
   return comparison;
 }
 
@@ -58,7 +58,7 @@ const Figure& quality(const ProgramComparison& judged) {
   return judged.figures.at(2);  // behind the step and the start-up
 }
 
-TEST(DecideApplication, FasterAndEquivalentIsAccepted) {
+TEST(JudgeRuns, FasterAndEquivalentIsAccepted) {
   const ProgramComparison judged = measured({.speedup = 1.05});
   EXPECT_EQ(judged.judgement->verdict, Verdict::accepted);
   EXPECT_EQ(judged.judgement->reason, Reason::faster);
@@ -68,48 +68,48 @@ TEST(DecideApplication, FasterAndEquivalentIsAccepted) {
   EXPECT_EQ(quality(judged).count, 5) << "pairs of one seed are one value";
 }
 
-TEST(DecideApplication, IdenticalArmsAreNeverAccepted) {
+TEST(JudgeRuns, IdenticalArmsAreNeverAccepted) {
   for (std::uint64_t draw = 0; draw < 200; ++draw) {
     EXPECT_NE(measured({.time_noise = 0.01, .pairs = 10}, draw).judgement->verdict, Verdict::accepted) << draw;
   }
 }
 
-TEST(DecideApplication, WhatIsFasterAndLearnsWorseIsRevertedWithBothShown) {
+TEST(JudgeRuns, WhatIsFasterAndLearnsWorseIsRevertedWithBothShown) {
   const ProgramComparison judged = measured({.speedup = 1.5, .loss_change = 0.05});
   EXPECT_EQ(judged.judgement->verdict, Verdict::reverted);
   EXPECT_EQ(judged.judgement->reason, Reason::quality_lost);
-  EXPECT_NE(judged.judgement->sentence.find("1.5"), std::string::npos) << judged.judgement->sentence;
-  EXPECT_NE(judged.judgement->sentence.find("worse with margin 0.01"), std::string::npos) << judged.judgement->sentence;
+  expect_contains(judged.judgement->sentence, "1.5");
+  expect_contains(judged.judgement->sentence, "worse with margin 0.01");
 }
 
-TEST(DecideApplication, ABetterQualityIsNoReasonToRevert) {
+TEST(JudgeRuns, ABetterQualityIsNoReasonToRevert) {
   const ProgramComparison judged = measured({.speedup = 1.05, .loss_change = -0.05});
   EXPECT_EQ(judged.judgement->verdict, Verdict::accepted);
   EXPECT_EQ(quality(judged).finding, QualityFinding::better);
 }
 
-TEST(DecideApplication, HigherQualityIsBetterWhereTheDeclarationSaysSo) {
+TEST(JudgeRuns, HigherQualityIsBetterWhereTheDeclarationSaysSo) {
   ProgramComparison judged = measured({.speedup = 1.05, .loss_change = -0.05});
   judged.application.metrics[1].higher_is_better = true;
-  decide(judged);
+  judge_runs(judged);
   EXPECT_EQ(quality(judged).finding, QualityFinding::worse);
 }
 
-TEST(DecideApplication, NoiseLargerThanTheMarginIsInconclusiveWithTheSeedsThatItNeeds) {
+TEST(JudgeRuns, NoiseLargerThanTheMarginIsInconclusiveWithTheSeedsThatItNeeds) {
   const ProgramComparison judged = measured({.speedup = 1.05, .loss_noise = 0.1});
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(quality(judged).finding, QualityFinding::inconclusive);
   EXPECT_GT(quality(judged).needed, 5);
-  EXPECT_NE(judged.judgement->sentence.find("seeds would decide"), std::string::npos) << judged.judgement->sentence;
+  expect_contains(judged.judgement->sentence, "seeds would decide");
 }
 
-TEST(DecideApplication, FewerThanFiveSeedsShowNoEquivalence) {
+TEST(JudgeRuns, FewerThanFiveSeedsShowNoEquivalence) {
   const ProgramComparison judged = measured({.speedup = 1.05, .seeds = 4});
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(quality(judged).needed, 5);
 }
 
-TEST(DecideApplication, FivePairsDecideTheQualityAndNeverTheSpeed) {
+TEST(JudgeRuns, FivePairsDecideTheQualityAndNeverTheSpeed) {
   const ProgramComparison equal = measured({.speedup = 3, .pairs = 5});
   EXPECT_EQ(equal.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(quality(equal).finding, QualityFinding::equivalent);
@@ -118,20 +118,20 @@ TEST(DecideApplication, FivePairsDecideTheQualityAndNeverTheSpeed) {
   EXPECT_EQ(measured({.speedup = 3, .loss_change = 0.02, .pairs = 5}).judgement->reason, Reason::quality_lost);
 }
 
-TEST(DecideApplication, SlowerAndEquallyFastAreReverted) {
+TEST(JudgeRuns, SlowerAndEquallyFastAreReverted) {
   EXPECT_EQ(measured({.speedup = 0.95}).judgement->reason, Reason::regression);
   EXPECT_EQ(measured({}).judgement->reason, Reason::equivalent);
   EXPECT_EQ(measured({.time_noise = 0.1}).judgement->reason, Reason::unresolved);
 }
 
-TEST(DecideApplication, ARateIsFasterWhereItIsHigher) {
+TEST(JudgeRuns, ARateIsFasterWhereItIsHigher) {
   ProgramComparison judged = measured({.speedup = 1.05});
   judged.application.metrics[0].higher_is_better = true;
-  decide(judged);
+  judge_runs(judged);
   EXPECT_EQ(judged.judgement->reason, Reason::regression);
 }
 
-TEST(DecideApplication, TheRunsGiveTheRecordedVerdictAgainAndAForgedOneIsFound) {
+TEST(JudgeRuns, TheRunsGiveTheRecordedVerdictAgainAndAForgedOneIsFound) {
   ProgramComparison judged = measured({.speedup = 1.05, .loss_change = 0.05});
   EXPECT_EQ(difference_on_replay(judged), "");
   judged.judgement->verdict = Verdict::accepted;
@@ -141,18 +141,18 @@ TEST(DecideApplication, TheRunsGiveTheRecordedVerdictAgainAndAForgedOneIsFound) 
   EXPECT_NE(difference_on_replay(judged), "");
 }
 
-TEST(DecideApplication, AFailureIsTheDispatchesWhereOnlyOneArmHasIt) {
+TEST(JudgeRuns, AFailureIsTheDispatchesWhereOnlyOneArmHasIt) {
   ProgramComparison judged = measured({.speedup = 1.05, .pairs = 2});
   judged.runs.back().outcome = Outcome::not_finite;
   judged.runs.back().evidence = "'loss' of step 3 is no finite number";
-  decide(judged);
+  judge_runs(judged);
   EXPECT_EQ(judged.judgement->verdict, Verdict::reverted);
   EXPECT_EQ(judged.judgement->reason, Reason::gate_failed);
   EXPECT_EQ(judged.outcome, Outcome::not_finite);
   EXPECT_EQ(judged.failed, FailedSide::b);
   EXPECT_EQ(judged.judgement->rounds, 1) << "what was measured before is shown";
   judged.runs[2].outcome = Outcome::faulted;
-  decide(judged);
+  judge_runs(judged);
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.failed, FailedSide::both);
 }

@@ -1,12 +1,12 @@
-// tests/evaluate/commands/read_metric_test.cpp - one positive number is read from what a run printed, or none.
-#include "harness/evaluate/commands/read_metric.h"
+// tests/evaluate/programs/read_metric_test.cpp - one positive number is read from what a run printed, or none.
+#include "harness/evaluate/programs/read_metric.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -31,17 +31,8 @@ std::string failure(const std::string& metric, const std::string& text, const st
   return read.failure().evidence;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string mistake(const std::string& metric) {
-  try {
-    static_cast<void>(parse_metric(metric));
-  } catch (const UserError& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return error_of([&] { static_cast<void>(parse_metric(metric)); });
 }
 
 TEST(ReadMetric, SecondsIsTheTimeOfTheRunWhateverItPrints) {
@@ -59,29 +50,29 @@ TEST(ReadMetric, JsonTakesAPointerAndADottedPath) {
 }
 
 TEST(ReadMetric, JsonRefusesWhatIsNoSingleNumber) {
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": 1} {\"a\": 2}"), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:a", ""), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:b", "{\"a\": 1}"), "nothing at '/b'"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": \"1\"}"), "of type string"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": null}"), "of type null"));
-  EXPECT_TRUE(has(failure("json:a.99999999999999999999", "{\"a\": [1]}"), "nothing at"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": NaN}"), "not one JSON document"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": 0}"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure("json:a", "{\"a\": -2}"), "has to be a positive number"));
+  expect_contains(failure("json:a", "{\"a\": 1} {\"a\": 2}"), "not one JSON document");
+  expect_contains(failure("json:a", ""), "not one JSON document");
+  expect_contains(failure("json:b", "{\"a\": 1}"), "nothing at '/b'");
+  expect_contains(failure("json:a", "{\"a\": \"1\"}"), "of type string");
+  expect_contains(failure("json:a", "{\"a\": null}"), "of type null");
+  expect_contains(failure("json:a.99999999999999999999", "{\"a\": [1]}"), "nothing at");
+  expect_contains(failure("json:a", "{\"a\": NaN}"), "not one JSON document");
+  expect_contains(failure("json:a", "{\"a\": 0}"), "has to be a positive number");
+  expect_contains(failure("json:a", "{\"a\": -2}"), "has to be a positive number");
 }
 
 TEST(ReadMetric, RegexNeedsExactlyOneMatch) {
   const std::string metric = R"(regex:time = ([0-9.eE+-]+|\w+) s)";
   EXPECT_EQ(value(metric, "warm-up\r\ntime = 1.25e-3 s\r\ndone\n"), 1.25e-3);
-  EXPECT_TRUE(has(failure(metric, "nothing"), "no line of stdout matches"));
-  EXPECT_TRUE(has(failure(metric, "nothing"), "it printed: nothing"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s\ntime = 2 s\n"), "matches the expression 2 times"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s time = 2 s\n"), "matches the expression 2 times"));
-  EXPECT_TRUE(has(failure(metric, "time = nan s"), "'nan' is no finite number"));
-  EXPECT_TRUE(has(failure(metric, "time = inf s"), "'inf' is no finite number"));
-  EXPECT_TRUE(has(failure(metric, "time = 0 s"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure(metric, "time = -1 s"), "has to be a positive number"));
-  EXPECT_TRUE(has(failure(metric, "time = 1 s" + std::string(5000, ' ')), "too long"));
+  expect_contains(failure(metric, "nothing"), "no line of stdout matches");
+  expect_contains(failure(metric, "nothing"), "it printed: nothing");
+  expect_contains(failure(metric, "time = 1 s\ntime = 2 s\n"), "matches the expression 2 times");
+  expect_contains(failure(metric, "time = 1 s time = 2 s\n"), "matches the expression 2 times");
+  expect_contains(failure(metric, "time = nan s"), "'nan' is no finite number");
+  expect_contains(failure(metric, "time = inf s"), "'inf' is no finite number");
+  expect_contains(failure(metric, "time = 0 s"), "has to be a positive number");
+  expect_contains(failure(metric, "time = -1 s"), "has to be a positive number");
+  expect_contains(failure(metric, "time = 1 s" + std::string(5000, ' ')), "too long");
 }
 
 TEST(ReadMetric, WhatWasCutOffIsNotSearched) {
@@ -92,14 +83,14 @@ TEST(ReadMetric, WhatWasCutOffIsNotSearched) {
 }
 
 TEST(ReadMetric, AMetricThatMakesNoSenseIsTheUsersMistake) {
-  EXPECT_TRUE(has(mistake("second"), "did you mean 'seconds'"));
-  EXPECT_TRUE(has(mistake("seconds:x"), "not complete"));
-  EXPECT_TRUE(has(mistake("json"), "not complete"));
-  EXPECT_TRUE(has(mistake("regex:"), "not complete"));
-  EXPECT_TRUE(has(mistake("gbench:"), "not complete"));
-  EXPECT_TRUE(has(mistake("regex:time = [0-9"), "no regular expression"));
-  EXPECT_TRUE(has(mistake("regex:time = [0-9]+"), "no capture group"));
-  EXPECT_TRUE(has(mistake("json:/a~2"), "json:/results/0/seconds"));
+  expect_contains(mistake("second"), "did you mean 'seconds'");
+  expect_contains(mistake("seconds:x"), "not complete");
+  expect_contains(mistake("json"), "not complete");
+  expect_contains(mistake("regex:"), "not complete");
+  expect_contains(mistake("gbench:"), "not complete");
+  expect_contains(mistake("regex:time = [0-9"), "no regular expression");
+  expect_contains(mistake("regex:time = [0-9]+"), "no capture group");
+  expect_contains(mistake("json:/a~2"), "json:/results/0/seconds");
   EXPECT_EQ(mistake("gbench"), "");
   EXPECT_EQ(mistake("nvbench:copy [Device=0 N=1]"), "");
 }
@@ -114,38 +105,14 @@ const std::string kTwo = R"({"context": {}, "benchmarks": [
   {"name": "copy/8_median", "run_name": "copy/8", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "us"},
   {"name": "fill", "run_name": "fill", "run_type": "iteration", "real_time": 2.0, "time_unit": "ms"}]})";
 
-TEST(GoogleBenchmark, TheMedianOfTheRepetitionsCountsInSeconds) {
+TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
   EXPECT_DOUBLE_EQ(value("gbench:copy/8", kTwo), 4e-6);
   EXPECT_DOUBLE_EQ(value("gbench:fill", kTwo), 2e-3);
-}
-
-TEST(GoogleBenchmark, AggregatesAloneGiveTheirMedian) {
-  const std::string rows = R"({"benchmarks": [
-    {"name": "copy_mean", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5.0, "time_unit": "s"},
-    {"name": "copy_median", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "s"}]})";
-  EXPECT_DOUBLE_EQ(value("gbench", rows), 4);
-}
-
-TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
   const std::string several = failure("gbench", kTwo);
-  EXPECT_TRUE(has(several, "2 benchmarks")) << several;
-  EXPECT_TRUE(has(several, "copy/8, fill")) << several;
-  EXPECT_TRUE(has(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": []})"), "has no benchmark"));
-}
-
-TEST(GoogleBenchmark, ErrorsAndForeignDocumentsAreNoTimes) {
-  EXPECT_TRUE(has(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program"));
-  EXPECT_TRUE(has(failure("gbench", "[]"), "not the JSON of a Google Benchmark program"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
-          "reports an error: no file"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"), "time_unit"));
-  EXPECT_TRUE(
-      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"), "real_time"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
-                  "positive number"));
+  expect_contains(several, "2 benchmarks");
+  expect_contains(several, "copy/8, fill");
+  expect_contains(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill");
+  expect_contains(failure("gbench", R"({"benchmarks": []})"), "has no benchmark");
 }
 
 // ---------------------------------------------------------------- NVBench, its JSON format 1.0.0
@@ -165,28 +132,12 @@ std::string nvbench(const std::string& states) {
          states + "]}]}";
 }
 
-TEST(Nvbench, TheMeanColdGpuTimeIsANumberInAString) {
-  EXPECT_DOUBLE_EQ(value("nvbench", "log", nvbench(state("Device=0", "\"1.25e-6\""))), 1.25e-6);
-  EXPECT_DOUBLE_EQ(value("nvbench:copy", "log", nvbench(state("Device=0", "2.5"))), 2.5);
-}
-
 TEST(Nvbench, SeveralStatesNeedTheNameOfOne) {
   const std::string two = nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "\"2e-6\""));
   EXPECT_DOUBLE_EQ(value("nvbench:copy [Device=0 N=2]", "log", two), 2e-6);
-  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "2 states"));
-  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]"));
-  EXPECT_TRUE(has(failure("nvbench:fill", "log", two), "no benchmark 'fill'"));
-}
-
-TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
-  EXPECT_TRUE(has(failure("nvbench", "log"), "wrote no JSON file"));
-  EXPECT_TRUE(has(failure("nvbench", "log", "{"), "not NVBench's"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench("")), "has no benchmark"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean"));
-  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean"));
-  EXPECT_TRUE(has(
-      failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
-      "was skipped: too big"));
+  expect_contains(failure("nvbench:copy", "log", two), "2 states");
+  expect_contains(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]");
+  expect_contains(failure("nvbench:fill", "log", two), "no benchmark 'fill'");
 }
 
 // ---------------------------------------------------------------- suites
@@ -216,8 +167,24 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
         {"name": "a_BigO", "run_name": "a", "run_type": "aggregate", "aggregate_name": "BigO"},
         {"name": "b", "error_occurred": true, "error_message": "no file"}, {"name": "c", "skipped": true, "skip_message": "no GPU"}, 7]})",
        "", "a 0.002 s; b benchmark 'b' reports an error: no file; c benchmark 'c' was skipped: no GPU"},
-      {"nvbench", "log", nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "null")),
-       "copy [Device=0 N=1] 1e-06 s; copy [Device=0 N=2] 'copy [Device=0 N=2]' has no number nv/cold/time/gpu/mean"},
+      {"gbench", R"({"benchmarks": [
+        {"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5, "time_unit": "s"},
+        {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4, "time_unit": "s"}]})",
+       "", "a 4 s"},
+      {"gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 1, "time_unit": "h"},
+        {"name": "b", "real_time": "1", "time_unit": "s"}, {"name": "c", "real_time": 0, "time_unit": "s"}]})",
+       "",
+       "a benchmark 'a' has no real_time with a time_unit of ns, us, ms or s; "
+       "b benchmark 'b' has no real_time with a time_unit of ns, us, ms or s; c 0 s"},
+      {"nvbench", "log",
+       nvbench(state("N=1", "\"1e-6\"") + "," + state("N=2", "2.5") + "," + state("N=3", "null") + "," +
+               state("N=4", "\"nan\"") + "," +
+               state("N=5", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")")),
+       "copy [N=1] 1e-06 s; copy [N=2] 2.5 s; copy [N=3] 'copy [N=3]' has no number nv/cold/time/gpu/mean; "
+       "copy [N=4] 'copy [N=4]' has no number nv/cold/time/gpu/mean; copy [N=5] 'copy [N=5]' was skipped: too big"},
+      {"nvbench", "log", "", "none: it wrote no JSON file; it printed: log"},
+      {"nvbench", "log", "{", "none: its JSON file is not NVBench's"},
+      {"nvbench", "log", nvbench(""), "none: the document has no benchmark"},
       {"hyperfine", "log", R"({"results": [{"command": "x --n 1", "mean": 2.0, "median": 1.5}, {"command": "y"}, 3]})",
        "x --n 1 1.5 s; y 'y' has no median"},
       {"pytest-benchmark", "log",
@@ -227,7 +194,8 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
        "copy 4e-06 s; fill 2.5 GB/s"},
       {"lines", "size 3 KB\nsize 4 MB\n", "", "size 'size' is given in KB and in MB"},
       {"lines", "zero 0 s\nless -3 s\n", "", "zero 0 s; less -3 s"},
-      {"gbench", "", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"gbench", "copy 3 us", "", "none: stdout is not the JSON of a Google Benchmark program"},
+      {"gbench", "[]", "", "none: stdout is not the JSON of a Google Benchmark program"},
       {"gbench", R"({"benchmarks": []})", "", "none: the document has no benchmark"},
       {"gbench", R"({"benchmarks": {"name": "a"}})", "", "none: stdout is not the JSON of a Google Benchmark program"},
       {"hyperfine", "log", "", "none: it wrote no JSON file; it printed: log"},
@@ -245,8 +213,8 @@ TEST(ReadSuite, EveryFormatGivesAllItsBenchmarks) {
 TEST(ReadSuite, OneOfThemIsAMetricToo) {
   EXPECT_DOUBLE_EQ(value("lines:copy", "copy 3 us\nfill 2 GB/s\n"), 3e-6);
   EXPECT_DOUBLE_EQ(value("hyperfine:x y", "log", R"({"results": [{"command": "x y", "median": 1.5}]})"), 1.5);
-  EXPECT_TRUE(has(failure("lines:none", "copy 3 us\n"), "no benchmark 'none', but copy"));
-  EXPECT_TRUE(has(failure("lines:copy", "copy 0 us\n"), "positive number"));
+  expect_contains(failure("lines:none", "copy 3 us\n"), "no benchmark 'none', but copy");
+  expect_contains(failure("lines:copy", "copy 0 us\n"), "positive number");
 }
 
 TEST(ReadSuite, TooManyBenchmarksAreRefused) {
@@ -254,7 +222,7 @@ TEST(ReadSuite, TooManyBenchmarksAreRefused) {
   for (int i = 0; i < 10'001; ++i) {
     lines += "b" + std::to_string(i) + " 1 s\n";
   }
-  EXPECT_TRUE(has(readings("lines", lines), "more than 10000 benchmarks"));
+  expect_contains(readings("lines", lines), "more than 10000 benchmarks");
 }
 
 TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
@@ -263,8 +231,7 @@ TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
   };
   EXPECT_EQ(command("gbench", "./b", {"copy<int>/8", "it's.a|b"}),
             R"(./b --benchmark_filter='^(copy<int>/8|it'\''s\.a\|b)$' --benchmark_format=json)");
-  EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}),
-            "./b -b 'copy' -b 'fill' --json 'f'");
+  EXPECT_EQ(command("nvbench", "./b", {"copy [N=1]", "copy [N=2]", "fill [N=1]"}), "./b -b copy -b fill --json f");
   EXPECT_EQ(command("lines", "./b --only={filter} -v", {"a", "b"}), "./b --only='^(a|b)$' -v");
   EXPECT_EQ(command("lines", "./b --only={filter}", {}), "./b --only='.*'");
   EXPECT_EQ(command("lines", "./b", {"a"}), "./b");
@@ -276,7 +243,7 @@ TEST(ShellCommand, UndecidedBenchmarksAreSelectedWhereTheProgramCan) {
 TEST(ShellCommand, FlagsStandBehindTheCommand) {
   EXPECT_EQ(shell_command(parse_metric("seconds"), "./b", "f"), "./b");
   EXPECT_EQ(shell_command(parse_metric("gbench:x"), "./b -v", "f"), "./b -v --benchmark_format=json");
-  EXPECT_EQ(shell_command(parse_metric("nvbench"), "./b", "/tmp/f"), "./b --json '/tmp/f'");
+  EXPECT_EQ(shell_command(parse_metric("nvbench"), "./b", "/tmp/f"), "./b --json /tmp/f");
 }
 
 }  // namespace

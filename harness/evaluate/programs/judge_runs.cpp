@@ -1,7 +1,5 @@
-// harness/evaluate/commands/decide_application.cpp - turns pairs into effects, and effects into a verdict and its
-// sentence.
-#include "harness/evaluate/commands/decide_application.h"
-
+// harness/evaluate/programs/judge_runs.cpp - turns the runs of an application into pairs, pairs into effects, and these
+// into a verdict and its sentence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +10,10 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/equivalence.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/programs/judge_programs.h"
 
 namespace apo {
 namespace {
@@ -242,40 +240,9 @@ void note_failures(ProgramComparison& comparison) {
   }
 }
 
-bool is_close(double a, double b) {
-  return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-9 * std::abs(a);
-}
-
-// exp() differs in its last bit from machine to machine.
-bool same_figure(const Figure& a, const Figure& b) {
-  return a.view == b.view && a.metric == b.metric && a.count == b.count && a.finding == b.finding &&
-         is_close(a.value_a, b.value_a) && is_close(a.value_b, b.value_b) && is_close(a.change, b.change) &&
-         is_close(a.lower, b.lower) && is_close(a.upper, b.upper);
-}
-
-bool same_judgement(const Judgement& a, const Judgement& b) {
-  return a.verdict == b.verdict && a.reason == b.reason && a.effect == b.effect && a.lower == b.lower &&
-         a.upper == b.upper && a.rounds == b.rounds;
-}
-
-bool can_be_decided_again(const ProgramComparison& comparison) {
-  return comparison.judgement && comparison.judgement->rule_version == kRuleVersion &&
-         (comparison.kind == ComparisonKind::application
-              ? !comparison.runs.empty()
-              : !comparison.judgement->preset.empty() && comparison.outcome == Outcome::valid);
-}
-
 }  // namespace
 
-std::vector<ComparisonView> views_of(const DeclaredApplication& application) {
-  std::vector<ComparisonView> views = {ComparisonView::fixed_steps};
-  if (application.fixed_time_s > 0) {
-    views.push_back(ComparisonView::fixed_time);
-  }
-  return views;
-}
-
-void decide(ProgramComparison& comparison) {
+void judge_runs(ProgramComparison& comparison) {
   const DeclaredApplication& application = comparison.application;
   const auto runs = static_cast<int>(comparison.runs.size());
   Judgement judgement{.processes = runs, .samples = runs, .rule_version = std::string(kRuleVersion)};
@@ -309,28 +276,6 @@ void decide(ProgramComparison& comparison) {
   judgement.reason = reason;
   judgement.sentence = comparison.failed ? failure_sentence(comparison) : timed_sentence(comparison, reason);
   comparison.judgement = std::move(judgement);
-}
-
-std::string difference_on_replay(const ProgramComparison& comparison) {
-  if (!can_be_decided_again(comparison)) {
-    return "";
-  }
-  ProgramComparison again = comparison;
-  try {
-    if (comparison.kind == ComparisonKind::commands) {
-      judge_again(again);
-    } else {
-      decide(again);
-    }
-  } catch (const UserError& error) {
-    return std::string("its rounds cannot be judged again: ") + error.what();
-  }
-  const std::string& then = comparison.judgement->sentence;
-  const std::string& now = again.judgement->sentence;
-  const bool same = same_judgement(*again.judgement, *comparison.judgement) && again.gate == comparison.gate &&
-                    (comparison.kind == ComparisonKind::commands || now == then) &&
-                    std::ranges::is_permutation(again.figures, comparison.figures, same_figure);
-  return same ? "" : "its runs give " + now + " where it says " + then;
 }
 
 }  // namespace apo

@@ -1,4 +1,4 @@
-// harness/applications/step_lines.h - reads the lines that an application prints, one for each step.
+// harness/evaluate/programs/step_lines.h - reads the lines that an application prints, one for each step.
 #pragma once
 
 #include <cstdint>

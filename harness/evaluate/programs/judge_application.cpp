@@ -1,6 +1,4 @@
-// harness/applications/judge_application.cpp - runs whole pairs in drawn order, until one fails.
-#include "harness/applications/judge_application.h"
-
+// harness/evaluate/programs/judge_application.cpp - runs whole pairs in drawn order, until one fails.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +6,13 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/applications/application_runner.h"
-#include "harness/applications/step_lines.h"
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/decide_application.h"
-#include "harness/evaluate/judge/preset.h"
-#include "harness/evaluate/judge_pair.h"
+#include "harness/evaluate/programs/application_runner.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/step_lines.h"
+#include "harness/evaluate/rounds/round_source.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -26,9 +23,9 @@ struct ApplicationJudging {
   ProgramComparison& comparison;
   ApplicationRunner& runner;
   std::uint64_t seed = 0;
-  std::shared_ptr<DeviceTurns> turns;
+  const std::shared_ptr<DeviceTurns>& turns;
   Observer& observer;
-  const ApplicationHooks& hooks;
+  const ComparisonHooks& hooks;
 };
 
 // Returns the number of pairs: every seed at least once.
@@ -51,19 +48,14 @@ void keep_run(const ApplicationJudging& judging, ApplicationRun run, int pair) {
   }
 }
 
-DeviceTurns::Turn turn_of(const ApplicationJudging& judging) {
-  return judging.turns == nullptr ? DeviceTurns::Turn()
-                                  : judging.turns->take([&](const std::string& line) { judging.observer.say(line); });
-}
-
 // Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
-ApplicationRun run_arm(const ApplicationJudging& judging, ComparisonView view, Side arm, std::int64_t seed,
-                       Random& random) {
+ApplicationRun run_side(const ApplicationJudging& judging, ComparisonView view, Side side, std::int64_t seed,
+                        Random& random) {
   constexpr int kAttempts = 3;
-  ApplicationRun run = judging.runner.run(view, arm, seed, random.next());
+  ApplicationRun run = judging.runner.run(view, side, seed, random.next());
   for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
     judging.observer.say("a run is repeated: " + run.evidence);
-    run = judging.runner.run(view, arm, seed, random.next());
+    run = judging.runner.run(view, side, seed, random.next());
   }
   return run;
 }
@@ -76,8 +68,8 @@ void run_both(const ApplicationJudging& judging, ComparisonView view, int pair,
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
   Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
   const bool b_first = random.coin();
-  for (const Side arm : {b_first ? Side::b : Side::a, b_first ? Side::a : Side::b}) {
-    then(run_arm(judging, view, arm, seed, random));
+  for (const Side side : {b_first ? Side::b : Side::a, b_first ? Side::a : Side::b}) {
+    then(run_side(judging, view, side, seed, random));
   }
 }
 
@@ -115,7 +107,7 @@ std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
 
 // Whether both ended well.
 bool run_pair(const ApplicationJudging& judging, ComparisonView view, int pair) {
-  const DeviceTurns::Turn turn = turn_of(judging);
+  const DeviceTurns::Turn turn = take_turn(judging.turns, judging.observer);
   bool valid = true;
   const auto keep = [&](ApplicationRun run) {
     valid = valid && run.outcome == Outcome::valid;
@@ -154,7 +146,7 @@ bool run_pairs(const ApplicationJudging& judging) {
 
 void run_once_more(const ApplicationJudging& judging) {
   if (judging.hooks.on_pairs) {
-    const DeviceTurns::Turn turn = turn_of(judging);
+    const DeviceTurns::Turn turn = take_turn(judging.turns, judging.observer);
     judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
       return judging.runner.run(ComparisonView::fixed_steps, Side::a, judging.comparison.application.seeds.front(),
                                 judging.seed, variables);
@@ -162,37 +154,29 @@ void run_once_more(const ApplicationJudging& judging) {
   }
 }
 
-void fail_preparation(ProgramComparison& comparison, const Failure& failure) {
-  comparison.outcome = failure.outcome;
-  comparison.failed = FailedSide::b;
-  comparison.judgement =
-      untimed(fmt::format("The application failed with B: {}, {}.", to_string(failure.outcome), failure.evidence));
-}
-
 }  // namespace
 
-void judge_application(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
-                       Observer& observer, const ApplicationHooks& hooks) {
-  const auto start = std::chrono::steady_clock::now();
-  ApplicationRunner runner(comparison.application, comparison.folder, {comparison.a, comparison.b});
-  if (const auto prepared = runner.prepare(Side::a); !prepared) {
-    throw UserError("the application cannot be prepared with A: " + prepared.failure().evidence,
+void judge_application(ProgramComparison& comparison, std::uint64_t seed, const std::shared_ptr<DeviceTurns>& turns,
+                       Observer& observer, const ComparisonHooks& hooks) {
+  ApplicationRunner runner(comparison);
+  if (const auto failure = runner.prepare(Side::a)) {
+    throw UserError("the application cannot be prepared with A: " + failure->evidence,
                     "nothing can be compared with it");
   }
   if (hooks.on_begin) {
     hooks.on_begin();
   }
-  if (const auto prepared = runner.prepare(Side::b); !prepared) {
-    fail_preparation(comparison, prepared.failure());
-  } else {
-    const ApplicationJudging judging = {comparison, runner, seed, std::move(turns), observer, hooks};
-    if (run_pairs(judging)) {
-      run_once_more(judging);
-    }
-    decide(comparison);
+  if (const auto failure = runner.prepare(Side::b)) {
+    fail_b(comparison, *failure,
+           fmt::format("The application failed with B: {}, {}.", to_string(failure->outcome), failure->evidence));
+    comparison.failed = FailedSide::b;
+    return;
   }
-  comparison.judgement->seconds = seconds_since(start);
-  comparison.finished_at = utc_now();
+  const ApplicationJudging judging = {comparison, runner, seed, turns, observer, hooks};
+  if (run_pairs(judging)) {
+    run_once_more(judging);
+  }
+  judge_runs(comparison);
 }
 
 }  // namespace apo

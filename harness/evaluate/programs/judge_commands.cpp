@@ -1,24 +1,21 @@
-// harness/evaluate/commands/judge_commands.cpp - makes trial runs, the A/A run, then rounds.
-#include "harness/evaluate/commands/judge_commands.h"
-
+// harness/evaluate/programs/judge_commands.cpp - makes trial runs, the A/A run, then rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "harness/core/error.h"
-#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/commands/command_runner.h"
-#include "harness/evaluate/commands/suite.h"
 #include "harness/evaluate/counted_rounds.h"
 #include "harness/evaluate/judge/gate/suite_decision.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/programs/command_runner.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "harness/evaluate/programs/suite.h"
 
 namespace apo {
 namespace {
@@ -27,20 +24,6 @@ namespace {
 constexpr double kFirstTimeoutS = 600;
 constexpr double kLeastTimeoutS = 10;
 constexpr double kTimesTheTrial = 20;
-
-CommandPair pair_of(const ProgramComparison& comparison) {
-  const double timeout_s = comparison.commands.timeout_s > 0 ? comparison.commands.timeout_s : kFirstTimeoutS;
-  return {.commands = {comparison.a, comparison.b},
-          .folder = comparison.folder,
-          .metric = parse_metric(comparison.commands.metric),
-          .suite = is_suite(comparison),
-          .higher_is_better = comparison.commands.higher_is_better,
-          .layout = comparison.commands.layout,
-          .runs = comparison.commands.runs,
-          .timeout_s = timeout_s,
-          .check = comparison.commands.correct,
-          .check_timeout_s = std::max(timeout_s, kFirstTimeoutS)};
-}
 
 Wording wording_of(const ProgramComparison& comparison) {
   const bool time = parse_metric(comparison.commands.metric).is_time();
@@ -51,9 +34,10 @@ Wording wording_of(const ProgramComparison& comparison) {
 struct Judging {
   ProgramComparison& comparison;
   std::uint64_t seed = 0;
-  std::shared_ptr<DeviceTurns> turns;
+  const std::shared_ptr<DeviceTurns>& turns;
   Observer& observer;
-  const CommandHooks& hooks;
+  const ComparisonHooks& hooks;
+  double timeout_s = 0;          // of a run
   WantedBenchmarks wanted = {};  // of a suite
 };
 
@@ -73,34 +57,35 @@ std::string trial_text(const char* command, const Failure& failure) {
                                                           : "nothing can be compared with it");
 }
 
+Result<FirstRun> try_once(const Judging& judging, Side side) {
+  judging.observer.progress({.what = side == Side::a ? "trial of command A" : "trial of command B"});
+  return CommandRunner(judging.comparison, judging.timeout_s, judging.seed, "trial").try_once(side);
+}
+
 // Of B. The deadline of later runs follows from the trial of A, where none was given.
-std::optional<Failure> try_both(Judging& judging, CommandPair& pair) {
-  const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
-  judging.observer.progress({.what = "trial of command A"});
-  const auto a = runner.try_once(Side::a);
+std::optional<Failure> try_both(Judging& judging) {
+  const double asked_s = judging.comparison.commands.timeout_s;
+  judging.timeout_s = asked_s > 0 ? asked_s : kFirstTimeoutS;
+  const auto a = try_once(judging, Side::a);
   if (!a) {
     blame_a(a.failure());
   }
-  if (judging.comparison.commands.timeout_s <= 0) {
-    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * a->seconds);
-  }
-  judging.observer.progress({.what = "trial of command B"});
-  const CommandRunner timed(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
-  const auto b = timed.try_once(Side::b);
-  if (!b || !pair.suite) {
+  judging.timeout_s = asked_s > 0 ? asked_s : std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * a->seconds);
+  const auto b = try_once(judging, Side::b);
+  if (!b || !is_suite(judging.comparison)) {
     return b ? std::nullopt : std::optional(b.failure());
   }
-  CommonBenchmarks common = common_benchmarks(*a, *b, pair.higher_is_better);
+  CommonBenchmarks common = common_benchmarks(*a, *b, judging.comparison.commands.higher_is_better);
   judging.comparison.figures = std::move(common.figures);
   judging.wanted = std::move(common.wanted);
   return common.of_b;
 }
 
-RoundSource source_of(const Judging& judging, const CommandPair& pair, const std::string& name) {
-  const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = name});
+RoundSource source_of(const Judging& judging, const ProgramComparison& asked, const std::string& name) {
   return in_turns(
       judging.turns,
-      [runner, &wanted = judging.wanted](RoundStage stage, int index) { return runner.round(stage, index, wanted); },
+      [runner = CommandRunner(asked, judging.timeout_s, judging.seed, name), &wanted = judging.wanted](
+          RoundStage stage, int index) { return runner.round(stage, index, wanted); },
       judging.observer);
 }
 
@@ -111,25 +96,15 @@ void keep_round(const Judging& judging, const Round& round) {
   }
 }
 
-std::vector<double> effects_of(const ProgramComparison& comparison, RoundStage stage) {
-  std::vector<double> effects;
-  for (const Round& round : comparison.rounds) {
-    if (round.stage == stage && round.void_why.empty()) {
-      effects.push_back(effect_of(round.commands.value()));
-    }
-  }
-  return effects;
-}
-
 // Where none was asked for, by rounds of A against itself. No layout of code is drawn anew: both programs are what they
 // are.
-JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
+JudgePreset preset_of(const Judging& judging) {
   if (const std::optional<JudgePreset> asked = asked_preset(judging.comparison.commands.judge)) {
     return *asked;
   }
-  CommandPair same = pair;
-  same.commands[1] = same.commands[0];
-  same.check.clear();
+  ProgramComparison same = judging.comparison;
+  same.b = same.a;
+  same.commands.correct.clear();
   const SentinelResult sentinel =
       run_sentinel(source_of(judging, same, "sentinel"), "of command A", strict_preset(), {}, judging.observer);
   for (const Round& round : sentinel.rounds) {
@@ -138,51 +113,14 @@ JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
   check_passed(sentinel.check);
   JudgePreset preset = choose_preset(sentinel.check.sd, LayoutControl::none);
   // A run that lost its CPU for a while is an outlier, which an interval by ranks bears: it forbids no claim.
-  const double usual_sd = robust_spread(effects_of(judging.comparison, RoundStage::sentinel));
+  const double usual_sd = robust_spread(suite_effects(counted(judging.comparison, RoundStage::sentinel)).front());
   preset.minimum_claim = choose_preset(usual_sd, LayoutControl::none).minimum_claim;
   return preset;
 }
 
-// Over the rounds that the effect is of.
-void note_figure(ProgramComparison& comparison) {
-  const Judgement& judgement = *comparison.judgement;
-  const auto values = [&](RoundStage stage, bool of_candidate) {
-    std::vector<double> found;
-    for (const Round& round : comparison.rounds) {
-      if (round.stage == stage && round.void_why.empty() && round.commands) {
-        found.push_back(round.commands->best(of_candidate));
-      }
-    }
-    return found;
-  };
-  for (const RoundStage stage : {RoundStage::confirm, RoundStage::search}) {
-    if (const auto a = values(stage, false); !a.empty() && judgement.rounds > 0) {
-      comparison.figures = {{.view = ComparisonView::rounds,
-                             .metric = comparison.commands.metric,
-                             .unit = parse_metric(comparison.commands.metric).is_time() ? "s" : "",
-                             .value_a = median(a),
-                             .value_b = median(values(stage, true)),
-                             .change = judgement.speedup(),
-                             .lower = judgement.speedup_lower(),
-                             .upper = judgement.speedup_upper(),
-                             .confidence = judgement.confidence,
-                             .count = judgement.rounds}};
-      return;
-    }
-  }
-}
-
-void fail_b(ProgramComparison& comparison, const Failure& failure, const std::string& sentence) {
-  comparison.outcome = failure.outcome;
-  comparison.judgement = untimed(sentence);
-  if (comparison.purpose == ComparisonPurpose::gate) {
-    comparison.gate = GateVerdict::failed;
-  }
-}
-
-PairOutcome judge_rounds(const Judging& judging, const CommandPair& pair, const JudgePreset& preset,
-                         const std::optional<SuiteRule>& suite, const std::function<void(const Round&)>& on_round) {
-  return judge_pair({.source = source_of(judging, pair, suite ? "gate" : "compare"),
+PairOutcome judge_rounds(const Judging& judging, const JudgePreset& preset, const std::optional<SuiteRule>& suite,
+                         const std::function<void(const Round&)>& on_round) {
+  return judge_pair({.source = source_of(judging, judging.comparison, suite ? "gate" : "compare"),
                      .what = "command B against A",
                      .plan = {.preset = preset, .wording = wording_of(judging.comparison)},
                      .suite = suite,
@@ -192,12 +130,12 @@ PairOutcome judge_rounds(const Judging& judging, const CommandPair& pair, const 
                      .budget_s = judging.comparison.commands.budget_s});
 }
 
-void compare_both(const Judging& judging, const CommandPair& pair) {
+void compare_both(const Judging& judging) {
   ProgramComparison& comparison = judging.comparison;
   try {
-    const JudgePreset preset = preset_of(judging, pair);
+    const JudgePreset preset = preset_of(judging);
     PairOutcome outcome =
-        judge_rounds(judging, pair, preset, std::nullopt, [&](const Round& round) { keep_round(judging, round); });
+        judge_rounds(judging, preset, std::nullopt, [&](const Round& round) { keep_round(judging, round); });
     comparison.outcome = outcome.outcome;
     comparison.judgement = std::move(outcome.judgement);
   } catch (const EnvironmentError& error) {
@@ -206,7 +144,8 @@ void compare_both(const Judging& judging, const CommandPair& pair) {
     comparison.judgement->reason = Reason::noisy;
     throw;
   }
-  note_figure(comparison);
+  const std::vector<Round> confirmed = counted(comparison, RoundStage::confirm);
+  note_metric(comparison, confirmed.empty() ? counted(comparison, RoundStage::search) : confirmed);
 }
 
 // Looks end as soon as all is decided, so more of them cost only where something is not. Fewer are enough where the
@@ -227,13 +166,13 @@ JudgePreset preset_of_gate(const Judging& judging) {
   return number > 0 && static_cast<double>(shown) >= 0.9 * number ? standard : extended_preset();
 }
 
-void gate_both(Judging& judging, const CommandPair& pair) {
+void gate_both(Judging& judging) {
   ProgramComparison& comparison = judging.comparison;
   const JudgePreset preset = preset_of_gate(judging);
   const SuiteRule rule = rule_of(comparison, preset);
   const WantedBenchmarks all = judging.wanted;
   std::vector<Round> counted;
-  const PairOutcome outcome = judge_rounds(judging, pair, preset, rule, [&](const Round& round) {
+  const PairOutcome outcome = judge_rounds(judging, preset, rule, [&](const Round& round) {
     keep_round(judging, round);
     if (round.void_why.empty()) {
       counted.push_back(round);
@@ -266,28 +205,23 @@ Judgement gain_again(const ProgramComparison& comparison) {
 
 }  // namespace
 
-void judge_commands(ProgramComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
-                    Observer& observer, const CommandHooks& hooks) {
-  const auto start = std::chrono::steady_clock::now();
-  Judging judging{comparison, seed, std::move(turns), observer, hooks};
-  CommandPair pair = pair_of(comparison);
-  const auto failure_of_b = try_both(judging, pair);
+void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std::shared_ptr<DeviceTurns>& turns,
+                    Observer& observer, const ComparisonHooks& hooks) {
+  Judging judging{comparison, seed, turns, observer, hooks};
+  const auto failure_of_b = try_both(judging);
   if (hooks.on_begin) {
     hooks.on_begin();
   }
   if (failure_of_b) {
     fail_b(comparison, *failure_of_b, fmt::format("Not timed: {}.", trial_text("B", *failure_of_b)));
   } else if (comparison.purpose == ComparisonPurpose::gate) {
-    gate_both(judging, pair);
+    gate_both(judging);
   } else {
-    compare_both(judging, pair);
+    compare_both(judging);
   }
-  comparison.judgement->seconds = seconds_since(start);
-  comparison.judgement->cache_policy.reset();  // the caches are the commands' own affair
-  comparison.finished_at = utc_now();
 }
 
-void judge_again(ProgramComparison& comparison) {
+void judge_rounds_again(ProgramComparison& comparison) {
   if (comparison.gate) {
     conclude_gate(comparison, recorded_preset(*comparison.judgement), wording_of(comparison).worse, "");
   } else {

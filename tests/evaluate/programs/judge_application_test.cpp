@@ -1,9 +1,9 @@
-// tests/applications/judge_application_test.cpp - steps that a machine is too fast for are done more often.
-#include "harness/applications/judge_application.h"
-
+// tests/evaluate/programs/judge_application_test.cpp - steps that a machine is too fast for are done more often.
 #include <gtest/gtest.h>
 
 #include "harness/core/system/files.h"
+#include "harness/evaluate/programs/judge_programs.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -28,7 +28,7 @@ ProgramComparison judge_instant_steps(const std::string& last_step) {
                       .seeds = {1, 2, 3, 4, 5},
                       .pairs = 5}};
   SilentObserver silent;
-  judge_application(comparison, 1, nullptr, silent);
+  judge_programs(comparison, 1, nullptr, silent);
   return comparison;
 }
 
@@ -48,8 +48,7 @@ TEST(JudgeApplication, AProgramThatCannotDoMoreStepsIsToldWhyAndWhatToDo) {
   EXPECT_EQ(judged.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(judged.runs.size(), 2U);
   for (const char* words : {"the lines of 5 steps", "the declared 4 steps are too short", "as APO_STEPS says"}) {
-    EXPECT_NE(judged.judgement->sentence.find(words), std::string::npos)
-        << words << " is not in: " << judged.judgement->sentence;
+    expect_contains(judged.judgement->sentence, words);
   }
 }
 

@@ -1,5 +1,5 @@
-// harness/evaluate/commands/suite.cpp - pairs benchmarks by name, and turns rounds into a figure for each.
-#include "harness/evaluate/commands/suite.h"
+// harness/evaluate/programs/suite.cpp - pairs benchmarks by name, and turns rounds into a figure for each.
+#include "harness/evaluate/programs/suite.h"
 
 #include <fmt/format.h>
 
@@ -24,16 +24,12 @@ constexpr std::size_t kMostNamed = 12;
 // Without a margin: a benchmark that would not have shown a larger slowdown cannot be resolved.
 constexpr double kWorstResolution = 0.05;
 
-bool is_usable(const Reading& reading) {
-  return reading.problem.empty() && std::isfinite(reading.value) && reading.value > 0;
-}
-
 std::string why_left_out(const Reading* a, const Reading* b, bool higher_is_better) {
   if (a == nullptr || b == nullptr) {
     return a == nullptr ? "only B has it" : "only A has it";
   }
-  if (!is_usable(*a) || !is_usable(*b)) {
-    const Reading& bad = is_usable(*a) ? *b : *a;
+  if (!a->is_usable() || !b->is_usable()) {
+    const Reading& bad = a->is_usable() ? *b : *a;
     return bad.problem.empty() ? fmt::format("its value is {}", format_g(bad.value)) : bad.problem;
   }
   if (a->unit != b->unit) {
@@ -43,14 +39,6 @@ std::string why_left_out(const Reading* a, const Reading* b, bool higher_is_bett
     return fmt::format("{} of it is better, which is not so of the others", higher_is_better ? "less" : "more");
   }
   return "";
-}
-
-// The rounds that the rule counts.
-std::vector<Round> gate_rounds(const ProgramComparison& comparison) {
-  std::vector<Round> rounds;
-  std::ranges::copy_if(comparison.rounds, std::back_inserter(rounds),
-                       [](const Round& round) { return round.stage == RoundStage::gate && round.void_why.empty(); });
-  return rounds;
 }
 
 std::vector<std::string> benchmarks_of(const std::vector<Round>& rounds) {
@@ -197,18 +185,6 @@ void conclude_suite(ProgramComparison& comparison, const SuiteRule& rule, const 
   comparison.figures = std::move(figures);
 }
 
-// Whatever a run prints; the figure is of the rounds that the effect is of.
-void conclude_metric(ProgramComparison& comparison, const SuiteState& state, const std::vector<Round>& rounds) {
-  comparison.figures.clear();
-  if (state.benchmarks.front().rounds > 0) {
-    const bool time = parse_metric(comparison.commands.metric).is_time();
-    Figure& figure = comparison.figures.emplace_back(
-        figure_of(comparison.commands.metric, time ? "s" : "", state.benchmarks.front()));
-    figure.value_a = median_of(rounds, false);
-    figure.value_b = median_of(rounds, true);
-  }
-}
-
 struct NoisyBenchmark {
   std::string name;
   double sd = 0;
@@ -217,7 +193,7 @@ struct NoisyBenchmark {
 };
 
 std::vector<NoisyBenchmark> noisy_benchmarks(const ProgramComparison& same) {
-  const std::vector<Round> rounds = gate_rounds(same);
+  const std::vector<Round> rounds = counted(same, RoundStage::gate);
   const std::vector<std::string> names = benchmarks_of(rounds);
   const std::vector<std::vector<double>> effects = suite_effects(rounds);
   std::vector<NoisyBenchmark> all;
@@ -271,6 +247,31 @@ CommonBenchmarks common_benchmarks(const FirstRun& a, const FirstRun& b, bool hi
   return common;
 }
 
+std::vector<Round> counted(const ProgramComparison& comparison, RoundStage stage) {
+  std::vector<Round> rounds;
+  std::ranges::copy_if(comparison.rounds, std::back_inserter(rounds),
+                       [&](const Round& round) { return round.stage == stage && round.void_why.empty(); });
+  return rounds;
+}
+
+void note_metric(ProgramComparison& comparison, const std::vector<Round>& rounds) {
+  const Judgement& judgement = *comparison.judgement;
+  comparison.figures.clear();
+  if (judgement.rounds > 0 && !rounds.empty()) {
+    const bool one_sided = comparison.purpose == ComparisonPurpose::gate;
+    comparison.figures = {{.view = ComparisonView::rounds,
+                           .metric = comparison.commands.metric,
+                           .unit = parse_metric(comparison.commands.metric).is_time() ? "s" : "",
+                           .value_a = median_of(rounds, false),
+                           .value_b = median_of(rounds, true),
+                           .change = judgement.speedup(),
+                           .lower = judgement.speedup_lower(),
+                           .upper = judgement.speedup_upper(),
+                           .confidence = one_sided ? 0 : judgement.confidence,
+                           .count = judgement.rounds}};
+  }
+}
+
 SuiteRule rule_of(const ProgramComparison& comparison, const JudgePreset& preset) {
   return suite_rule(comparison.margin, preset.looks, comparison.alpha);
 }
@@ -291,7 +292,7 @@ WantedBenchmarks still_wanted(const SuiteRule& rule, const std::vector<Round>& r
 void conclude_gate(ProgramComparison& comparison, const JudgePreset& preset, const std::string& worse,
                    const std::string& why_given_up) {
   const SuiteRule rule = rule_of(comparison, preset);
-  const std::vector<Round> rounds = gate_rounds(comparison);
+  const std::vector<Round> rounds = counted(comparison, RoundStage::gate);
   const std::vector<std::vector<double>> effects = suite_effects(rounds);
   const SuiteState state = suite_state(rule, effects);
   const GateState gate = as_gate_state(rule, state);
@@ -307,7 +308,7 @@ void conclude_gate(ProgramComparison& comparison, const JudgePreset& preset, con
     answer = answer == GateAnswer::passed && !any_resolved ? GateAnswer::undecided : answer;
     comparison.judgement->sentence += why_given_up.empty() ? "" : "; " + why_given_up;
   } else {
-    conclude_metric(comparison, state, rounds);
+    note_metric(comparison, rounds);
     comparison.judgement->sentence =
         why_given_up.empty() ? regression_sentence(gate, rule.margin, worse, rounds.size()) : why_given_up;
   }

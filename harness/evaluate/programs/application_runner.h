@@ -1,4 +1,4 @@
-// harness/applications/application_runner.h - runs an application with one of two indistinguishable
+// harness/evaluate/programs/application_runner.h - runs an application with one of two indistinguishable
 // dispatches.
 #pragma once
 
@@ -19,25 +19,25 @@ namespace apo {
 // of that, in another one: names do not identify a dispatch, and files that a run writes do not reach another run.
 class ApplicationRunner {
  public:
-  // Throws UserError if a dispatch is missing. `folder`: the program's working folder.
-  ApplicationRunner(DeclaredApplication application, std::filesystem::path folder,
-                    const std::array<std::string, 2>& dispatch);
+  // Throws UserError if a dispatch is missing.
+  explicit ApplicationRunner(const ProgramComparison& asked);
 
   // How many the runs do behind the warm-up, at first as many as are declared.
   int steps() const { return application_.steps; }
   void set_steps(int steps) { application_.steps = steps; }
 
-  // Runs the declared preparation of A or B, once, in the copy from which the runs get theirs.
-  Result<Done> prepare(Side arm) const;
+  // Runs the declared preparation of A or B, once, in the copy from which the runs get theirs: how it failed.
+  std::optional<Failure> prepare(Side side) const;
   // `layout_seed` draws the size of its environment, to which `more` is added.
-  ApplicationRun run(ComparisonView view, Side arm, std::int64_t seed, std::uint64_t layout_seed,
+  ApplicationRun run(ComparisonView view, Side side, std::int64_t seed, std::uint64_t layout_seed,
                      const std::vector<std::string>& more = {}) const;
 
  private:
-  std::optional<Failure> run_steps(ApplicationRun& run, std::vector<std::string> variables) const;
+  std::string variable(const std::filesystem::path& dispatch) const;
+  std::optional<Failure> run_steps(ApplicationRun& run, const std::vector<std::string>& environment) const;
 
   DeclaredApplication application_;
-  std::filesystem::path folder_;
+  std::string folder_;
   std::array<TemporaryFolder, 2> copies_;
   std::array<std::filesystem::path, 2> dispatch_;  // within
 };

@@ -1,4 +1,4 @@
-// harness/evaluate/commands/command_runner.h - runs one of two commands afresh, or a round of both in drawn order.
+// harness/evaluate/programs/command_runner.h - runs one of two commands afresh, or a round of both in drawn order.
 #pragma once
 
 #include <array>
@@ -11,34 +11,18 @@
 #include "harness/core/records/records.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
-#include "harness/evaluate/commands/read_metric.h"
-#include "harness/evaluate/rounds/layout.h"
+#include "harness/evaluate/programs/read_metric.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
 
-// "it exited with 3; it printed: no input file". A shell exits with 128 and the signal that ended its command.
-std::string how_it_ended(const ProcessResult& run, double timeout_s);
+// How a run failed, "it exited with 3; it printed: no input file", of neither side; nullopt of one that ended well.
+std::optional<Failure> bad_end(const ProcessResult& run, double timeout_s);
 // "; it printed: ...", or "" of one that printed nothing.
 std::string and_printed(const ProcessResult& run);
-// The signal that ended the program or, by its shell's word, its command; 0: none.
-int ended_by_signal(const ProcessResult& run);
 
 // An addition to the environment of a run: its drawn length moves the stack.
 std::string drawn_padding(std::uint64_t seed);
-
-struct CommandPair {
-  std::array<std::string, 2> commands;  // by Side
-  std::string folder;
-  CommandMetric metric;
-  bool suite = false;  // all benchmarks of the metric are wanted
-  bool higher_is_better = false;
-  Layout layout = Layout::random;
-  int runs = 1;          // of each command in a round
-  double timeout_s = 0;  // of a run
-  std::string check;     // of what a run printed and wrote; empty: none
-  double check_timeout_s = 0;
-};
 
 // Which benchmarks of a suite a round needs: none of a single metric.
 struct WantedBenchmarks {
@@ -57,7 +41,8 @@ struct FirstRun {
 // and no file: they cannot tell their side, nor whether they are timed or checked.
 class CommandRunner {
  public:
-  CommandRunner(CommandPair pair, RoundCoins coins);
+  // `name` of the comparison and seed give the coins.
+  CommandRunner(const ProgramComparison& asked, double timeout_s, std::uint64_t seed, std::string name);
 
   // Makes a run whose metric no verdict uses, and checks it. Failures have the side as their slot. Throws UserError if
   // the shell does not find the command or may not execute it.
@@ -73,15 +58,20 @@ class CommandRunner {
     std::vector<std::string> environment;  // what is added to ours
     ProcessResult process;
   };
+  const std::string& command(Side side) const { return commands_[static_cast<std::size_t>(side)]; }
   Run execute(Side side, std::uint64_t padding_seed, const WantedBenchmarks& wanted) const;
-  template <class Value, class Read>
-  Result<Value> read(Side side, const Run& run, const Read& read) const;
-  Result<std::vector<Reading>> readings_of(Side side, const Run& run) const;
-  Result<CommandRun> values_of(Side side, const Run& run, const WantedBenchmarks& wanted) const;
+  Result<std::vector<Reading>> readings_of(const Run& run) const;
+  Result<CommandRun> values_of(const Run& run, const WantedBenchmarks& wanted) const;
   std::optional<Failure> check(Side side, const Run& run) const;
 
-  CommandPair pair_;
-  RoundCoins coins_;
+  std::array<std::string, 2> commands_;  // by Side
+  std::string folder_;
+  CommandQuestion question_;
+  CommandMetric metric_;
+  bool suite_;  // all benchmarks of the metric are wanted
+  double timeout_s_;
+  std::uint64_t seed_;
+  std::string name_;
 };
 
 }  // namespace apo

@@ -1,6 +1,6 @@
-// harness/applications/step_lines.cpp - checks that each step has one line, finite numbers and agreeing
+// harness/evaluate/programs/step_lines.cpp - checks that each step has one line, finite numbers and agreeing
 // clocks.
-#include "harness/applications/step_lines.h"
+#include "harness/evaluate/programs/step_lines.h"
 
 #include <fmt/format.h>
 
@@ -35,9 +35,9 @@ bool is_step(std::string_view line) {
 
 // Programs write numbers that JSON lacks in the form of their language: "nan", "-inf", "NaN", "Infinity".
 std::string with_nulls(const std::string& line) {
-  constexpr std::size_t kLongestSearched = 65536;  // the library's expressions recurse once a character
+  constexpr std::size_t kLongestReplaced = 65536;  // the library's expressions recurse once a character
   static const Pattern kNotNumbers(R"(([:,\[]\s*)[-+]?(nan|inf|infinity)\b)", PatternCase::ignored);
-  return line.size() > kLongestSearched ? line : kNotNumbers.replace(line, "$1null");
+  return line.size() > kLongestReplaced ? line : kNotNumbers.replace(line, "$1null");
 }
 
 // `twice`: a key that the object has more than once.
