@@ -274,10 +274,11 @@ void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintpt
     return;
   }
   const std::optional<GlobalRace> race = shadow.access(visit, address - begin, bytes);
-  if (is_atomic(kind) && writes(kind)) {
+  const bool seen_by_blocks = is_atomic(kind) && kind != Access::block_atomic;
+  if (seen_by_blocks && writes(kind)) {
     blocks_.wrote(order_, running_, address);
   }
-  if (is_atomic(kind) && reads(kind)) {
+  if (seen_by_blocks && reads(kind)) {
     read_ = address;
     unsettled_ = true;
   }
