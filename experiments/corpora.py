@@ -11,7 +11,7 @@ with `#` are passed over. OUT/results.md gets a row for each kernel as it is jud
 
     right        a right kernel passed              refused      a right kernel failed
     caught       a wrong kernel failed              missed       a wrong kernel passed
-    not checked  something has no equivalent on the CPU, or did not compile
+    not checked  something has no equivalent on the CPU, or does not compile or link
 
 The exit code is 1 where a kernel was refused or missed.
 """
@@ -26,7 +26,7 @@ from collections import Counter
 from pathlib import Path
 
 APO = os.environ.get("APO", str(Path(__file__).resolve().parent.parent / "apo"))
-NOT_CHECKED = ("not_checkable", "build_failed", "not_judged")
+NOT_CHECKED = ("not_checkable", "build_failed", "wrong_abi", "not_judged")
 
 
 def rows_of(table):

@@ -310,8 +310,12 @@ inline int __mulhi(int a, int b) {
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
+// Of the 24 lower bits.
+inline unsigned __umul24(unsigned a, unsigned b) {
+  return (a & 0xffffffu) * (b & 0xffffffu);
+}
 inline int __mul24(int a, int b) {
-  return a * b;
+  return static_cast<int>(static_cast<long long>(a << 8 >> 8) * (b << 8 >> 8));
 }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
