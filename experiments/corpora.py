@@ -65,7 +65,9 @@ def judge(label, family, arguments, place):
     if not run.stdout:
         return "not checked", run.stderr.strip().splitlines()[0]
     answer = json.loads(run.stdout)
-    outcome = answer.get("outcome", "no outcome")
+    if "error" in answer:
+        return "not checked", answer["error"]
+    outcome = answer["outcome"]
     says = [gate["evidence"] for gate in answer.get("gates", []) if gate["outcome"] == outcome != "valid"]
     says = says[0].splitlines()[0] if says else outcome
     if outcome in NOT_CHECKED:

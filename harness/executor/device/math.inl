@@ -10,17 +10,20 @@ using size_t = decltype(sizeof 0);
 #define APO_CPU_MATH2(NAME)                        \
   extern "C" double NAME(double, double) noexcept; \
   extern "C" float NAME##f(float, float) noexcept
-#define APO_CPU_OVERLOAD1(NAME)          \
-  inline float NAME(float x) {           \
-    return NAME##f(x);                   \
-  }                                      \
-  template <class Integer>               \
-  requires requires(Integer x) {         \
-    x % 1;                               \
-  }                                      \
-  double NAME(Integer x) {               \
-    return NAME(static_cast<double>(x)); \
-  }                                      \
+#define APO_CPU_OVERLOAD1(NAME)                                            \
+  inline float NAME(float x) {                                             \
+    return NAME##f(x);                                                     \
+  }                                                                        \
+  inline long double NAME(long double x) { /* for <random> in host code */ \
+    return __builtin_##NAME##l(x);                                         \
+  }                                                                        \
+  template <class Integer>                                                 \
+  requires requires(Integer x) {                                           \
+    x % 1;                                                                 \
+  }                                                                        \
+  double NAME(Integer x) {                                                 \
+    return NAME(static_cast<double>(x));                                   \
+  }                                                                        \
   static_assert(true)
 APO_CPU_MATH1(acos);
 APO_CPU_MATH1(acosh);
