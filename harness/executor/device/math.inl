@@ -65,6 +65,7 @@ APO_CPU_MATH2(fmax);
 APO_CPU_MATH2(fmin);
 APO_CPU_MATH2(fmod);
 APO_CPU_MATH2(hypot);
+APO_CPU_MATH2(nextafter);
 APO_CPU_MATH2(pow);
 APO_CPU_MATH2(remainder);
 APO_CPU_OVERLOAD1(ceil);
@@ -89,6 +90,9 @@ extern "C" float fmaf(float, float, float) noexcept;
 extern "C" int abs(int) noexcept;
 inline float pow(float x, float y) {
   return powf(x, y);
+}
+inline float nextafter(float x, float y) {
+  return nextafterf(x, y);
 }
 inline float fma(float x, float y, float z) {
   return fmaf(x, y, z);
