@@ -93,7 +93,8 @@ def main():
             word, says = judge(label, family, bring(family, corpus / file, call, out / "brought"), out)
             counts[word] += 1
             says = says.replace("|", "\\|")
-            results.write(f"| {file} | {label} | {word} | {says} | {time.monotonic() - start:.1f} |\n")
+            name = " ".join([file, *shlex.split(call)[1:2]]) if call.startswith("--") else file
+            results.write(f"| {name} | {label} | {word} | {says} | {time.monotonic() - start:.1f} |\n")
         results.write("\n" + ", ".join(f"{count} {word}" for word, count in sorted(counts.items())) + "\n")
     return 1 if counts["refused"] or counts["missed"] else 0
 

@@ -31,7 +31,8 @@ class LabelledCorpus(CommandTest):
                           f"wrong | doubled | wrong/kernel.cu | {CALL}", f"right | doubled | cub/kernel.cu | {CALL}")
         self.assertEqual(ran.code, 0, ran.both)
         results = self.place.read("out/results.md")
-        self.said(results, "| right/kernel.cu | right | right | valid |", "| right/whole.cu | right | right | valid |",
+        self.said(results, "| right/kernel.cu | right | right | valid |",
+                  "| right/whole.cu doubled | right | right | valid |",
                   "| wrong/kernel.cu | wrong | caught | incorrect: ", "out-of-bounds access in kernel twice",
                   "| cub/kernel.cu | right | not checked | ", "1 caught, 1 not checked, 2 right")
         ran = self.judged(f"wrong | doubled | right/kernel.cu | {CALL}", f"right | doubled | wrong/kernel.cu | {CALL}")
