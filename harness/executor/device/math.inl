@@ -17,10 +17,7 @@ using size_t = decltype(sizeof 0);
   inline long double NAME(long double x) { /* for <random> in host code */ \
     return __builtin_##NAME##l(x);                                         \
   }                                                                        \
-  template <class Integer>                                                 \
-  requires requires(Integer x) {                                           \
-    x % 1;                                                                 \
-  }                                                                        \
+  template <class Integer, class = decltype(Integer{} % 1)>                \
   double NAME(Integer x) {                                                 \
     return NAME(static_cast<double>(x));                                   \
   }                                                                        \
