@@ -200,8 +200,8 @@ TEST(FamilyCheck, ATotalHasOneValueAndIsAFamily) {
 // Another draw of one element changes a maximum seldom.
 TEST(FamilyCheck, AnInputMattersWhereItDecidesTheOutputInFewDraws) {
   const std::string largest =
-      replaced(elementwise("", "f32[n] normal\n// apo:input     least f32[1] normal(3.4,0.5)", "f32"), "f32[n]\n// apo:w",
-               "f32[1]\n// apo:w");
+      replaced(elementwise("", "f32[n] normal\n// apo:input     least f32[1] normal(3.4,0.5)", "f32"),
+               "f32[n]\n// apo:w", "f32[1]\n// apo:w");
   const auto family = [&](const std::string& first) {
     return replaced(replaced(largest, "const Real* x, ", "const Real* x, const Real* least, "),
                     "  for (int64_t i = 0; i < n; ++i) y[i] = ;\n",
