@@ -249,8 +249,9 @@ std::string Block::sentence(const GlobalRace& race, std::uintptr_t address) cons
                                   "order two blocks");
 }
 
-// Another CPU may have noted a store that it has not done yet.
-void Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const {
+// Another CPU may have noted a store that it has not done yet. Returns false where it waits itself, maybe for this one,
+// and is to go last: it will compare what this one stores with its own.
+bool Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const {
   constexpr std::uintptr_t kLongest = 16;
   for (const Storing& other : launch_.storing) {
     const auto under_way = [&] {
@@ -258,9 +259,16 @@ void Block::await_store(BlockNumber block, std::uintptr_t address, std::size_t b
       return other.block.load() == block && at + kLongest > address && at < address + bytes;
     };
     while (&other != &storing_ && under_way()) {
+      storing_.waiting.store(true);
+      if (&other > &storing_ && other.waiting.load()) {
+        storing_.waiting.store(false);
+        return false;
+      }
       std::this_thread::yield();
     }
   }
+  storing_.waiting.store(false);
+  return true;
 }
 
 void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
@@ -274,10 +282,11 @@ void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintpt
     return;
   }
   const std::optional<GlobalRace> race = shadow.access(visit, address - begin, bytes);
-  if (is_atomic(kind) && writes(kind)) {
+  const bool seen_by_blocks = is_atomic(kind) && kind != Access::block_atomic;
+  if (seen_by_blocks && writes(kind)) {
     blocks_.wrote(order_, running_, address);
   }
-  if (is_atomic(kind) && reads(kind)) {
+  if (seen_by_blocks && reads(kind)) {
     read_ = address;
     unsettled_ = true;
   }
@@ -285,9 +294,10 @@ void Block::check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintpt
     return;
   }
   if (race->unless_same() && bytes <= doubt_.before.size()) {
-    await_store(race->other, address, bytes);
-    doubt(address, bytes, code);
-    doubt_.global = race;
+    if (await_store(race->other, address, bytes)) {
+      doubt(address, bytes, code);
+      doubt_.global = race;
+    }
     return;
   }
   give_up(kGlobalRace, sentence(*race, address), source_line(code));

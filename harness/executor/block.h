@@ -31,11 +31,12 @@ struct KernelCall {
   bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
-// The address of a store that a CPU may have under way, and the block that it runs. CPUs write them all the time: each
-// has a cache line of its own.
+// The address of a store that a CPU may have under way, the block that it runs, and whether it waits for the store of
+// another CPU. CPUs write them all the time: each has a cache line of its own.
 struct alignas(64) Storing {
   std::atomic<BlockNumber> block{0};
   std::atomic<std::uintptr_t> address{0};
+  std::atomic<bool> waiting{false};
 };
 
 // What the blocks of a launch share: the addresses of the object's own code and variables, and what each CPU stores.
@@ -140,7 +141,7 @@ class Block {
   void check_global(GlobalShadow& shadow, std::uintptr_t begin, std::uintptr_t address, std::size_t bytes,
                     apo_cpu::Access kind, const void* code);
   std::string sentence(const GlobalRace& race, std::uintptr_t address) const;
-  void await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const;
+  bool await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const;
   void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
   void barrier(apo_cpu::Barrier& barrier);
   void release(std::vector<unsigned>& members, bool all);

@@ -20,12 +20,14 @@ struct GlobalShadow::Note {
   BlockNumber block = 0;
   unsigned thread = 0;
   bool looked = false;
+  bool in_block = false;
   std::uint64_t stamp = 0;
 
   explicit Note(std::uint64_t word)
       : block(static_cast<BlockNumber>(word >> kBlockShift)),
         thread(static_cast<unsigned>(word >> kThreadShift & 1023)),
         looked((word >> kStampBits & 1) != 0),
+        in_block((word >> (kStampBits + 1) & 1) != 0),
         stamp(word & kUnknownStamp) {}
 
   bool in_launch(const GlobalVisit& visit) const { return block >= visit.first; }
@@ -99,7 +101,8 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
   }
   const bool writing = writes(visit.kind);
   const bool atomic = is_atomic(visit.kind);
-  const bool operation = visit.kind == Access::atomic;
+  const bool in_block = visit.kind == Access::block_atomic;
+  const bool operation = visit.kind == Access::atomic || in_block;
   bool looked = false;
   std::optional<GlobalRace> worst;
   enum class Did : std::uint8_t { write, read, operate };
@@ -126,6 +129,11 @@ std::optional<GlobalRace> GlobalShadow::access(const GlobalVisit& visit, std::si
     looked = looked || known;
     const auto of_block = [&](const Note& note) { return note.block == visit.blocks.number(); };
     if (atomic) {
+      for (const auto& [note, code] : {std::pair(&last, &place.last_code), std::pair(&other, &place.other_code)}) {
+        if (!of_block(*note) && (in_block || note->in_block)) {
+          check(*note, Did::operate, code);
+        }
+      }
       if (const Note& own = of_block(other) ? other : last;
           reads(visit.kind) && of_block(own) && own.thread != visit.thread) {
         visit.order.acquire(visit.thread, own.thread, visit.order.begin() + static_cast<Stamp>(own.stamp));

@@ -25,7 +25,8 @@ struct GlobalVisit {
 };
 
 // Two accesses that nothing orders, of which one is a plain write, or one is plain and the other a volatile write, or
-// one is a plain read behind atomic operations that nobody looked at the place before.
+// one is a plain read behind atomic operations that nobody looked at the place before, or two blocks operate on the
+// place and one of them by an operation that is atomic in its block alone.
 struct GlobalRace {
   bool reads = false;  // this access
   bool other_read = false;
@@ -106,9 +107,10 @@ class GlobalShadow {
   static std::size_t place(std::size_t offset, std::size_t level) { return offset >> (2 - level); }
 
   // A note of an access has from its lowest bit: the stamp, counted from the block's begin, whether somebody had looked
-  // before it, the thread and the block. A stamp that does not fit is before everything.
-  static constexpr unsigned kStampBits = 22;
-  static constexpr unsigned kThreadShift = kStampBits + 1;
+  // before it, whether it is atomic in its block alone, the thread and the block. A stamp that does not fit is before
+  // everything.
+  static constexpr unsigned kStampBits = 21;
+  static constexpr unsigned kThreadShift = kStampBits + 2;
   static constexpr unsigned kBlockShift = kThreadShift + 10;
   static constexpr std::uint64_t kUnknownStamp = (std::uint64_t{1} << kStampBits) - 1;
   struct Note;
@@ -122,6 +124,7 @@ class GlobalShadow {
 inline std::uint64_t GlobalShadow::packed(const GlobalVisit& visit, Stamp stamp, bool looked) {
   const auto counted = std::min<std::uint64_t>(stamp - visit.order.begin(), kUnknownStamp);
   return std::uint64_t{visit.blocks.number()} << kBlockShift | std::uint64_t{visit.thread} << kThreadShift |
+         std::uint64_t{visit.kind == apo_cpu::Access::block_atomic} << (kStampBits + 1) |
          std::uint64_t{looked} << kStampBits | counted;
 }
 

@@ -44,10 +44,13 @@ void HostCall::stop(Finding finding) {
 }
 
 int HostCall::launch(const apo_cpu::HostLaunch& asked) {
+  const std::lock_guard lock(launching_);
   if (!is_possible(asked)) {
+    const auto text = [](const apo_cpu::Triple& size) { return fmt::format("({},{},{})", size.x, size.y, size.z); };
+    impossible_ = fmt::format("no GPU takes the launch of {}: grid {}, block {}, {} bytes of shared memory",
+                              asked.kernel, text(asked.grid), text(asked.block), asked.shared_bytes);
     return kInvalidConfiguration;
   }
-  const std::lock_guard lock(launching_);
   auto finding = launch_(asked);
   if (finding) {
     stop(std::move(*finding));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "harness/executor/device/interface.h"
 #include "harness/executor/finding.h"
@@ -22,6 +23,8 @@ class HostCall {
   HostCall& operator=(const HostCall&) = delete;
   ~HostCall();
   std::optional<Finding> found() const { return found_; }
+  // The last launch that no GPU takes, if any.
+  const std::string& impossible() const { return impossible_; }
   static HostCall*& current();
 
   // Return values of cudaError_t.
@@ -36,6 +39,7 @@ class HostCall {
   std::mutex launching_;
   Launch launch_;
   std::optional<Finding> found_;
+  std::string impossible_;
 };
 
 }  // namespace apo::executor

@@ -124,7 +124,7 @@ bool Module::uses_heap() const {
 }
 
 std::optional<Finding> Module::call_host(const void* call, GlobalMemory& memory, const Schedule& schedule,
-                                         int& answer) const {
+                                         HostAnswer& answer) const {
   std::uint64_t launches = 0;
   HostCall host(memory, [&](const apo_cpu::HostLaunch& asked) {
     return launch({.kernel = asked.kernel,
@@ -136,9 +136,10 @@ std::optional<Finding> Module::call_host(const void* call, GlobalMemory& memory,
                   memory, {.seed = schedule.seed + launches++, .cpus = schedule.cpus});
   });
   try {
-    answer = find<int (*)(const void*)>("apo_launch")(call);
+    answer.code = find<int (*)(const void*)>("apo_launch")(call);
   } catch (const HostCall::Stopped&) {  // the finding says why
   }
+  answer.impossible = host.impossible();
   return host.found();
 }
 

@@ -21,6 +21,12 @@ struct Schedule {
   int cpus = 1;
 };
 
+// What the host code of a library variant returns, and a launch that failed in it.
+struct HostAnswer {
+  int code = 0;
+  std::string impossible;
+};
+
 class Module {
  public:
   // Returns null, with the reason, for a file that is no such object.
@@ -33,9 +39,9 @@ class Module {
   const char* const* buffer_names() const;
   bool has_kernel(const std::string& kernel) const;
   bool uses_heap() const;
-  // Calls apo_launch of a library variant with an apo_call of kernels/abi.h; `answer` is what it returns. Returns the
-  // finding that ended it.
-  std::optional<Finding> call_host(const void* call, GlobalMemory& memory, const Schedule& schedule, int& answer) const;
+  // Calls apo_launch of a library variant with an apo_call of kernels/abi.h. Returns the finding that ended it.
+  std::optional<Finding> call_host(const void* call, GlobalMemory& memory, const Schedule& schedule,
+                                   HostAnswer& answer) const;
   // Runs all blocks of `call`. Returns the finding of the first block in their order, if any. Fills in the fields that
   // depend on the object, the entry of a kernel that it exports among them.
   std::optional<Finding> launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const;

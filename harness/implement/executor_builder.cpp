@@ -39,6 +39,7 @@ Words checked_compile_flags(const BuildOptions& options, const Variant& variant)
                  options.debugger ? "-g" : "-g1",
                  "-gno-statement-frontiers",
                  "-fPIC",
+                 "-fno-semantic-interposition",  // else g++ takes no always_inline without inline
                  "-w",
                  "-fno-gnu-unique",
                  "-fno-math-errno",

@@ -146,6 +146,14 @@ template <class A, class B>
 auto min(A a, B b) {
   return -max(-a, -b);
 }
+template <class A, class B>
+requires(Number<A> || Number<B>) auto fmax(A a, B b) {
+  return max(a, b);
+}
+template <class A, class B>
+requires(Number<A> || Number<B>) auto fmin(A a, B b) {
+  return min(a, b);
+}
 template <Number T>
 bool isnan(T x) {
   return std::isnan(x.value);
@@ -373,9 +381,9 @@ using apo::oracle::rounded;
 using apo::oracle::rsqrt;
 using apo::oracle::sum;
 using std::abs, std::acos, std::asin, std::atan, std::atan2, std::cbrt, std::ceil, std::cos, std::cosh, std::erf,
-    std::erfc, std::exp, std::exp2, std::expm1, std::fabs, std::floor, std::fma, std::hypot, std::isfinite, std::isnan,
-    std::lgamma, std::log, std::log10, std::log1p, std::log2, std::pow, std::round, std::sin, std::sinh, std::sqrt,
-    std::tan, std::tanh, std::trunc;
+    std::erfc, std::exp, std::exp2, std::expm1, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::hypot,
+    std::isfinite, std::isnan, std::lgamma, std::log, std::log10, std::log1p, std::log2, std::pow, std::round, std::sin,
+    std::sinh, std::sqrt, std::tan, std::tanh, std::trunc;
 struct f64 {
   static constexpr apo::DType dtype = apo::DType::f64;
 };

@@ -29,7 +29,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 // A block runs in one thread of the CPU. `static __shared__` is the same as `__shared__` in a function; an `extern` one
 // is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.
-#define __shared__ constinit thread_local
+#define __shared__ __constinit thread_local
 
 #include "math.h"
 #include "math.inl"

@@ -8,7 +8,7 @@ using Size = decltype(sizeof 0);
 using Address = unsigned long long;
 static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
 
-inline constexpr unsigned kInterface = 3;  // raised with every change in this file
+inline constexpr unsigned kInterface = 4;  // raised with every change in this file
 inline constexpr unsigned kWarp = 32;
 // The stack of one emulated thread. A power of two to which stacks are aligned: an address with the upper bits of the
 // stack pointer is local memory of the thread, and the stack pointer alone leads to its Thread.
@@ -24,8 +24,8 @@ struct alignas(64) Thread {
   unsigned number;  // of the thread in its block, x fastest
 };
 
-// A volatile access is an atomic read or write.
-enum class Access : unsigned char { read, write, atomic, atomic_read, atomic_write };
+// A volatile access is an atomic read or write; `block_atomic` is one for the threads of its block alone.
+enum class Access : unsigned char { read, write, atomic, block_atomic, atomic_read, atomic_write };
 
 inline constexpr bool reads(Access kind) {
   return kind != Access::write && kind != Access::atomic_write;

@@ -10,17 +10,17 @@ using size_t = decltype(sizeof 0);
 #define APO_CPU_MATH2(NAME)                        \
   extern "C" double NAME(double, double) noexcept; \
   extern "C" float NAME##f(float, float) noexcept
-#define APO_CPU_OVERLOAD1(NAME)          \
-  inline float NAME(float x) {           \
-    return NAME##f(x);                   \
-  }                                      \
-  template <class Integer>               \
-  requires requires(Integer x) {         \
-    x % 1;                               \
-  }                                      \
-  double NAME(Integer x) {               \
-    return NAME(static_cast<double>(x)); \
-  }                                      \
+#define APO_CPU_OVERLOAD1(NAME)                                            \
+  inline float NAME(float x) {                                             \
+    return NAME##f(x);                                                     \
+  }                                                                        \
+  inline long double NAME(long double x) { /* for <random> in host code */ \
+    return __builtin_##NAME##l(x);                                         \
+  }                                                                        \
+  template <class Integer, class = decltype(Integer{} % 1)>                \
+  double NAME(Integer x) {                                                 \
+    return NAME(static_cast<double>(x));                                   \
+  }                                                                        \
   static_assert(true)
 APO_CPU_MATH1(acos);
 APO_CPU_MATH1(acosh);
@@ -62,6 +62,7 @@ APO_CPU_MATH2(fmax);
 APO_CPU_MATH2(fmin);
 APO_CPU_MATH2(fmod);
 APO_CPU_MATH2(hypot);
+APO_CPU_MATH2(nextafter);
 APO_CPU_MATH2(pow);
 APO_CPU_MATH2(remainder);
 APO_CPU_OVERLOAD1(ceil);
@@ -86,6 +87,9 @@ extern "C" float fmaf(float, float, float) noexcept;
 extern "C" int abs(int) noexcept;
 inline float pow(float x, float y) {
   return powf(x, y);
+}
+inline float nextafter(float x, float y) {
+  return nextafterf(x, y);
 }
 inline float fma(float x, float y, float z) {
   return fmaf(x, y, z);
@@ -310,8 +314,12 @@ inline int __mulhi(int a, int b) {
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
+// Of the 24 lower bits.
+inline unsigned __umul24(unsigned a, unsigned b) {
+  return (a & 0xffffffu) * (b & 0xffffffu);
+}
 inline int __mul24(int a, int b) {
-  return a * b;
+  return static_cast<int>(static_cast<long long>(a << 8 >> 8) * (b << 8 >> 8));
 }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);

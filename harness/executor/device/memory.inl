@@ -50,9 +50,9 @@ APO_CPU_INLINE void __stwt(T* p, T value) {
 namespace apo_cpu {
 
 // `update` turns the old value into the new one. Other blocks run at the same time, so the exchange is a real atomic.
-template <class T, class Update>
+template <Access kKind = Access::atomic, class T, class Update>
 APO_CPU_UNSEEN [[gnu::noinline]] T atomic(T* p, Update update) {
-  runtime->access(reinterpret_cast<Address>(p), sizeof(T), Access::atomic, true, __builtin_return_address(0));
+  runtime->access(reinterpret_cast<Address>(p), sizeof(T), kKind, true, __builtin_return_address(0));
   T old, next;
   __atomic_load(p, &old, __ATOMIC_RELAXED);
   do {
@@ -69,19 +69,15 @@ struct Same {
 
 }  // namespace apo_cpu
 
-#define APO_CPU_ATOMIC(NAME, NEXT)                                              \
-  template <class T>                                                            \
-  APO_CPU_INLINE T NAME(T* p, typename apo_cpu::Same<T>::Type value) {          \
-    return apo_cpu::atomic(p, [value](T old) -> T { return NEXT; });            \
-  }                                                                             \
-  template <class T>                                                            \
-  APO_CPU_INLINE T NAME##_block(T* p, typename apo_cpu::Same<T>::Type value) {  \
-    return NAME(p, value);                                                      \
-  }                                                                             \
-  template <class T>                                                            \
-  APO_CPU_INLINE T NAME##_system(T* p, typename apo_cpu::Same<T>::Type value) { \
-    return NAME(p, value);                                                      \
+#define APO_CPU_ATOMIC_OF(NAME, KIND, NEXT)                                \
+  template <class T>                                                       \
+  APO_CPU_INLINE T NAME(T* p, typename apo_cpu::Same<T>::Type value) {     \
+    return apo_cpu::atomic<KIND>(p, [value](T old) -> T { return NEXT; }); \
   }
+#define APO_CPU_ATOMIC(NAME, NEXT)                                     \
+  APO_CPU_ATOMIC_OF(NAME, apo_cpu::Access::atomic, NEXT)               \
+  APO_CPU_ATOMIC_OF(NAME##_block, apo_cpu::Access::block_atomic, NEXT) \
+  APO_CPU_ATOMIC_OF(NAME##_system, apo_cpu::Access::atomic, NEXT)
 APO_CPU_ATOMIC(atomicAdd, old + value)
 APO_CPU_ATOMIC(atomicSub, old - value)
 APO_CPU_ATOMIC(atomicExch, (static_cast<void>(old), value))
@@ -93,10 +89,16 @@ APO_CPU_ATOMIC(atomicXor, old ^ value)
 APO_CPU_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
 APO_CPU_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 #undef APO_CPU_ATOMIC
-template <class T>
-APO_CPU_INLINE T atomicCAS(T* p, typename apo_cpu::Same<T>::Type expected, typename apo_cpu::Same<T>::Type value) {
-  return apo_cpu::atomic(p, [=](T old) { return old == expected ? value : old; });
-}
+#undef APO_CPU_ATOMIC_OF
+#define APO_CPU_ATOMIC_CAS(NAME, KIND)                                                                           \
+  template <class T>                                                                                             \
+  APO_CPU_INLINE T NAME(T* p, typename apo_cpu::Same<T>::Type expected, typename apo_cpu::Same<T>::Type value) { \
+    return apo_cpu::atomic<KIND>(p, [=](T old) { return old == expected ? value : old; });                       \
+  }
+APO_CPU_ATOMIC_CAS(atomicCAS, apo_cpu::Access::atomic)
+APO_CPU_ATOMIC_CAS(atomicCAS_block, apo_cpu::Access::block_atomic)
+APO_CPU_ATOMIC_CAS(atomicCAS_system, apo_cpu::Access::atomic)
+#undef APO_CPU_ATOMIC_CAS
 
 // Vectors are added element by element, as on a GPU.
 APO_CPU_INLINE float2 atomicAdd(float2* p, float2 value) {

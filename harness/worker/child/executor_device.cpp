@@ -136,9 +136,12 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
                         .threads = 1,
                         .reserved = 0,
                         .stream = nullptr};
-    int answer = 0;
-    const auto finding = loaded.module->call_host(&call, memory, {.seed = seed, .cpus = threads_}, answer);
-    return finding ? failed(*finding) : refusal(answer, slot);
+    executor::HostAnswer answer;
+    if (const auto finding = loaded.module->call_host(&call, memory, {.seed = seed, .cpus = threads_}, answer)) {
+      return failed(*finding);
+    }
+    return answer.code != 0 && !answer.impossible.empty() ? Failure{Outcome::refused, answer.impossible, slot}
+                                                          : refusal(answer.code, slot);
   }
   for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {
     const KernelLaunch& launch = loaded.plan.launches[i];

@@ -197,6 +197,20 @@ TEST(FamilyCheck, ATotalHasOneValueAndIsAFamily) {
   EXPECT_GT(check(total).cases, 0);
 }
 
+// Another draw of one element changes a maximum seldom.
+TEST(FamilyCheck, AnInputMattersWhereItDecidesTheOutputInFewDraws) {
+  const std::string largest =
+      replaced(elementwise("", "f32[n] normal\n// apo:input     least f32[1] normal(3.4,0.5)", "f32"),
+               "f32[n]\n// apo:w", "f32[1]\n// apo:w");
+  const auto family = [&](const std::string& first) {
+    return replaced(replaced(largest, "const Real* x, ", "const Real* x, const Real* least, "),
+                    "  for (int64_t i = 0; i < n; ++i) y[i] = ;\n",
+                    "  y[0] = " + first + ";\n  for (int64_t i = 0; i < n; ++i) y[0] = fmax(y[0], x[i]);\n");
+  };
+  EXPECT_GT(check(family("fmax(-100, least[0])")).cases, 0);
+  expect_contains(refusal_of(family("-100")), "no output depends on input least");
+}
+
 TEST(FamilyCheck, AFamilyMostOfWhoseMistakesChangeNothingIsRefused) {
   expect_contains(refusal_of(elementwise("either(x[i], Real(0))", "f32[n] normal", "f32")), "change nothing");
 }

@@ -3,6 +3,7 @@
 // apo:idea       Host code launches a kernel over memory that it allocates.
 // zoo: expect valid
 #include <cstddef>
+#include <random>
 #include <vector>
 
 template <int kThreads>
@@ -13,12 +14,14 @@ __global__ void gather(float* y, const float* x, const int* order, size_t n) {
   }
 }
 
-// The blocks go backwards, so that the order on the device has to be the one of the host.
+// The blocks go backwards from a drawn place, so that the order on the device has to be the one of the host.
 void copy(const float* x, float* y, int64_t n) {
   constexpr int kThreads = 128;
+  std::mt19937 random(1);
+  const auto shift = static_cast<int64_t>(std::uniform_real_distribution<float>(0, 1)(random) * static_cast<float>(n));
   std::vector<int> order(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    order[static_cast<size_t>(i)] = static_cast<int>(n - 1 - i);
+    order[static_cast<size_t>(i)] = static_cast<int>((n - 1 - i + shift) % n);
   }
   static float* kept = nullptr;  // for all calls of a process
   if (kept == nullptr) {

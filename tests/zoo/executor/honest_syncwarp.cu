@@ -1,6 +1,7 @@
 // apo:variant    copy/honest_syncwarp
 // apo:target     cuda sm_80
 // apo:idea       A warp passes values through shared memory with __syncwarp between.
+// apo:flags      -std=c++17
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect valid
 #include "copy.args.h"
