@@ -42,7 +42,8 @@ TEST(Certification, OfTheOtherStateOfTheCachesMayBeMissing) {
                     .machine = workspace.machine().id};
   campaign.id = begin_campaign(journal, campaign);
   RestlessMachine machine;
-  const CampaignFrame frame = make_frame(workspace, journal, machine, campaign, false);
+  CampaignFrame frame = make_frame(workspace, journal, machine, campaign, false);
+  frame.runtime.worker.program = APO_WORKER_PROGRAM;
   CampaignProgress state = make_state(frame);
   state.plan.preset.round_s = 0.02;
   state.plan.preset.pause_s = 0;
