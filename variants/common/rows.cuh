@@ -4,6 +4,22 @@
 
 namespace {
 
+// kRows rows from `first` on, which lies at `x`, of `count`: a thread gets every kThreads-th vector of each, and zeros
+// behind their ends and behind the last row.
+template <int kThreads, int kRows, int kVectors>
+__device__ void load_rows(uint4 (&rows)[kRows][kVectors], const uint4* x, int vectors, long long first,
+                          long long count) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int at = threadIdx.x + i * kThreads;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const bool there = at < vectors && first + r < count;
+      rows[r][i] = there ? x[r * vectors + at] : uint4{};
+    }
+  }
+}
+
 inline __device__ float sum_of_eight(const Eight& a) {
   const float* x = a.x;
   return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
