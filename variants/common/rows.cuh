@@ -1,4 +1,4 @@
-// variants/common/rows.cuh - a row in the registers of a block or of a part of it: loads, sums, and sums of exponentials.
+// variants/common/rows.cuh - rows in the registers of a block or of a part of it: loads, sums, sums of exponentials.
 #pragma once
 #include "words.cuh"
 
