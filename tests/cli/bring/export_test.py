@@ -109,7 +109,7 @@ int main() {
     def test_fallbacks_alone_need_no_journal(self):
         [family] = self.export("copy", "--fallback", "copy/simple", "--json").document["families"]
         self.assertEqual((family["devices"], len(family["fallbacks"])), ([], 1))
-        self.mistake("export --dispatch copy --fallback copy/simple --output table --journal none.db".split(), "none.db")
+        self.mistake("export --dispatch copy --fallback copy/simple --output x --journal none.db".split(), "none.db")
         self.assertFalse(self.place.exists(".apo/journal.db"))
 
     def test_mistakes_say_what_is_needed(self):
