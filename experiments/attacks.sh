@@ -8,23 +8,18 @@
 # What a file says: `// zoo: how register`, `verify`, or `compare` or `campaign CACHE WORKLOAD` with `// zoo: against INCUMBENT`; `// zoo: expect`
 # an outcome, a reason of the judge, not_accepted, or claim_at_most RATIOx (`// zoo: cpu` what the CPU executor makes of it, or no); `// zoo: guard` which guard of docs/guards.md has to catch it.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
 says() { sed -n "s|^// zoo: $2 ||p" "$1" | head -1; }
 variant_of() { sed -n 's|^// apo:variant *||p' "$1" | head -1; }
 
 set_up() {
-  local usage="usage: experiments/$(basename "$0") BUNDLE OUT [host|cpu|cuda] [NAME...]"
-  bundle=$(readlink -f "${1:?$usage}")
-  mkdir -p "${2:?$usage}"
-  out=$(readlink -f "$2")
+  . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/places.sh"
   place=${3:-cuda}
   chosen=" ${*:4} "
   if [ -e "$out/journal.db" ]; then
     echo "$out holds the variants of an earlier run: name another folder" >&2
     exit 1
   fi
-  export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
   # Comparisons look incumbents up; roofs give them a floor.
   local file
   for file in "$root"/tests/zoo/attacks/*; do

@@ -6,12 +6,7 @@
 #  2. every kernel of tests/zoo/executor by the executor and through the GPU's own gates, compute-sanitizer included.
 # Fails when a variant's outputs are further apart than two roundings of bf16, or a kernel cannot be run by either.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/executor_agreement.sh BUNDLE OUT"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 workloads="b1_t37_h3_n24_v20 b1_t32_h2_n32 b1_t32_h2_n64 b2_t32_h2_n16 n4k"
 
 # both VARIANT: a row of the first table, from the first workload that it supports.

@@ -4,15 +4,11 @@
 # BUNDLE is from bundle.sh. Prints a markdown table, also to OUT/faults.md, and fails when a candidate gets another
 # outcome than its file expects, or evidence without the words that its file names. OUT has to be new or empty.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-bundle=$(readlink -f "${1:?usage: experiments/faults.sh BUNDLE OUT}")
-mkdir -p "${2:?usage: experiments/faults.sh BUNDLE OUT}"
-out=$(readlink -f "$2")
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 if [ -e "$out/journal.db" ]; then
   echo "$out holds the variants of an earlier run: name another folder" >&2
   exit 1
 fi
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
 
 says() { sed -n "s|^// zoo: $2 ||p" "$1" | head -1; }
 

@@ -18,17 +18,12 @@
 #   attacks, ablation                        the attacks on the judge, and each with the guards off that catch it
 # WORKLOAD is that of the campaigns (default b16_t512_h83_n32), SMALLER that of techniques and AA (default b8_t128_h83_n32).
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/gpu_round.sh BUNDLE OUT SECONDS JOB..."
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 seconds=${3:?$usage}
 shift 3
 [ $# -gt 0 ] || { echo "$usage" >&2; exit 1; }
 workload=${WORKLOAD:-b16_t512_h83_n32}
 smaller=${SMALLER:-b8_t128_h83_n32}
-export LD_LIBRARY_PATH=$bundle/lib APO_HOME=$root
 
 apo() { "$bundle/apo" "$@"; }
 

@@ -6,18 +6,14 @@
 # the candidate's fault all the same. Prints a markdown table, also to OUT/lost-gpu.md; fails when an outcome is another than
 # expected. OUT has to be new or empty.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/lost_gpu.sh BUNDLE OUT"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 driver=$out/driver
 mkdir -p "$driver"
 real=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
 [ -n "$real" ] || { echo "this machine has no CUDA driver" >&2; exit 2; }
 readlink -f "$real" >"$driver/real"
 cp "$bundle/liblosing_driver.so" "$driver/libcuda.so.1"
-export LD_LIBRARY_PATH=$driver:$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
+export LD_LIBRARY_PATH=$driver:$LD_LIBRARY_PATH
 export APO_CUPTI_LIBRARY=/nonexistent  # CUPTI needs all of the driver, not the functions that a worker uses
 
 head='// apo:target cuda sm_80\n// apo:launch k grid=ceil_div(n,256) block=256\n#include "copy.args.h"\n'

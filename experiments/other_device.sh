@@ -5,11 +5,8 @@
 # rows that an H100 decided (on an H100: an H200), calls both on the contract's twelve small and ragged workloads, then judges the
 # rows again here, and calls the op of that table. Prints a markdown table, also to OUT/other_device.md, and fails where a case does.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/other_device.sh BUNDLE OUT"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-cd "$2" || exit 1
+. "$(dirname "$(readlink -f "$0")")/places.sh"
+cd "$out" || exit 1
 tar xJf "$root/experiments/nvidia-h100/replayed.tar.xz"
 here=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 elsewhere="NVIDIA H100 80GB HBM3"
@@ -25,7 +22,7 @@ row() {
 exported() {
   local fallback=e88_forward/cuda_simple
   [ "$2" = e88_forward ] || fallback='e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]'
-  APO_HOME=$root LD_LIBRARY_PATH=$bundle/lib:${LD_LIBRARY_PATH:-} "$bundle/apo" export --torch "$2" --journal "${2#e88_}.db" --output "$1" --fallback "$fallback" "${@:3}" >"$1-$2.txt" 2>&1
+  "$apo" export --torch "$2" --journal "${2#e88_}.db" --output "$1" --fallback "$fallback" "${@:3}" >"$1-$2.txt" 2>&1
 }
 table() {
   echo "On $here: rows of $elsewhere"

@@ -5,25 +5,17 @@
 # OUT/tests.txt of the exported ops. The verdicts, of apo over Triton kernels: OUT/journal.db, their last lines in
 # OUT/verdicts.txt. Without a word both, one after the other.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/peers.sh BUNDLE OUT [table|verdicts]"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
-apo=$bundle/apo
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$root" || exit 1
 long='row_softmax/cuda_cluster_row[CLUSTER=4]'
 
-# export_op FALLBACK...: an op whose rows these are, the first for the sizes that it serves; the journal has other families.
-cp experiments/nvidia-h200/b16_t512_h83_n32/backward.db "$out/others.db"
+# export_op FALLBACK...: an op whose rows these are, the first for the sizes that it serves.
 export_op() {
   local fallbacks=()
   for fallback in "$@"; do
     fallbacks+=(--fallback "$fallback")
   done
-  "$apo" export --torch "${1%%/*}" --unchecked --journal "$out/others.db" \
-    "${fallbacks[@]}" --output "$out/op"
+  "$apo" export --torch "${1%%/*}" --unchecked "${fallbacks[@]}" --output "$out/op"
 }
 
 # judge COMMAND...: its last lines.

@@ -9,16 +9,12 @@
 #   tracing   host time of a launch with and without `apo profile -- COMMAND`, OUT/tracing.md
 # Fails when a diagnosis is not the planted one. A clean kernel is right when the first diagnosis is no cause.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/profile_defects.sh BUNDLE OUT [profile|ncu|speed|tracing...]"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 shift 2
 jobs=("$@")
 [ ${#jobs[@]} -gt 0 ] || jobs=(profile ncu speed tracing)
 # NVRTC finds its built-in functions beside itself, or here.
-export LD_LIBRARY_PATH=$bundle/lib:${CUDA_HOME:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
+export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:${CUDA_HOME:-/usr/local/cuda}/lib64
 families=$bundle/libapo_zoo_families.so
 for file in apo libapo_zoo_families.so variant_launcher launcher_program; do
   [ -e "$bundle/$file" ] || { echo "$bundle has no $file: build with the tests, then run experiments/bundle.sh" >&2; exit 1; }

@@ -5,13 +5,7 @@
 # updated in place, a launch and a range of a program, and what has to be refused. Prints a markdown table, also to
 # OUT/recordings.md, and fails when a case ends otherwise. OUT has to be new or empty.
 set -u
-root=$(dirname "$(dirname "$(readlink -f "$0")")")
-usage="usage: experiments/recordings.sh BUNDLE OUT"
-bundle=$(readlink -f "${1:?$usage}")
-mkdir -p "${2:?$usage}"
-out=$(readlink -f "$2")
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
-apo=$bundle/apo
+. "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$out" || exit 1
 
 head_of() { printf '// apo:variant copy/%s\n// apo:target cuda\n#include <cooperative_groups.h>\n' "$1"; }

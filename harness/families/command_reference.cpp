@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -33,6 +34,8 @@ constexpr int kMovedRuns = 2;
 // A reference that rounds its result to the output's dtype is itself off by half a unit in the last place. A 16th of
 // that as noise allows for it: an element may be off by 16 times the noise (file_family.cpp).
 constexpr double kOfRounding = 1.0 / 16;
+constexpr double kFewTerms = 64;    // of a sum: moved inputs change it as much as any order of adding does
+constexpr double kMostTerms = 1e4;  // that anybody adds one after the other in one variable
 
 // The line on stdout by which a program says that it is done with a request and waits for the next one on stdin.
 constexpr std::string_view kNextRequest = "apo:next";
@@ -110,6 +113,8 @@ struct CommandReference {
   OracleOptions options;
   DType working;  // the honest version computes in that of the widest tensor, and no less than binary32
   std::unique_ptr<KeptProcess> process;
+  std::mutex mutex;  // of `terms`
+  std::map<Axes, double> terms;
 };
 
 [[noreturn]] void throw_failure(const FamilyFile& file, const std::string& what) {
@@ -296,7 +301,58 @@ void pool_noise(std::vector<double>& noise, const std::vector<double>& reference
   }
 }
 
-TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
+// How many elements of one input make an element of the outputs, at the most: one of `n` that changes `f` of `m`
+// outputs is one of n*f/m. Larger inputs first, so that few are tried. More than kMostTerms is not told apart.
+double count_terms(const CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : self.contract.tensors) {
+    if (tensor.role != Role::output && is_float(tensor.dtype)) {
+      names.push_back(tensor.name);
+    }
+  }
+  std::ranges::sort(names, std::ranges::greater(), [&](const std::string& name) { return inputs.at(name).size(); });
+  double terms = kFewTerms;
+  for (const std::string& name : names) {
+    const auto elements = static_cast<double>(inputs.at(name).size());
+    if (elements <= terms || terms >= kMostTerms) {
+      break;
+    }
+    TensorMap moved = inputs;
+    double& one = moved.at(name)[inputs.at(name).size() / 2];
+    one = one == 0 ? 0x1p-10 : one * (1 + 0x1p-10);
+    for (const auto& [output, values] : run(self, axes, moved, self.file.widest)) {
+      std::size_t changed = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        changed += values[i] != expected.at(output)[i] ? 1U : 0U;
+      }
+      terms = std::max(terms, elements * static_cast<double>(changed) / static_cast<double>(values.size()));
+    }
+  }
+  return std::min(terms, kMostTerms);
+}
+
+double terms_of_sums(CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
+  const std::lock_guard lock(self.mutex);
+  const auto known = self.terms.find(axes);
+  return known != self.terms.end() ? known->second : self.terms[axes] = count_terms(self, axes, inputs, expected);
+}
+
+// A reference adds in one order, a legal implementation in any. One after the other, each sum so far is rounded, by
+// 0.4 of the unit roundoff u on average: terms of any sign make sums that grow as the root of their number, and err by
+// the root of k/32 of what moving each of them by 2u does; terms of one sign err by the root of k/18 of u times the
+// sum.
+void allow_any_order(std::vector<double>& noise, const std::vector<double>& reference, double terms, DType working) {
+  if (terms <= kFewTerms) {
+    return;
+  }
+  const double any_sign = std::sqrt(terms / 32);
+  const double one_sign = std::sqrt(terms / 18) * unit_roundoff(working);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    noise[i] = noise[i] == 0 ? 0 : std::hypot(any_sign * noise[i], one_sign * reference[i]);
+  }
+}
+
+TensorMap noise(CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
   TensorMap squares;
   int runs = 0;
   for (; runs <= kMovedRuns; ++runs) {
@@ -308,6 +364,7 @@ TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap&
     add_errors(self, run(self, axes, inputs, ReferencePrecision::declared), expected, true, squares);
     ++runs;
   }
+  const double terms = terms_of_sums(self, axes, inputs, expected);
   for (auto& [name, values] : squares) {
     const DType dtype = find_tensor(self.contract, name)->dtype;
     const std::vector<double>& reference = expected.at(name);
@@ -316,6 +373,7 @@ TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap&
       values[i] = std::sqrt(values[i] / runs);
     }
     pool_noise(values, reference);
+    allow_any_order(values, reference, terms, self.working);
     for (std::size_t i = 0; rounded && i < values.size(); ++i) {
       values[i] = std::max(values[i], kOfRounding * rounding_of(dtype, reference[i]));
     }
@@ -337,12 +395,14 @@ TensorMap honest(const CommandReference& self, const Axes& axes, const TensorMap
 void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options) {
   const bool has_f64 =
       std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
-  const auto self = std::make_shared<CommandReference>(CommandReference{
+  const std::shared_ptr<CommandReference> self(new CommandReference{
       .file = file,
       .contract = family,
       .options = options,
       .working = has_f64 ? DType::f64 : DType::f32,
-      .process = std::make_unique<KeptProcess>(file.reference_command, fs::path(file.path).parent_path().string())});
+      .process = std::make_unique<KeptProcess>(file.reference_command, fs::path(file.path).parent_path().string()),
+      .mutex = {},
+      .terms = {}});
   family.fill = [self, plain = family.fill](const Axes& axes, std::uint64_t seed, std::string_view regime,
                                             int threads) {
     TensorMap drawn = plain(axes, seed, regime, threads);

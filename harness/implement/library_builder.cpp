@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kLibraryRecipe = 5;
+constexpr int kLibraryRecipe = 6;
 constexpr const char* kKept = "kept";
 
 Words nvcc_compile_flags(const std::string& arch) {
@@ -64,8 +64,7 @@ Words nvcc_link_flags(const Variant& variant, const fs::path& toolkit) {
 
 // Host code and device code, each without names, paths and debug information.
 void add_facts(Build& build, const fs::path& folder, const Variant& variant, const std::string& log) {
-  // nvcc's copy of the device code, which stands in the cubin, and its compressed form depends on the source's text.
-  const ObjectFacts host = read_object(read_file(folder / kObject), {".nv_fatbin", ".nvFatBinSegment"});
+  const ObjectFacts host = read_object(read_file(folder / kObject));
   const CubinFacts device = read_cubin(read_file(folder / kCubin));
   build.code_hash = sha256_of_parts(joined({host.code_hash, device.code_hash}, variant.libraries));
   build.resources = device.resources;

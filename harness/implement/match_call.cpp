@@ -100,6 +100,13 @@ std::optional<std::string> expression_value(const CallOffer& offer, const std::s
 
 // What the apo:function line or a name says; nullopt: nothing is called like it, or that is of another kind.
 std::optional<PassedValue> named_value(const CallOffer& offer, const Parameter& parameter, bool is_template) {
+  // Nothing else has these types, whatever the parameter is called: a tensor may be `a`.
+  if (has_word(parameter.type, offer.family.name + "_args")) {
+    return PassedValue{.cpp = parameter.type.ends_with('*') ? "&a" : "a", .shown = offer.family.name + "_args"};
+  }
+  if (has_word(parameter.type, "cudaStream_t")) {
+    return PassedValue{.cpp = "static_cast<cudaStream_t>(call->stream)", .shown = "stream"};
+  }
   const auto given = offer.variant.arguments.find(parameter.name);
   const bool is_given = given != offer.variant.arguments.end();
   const std::string& name = is_given ? given->second : parameter.name;
@@ -113,12 +120,6 @@ std::optional<PassedValue> named_value(const CallOffer& offer, const Parameter& 
     return PassedValue{.cpp = *expression, .shown = shown};
   }
   static const Pattern kThreads("(num_|n_|n)?threads");
-  if (has_word(parameter.type, offer.family.name + "_args")) {
-    return PassedValue{.cpp = parameter.type.ends_with('*') ? "&a" : "a", .shown = offer.family.name + "_args"};
-  }
-  if (has_word(parameter.type, "cudaStream_t")) {
-    return PassedValue{.cpp = "static_cast<cudaStream_t>(call->stream)", .shown = "stream"};
-  }
   if (offer.variant.target == Target::host && kThreads.matches(name) && is_kind(parameter.type, "int")) {
     return PassedValue{.cpp = "call->threads", .shown = name};
   }

@@ -342,6 +342,39 @@ TEST(CommandReference, TheNoiseOfAnElementIsThatOfElementsOfItsSize) {
   EXPECT_NEAR(noise[600], 1e-4, 1e-6);
 }
 
+// NumPy adds pairwise, which errs less.
+TEST(CommandReference, AFloatLoopIsRightAndAWrongSumIsNot) {
+  const TemporaryFolder folder;
+  for (const char* draw : {"uniform(0,1)", "normal"}) {
+    const FamilyFile file = by_python(folder,
+                                      "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                                      "np.save(sys.argv[1] + '/y.npy', x.sum(axis=1))\n",
+                                      std::string("// apo:family sums\n// apo:axis m 1..4096\n// apo:axis n 1..4096\n"
+                                                  "// apo:output y f32[m]\n// apo:workload w small m=64 n=1024\n"
+                                                  "// apo:input x f32[m,n] ") +
+                                          draw + "\n");
+    const Family family = family_of(file, test_oracle());
+    const Axes axes = {{"m", 64}, {"n", 1024}};
+    const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+    const Expected expected = expect(family, inputs, {}, 1);
+    const std::vector<double>& x = inputs.values.at("x");
+    const auto is_right = [&](double scale, std::size_t terms) {
+      std::vector<double> sums;
+      for (std::size_t row = 0; row < 64; ++row) {
+        float sum = 0;
+        for (std::size_t i = 0; i < terms; ++i) {
+          sum += static_cast<float>(x[row * 1024 + i]);
+        }
+        sums.push_back(scale * sum);
+      }
+      return closeness(family.tolerance("y", axes), expected.reference.at("y"), expected.noise.at("y"), sums).holds();
+    };
+    EXPECT_TRUE(is_right(1, 1024)) << draw;
+    EXPECT_FALSE(is_right(1, 1023)) << draw;
+    EXPECT_FALSE(is_right(1.002, 1024)) << draw;
+  }
+}
+
 TEST(CommandReference, ItsFaultsAreOneErrorEach) {
   const std::string numpy = "import sys, numpy as np\n";
   const std::pair<std::string, const char*> faults[] = {

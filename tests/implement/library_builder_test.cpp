@@ -68,6 +68,7 @@ TEST_F(CudaLibrary, TheCodeHashSeesHostAndDeviceCodeAndNoComments) {
   };
   const std::string hash = build(cuda_source("", body)).code_hash;
   EXPECT_EQ(build(cuda_source("", "// a comment\n" + body)).code_hash, hash);
+  EXPECT_EQ(build(cuda_source("", replace_all(body, "copy_elements", "k"))).code_hash, hash);
   EXPECT_NE(build(cuda_source("", replaced("<<<40,", "<<<41,"))).code_hash, hash) << "host code";
   EXPECT_NE(build(cuda_source("", replaced("= a.x[i];", "= a.x[i] + 1;"))).code_hash, hash) << "device code";
 }

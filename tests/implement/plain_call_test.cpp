@@ -56,6 +56,10 @@ TEST_F(PlainFunction, MayTakeTheNumberOfThreadsOrTheArgumentStruct) {
             (std::vector<float>{0, 0, 3}));
   EXPECT_EQ(output("void copy(const copy_args& a, int available) { a.y[0] = available; }"),
             (std::vector<float>{4, 0, 0}));
+  Family family = *find_family("copy");
+  family.tensors.front().name = "a";  // and is called so by nobody who takes all of the arguments
+  const std::string all = "void copy(const copy_args& a, int threads) { a.y[0] = a.a[0]; }";
+  EXPECT_EQ(plain_call(family, parse_variant(source("plain", "", all), "plain.cpp")).text, "copy(copy_args, threads)");
 }
 
 TEST(ShippedHostVariants, HaveACallWithEachOfTheirToggles) {

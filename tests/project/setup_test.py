@@ -1,4 +1,5 @@
 # tests/project/setup_test.py - ./apo, tests/run and cmake/setup.sh in a copy where apt-get, sudo and cmake are fakes.
+import json
 import os
 import re
 import shutil
@@ -148,6 +149,11 @@ class Setup(unittest.TestCase):
         ran = self.call("apo", "list", "two words", "", code=3, FAKE_EXIT="3")
         self.assertEqual(ran.stdout, "program: <list> <two words> <>\n")  # stdout belongs to the program alone
         self.assertEqual(self.log(), ["cmake --preset release", "cmake --build --preset release --target apo", "built"])
+
+    def test_the_program_is_built_in_the_configuration_that_the_tests_left(self):
+        presets = {one["name"]: one for one in json.loads(self.read("CMakePresets.json"))["configurePresets"]}
+        self.assertEqual(presets["release"]["binaryDir"], presets["test"]["binaryDir"])
+        self.assertNotIn("BUILD_TESTING", presets["release"]["cacheVariables"])
 
     def test_a_terminal_shows_how_far_the_build_is_on_one_line(self):
         ran = self.call("", command=[shutil.which("script"), "-qec", self.path("apo"), "/dev/null"], SHELL="/bin/sh")

@@ -1,8 +1,24 @@
-// variants/common/rows.cuh - a row in the registers of a block or of a part of it: sums, and sums of exponentials.
+// variants/common/rows.cuh - rows in the registers of a block or of a part of it: loads, sums, sums of exponentials.
 #pragma once
 #include "words.cuh"
 
 namespace {
+
+// kRows rows from `first` on, which lies at `x`, of `count`: a thread gets every kThreads-th vector of each, and zeros
+// behind their ends and behind the last row.
+template <int kThreads, int kRows, int kVectors>
+__device__ void load_rows(uint4 (&rows)[kRows][kVectors], const uint4* x, int vectors, long long first,
+                          long long count) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int at = threadIdx.x + i * kThreads;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const bool there = at < vectors && first + r < count;
+      rows[r][i] = there ? x[r * vectors + at] : uint4{};
+    }
+  }
+}
 
 inline __device__ float sum_of_eight(const Eight& a) {
   const float* x = a.x;

@@ -21,15 +21,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void normalise_r
   const uint4* x = reinterpret_cast<const uint4*>(a.x) + first * vectors;
   uint4* y = reinterpret_cast<uint4*>(a.y) + first * vectors;
   uint4 rows[ROWS][VECTORS];
-#pragma unroll
-  for (int i = 0; i < VECTORS; ++i) {
-    const int at = threadIdx.x + i * THREADS;
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const bool there = at < vectors && first + r < a.rows;
-      rows[r][i] = there ? x[r * vectors + at] : uint4{};
-    }
-  }
+  load_rows<THREADS>(rows, x, vectors, first, a.rows);
   float factors[ROWS] = {};
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {

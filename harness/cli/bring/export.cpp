@@ -158,7 +158,12 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.request.family.empty()) {
     workspace.family(options.request.family);
   }
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+  // Fallbacks are not measured: without a journal an empty one stands in.
+  const TemporaryFolder folder;
+  const bool is_empty =
+      !options.request.fallbacks.empty() && globals.journal.empty() && is_absent(workspace.paths().journal);
+  Journal journal = is_empty ? Journal::open(folder.path() / "empty.db", Access::temporary)
+                             : Journal::open(workspace.paths().journal, Access::read_only);
   Dispatch dispatch = load_dispatch(journal, workspace.catalogue(), options.request);
   if (options.on_this_device) {
     Journal writer = Journal::open(workspace.paths().journal, Access::read_write);

@@ -40,7 +40,8 @@ class Sizes {
   Sizes(const Runtime& runtime, const Configuration& configuration)
       : runtime_(runtime), family_(*runtime.family), configuration_(configuration) {}
 
-  // The smallest sizes that the configuration takes: every axis at its minimum, or a workload; nullopt for none.
+  // The smallest sizes that the configuration takes: every axis at its minimum, or the smallest workload with each axis
+  // as small as it gets; nullopt for none.
   std::optional<Axes> smallest() const {
     Axes least;
     for (const AxisSpec& axis : family_.axes) {
@@ -57,7 +58,16 @@ class Sizes {
         smallest = &workload;
       }
     }
-    return smallest == nullptr ? std::nullopt : std::optional(smallest->axes);
+    if (smallest == nullptr) {
+      return std::nullopt;
+    }
+    Axes axes = smallest->axes;
+    for (const AxisSpec& axis : family_.axes) {
+      if (!axis.specialised) {
+        shrink(axes, axis.name, least.at(axis.name));
+      }
+    }
+    return axes;
   }
 
   // These sizes with one axis as large as the configuration takes it.
@@ -98,6 +108,20 @@ class Sizes {
   }
 
  private:
+  // To the first value that is taken, of few: contracts ask for multiples of a vector, a warp or a block.
+  void shrink(Axes& axes, const std::string& axis, std::int64_t least) const {
+    constexpr std::int64_t kFew = 256;
+    const std::int64_t end = std::min(axes.at(axis), least + kFew);
+    Axes smaller = axes;
+    for (std::int64_t value = least; value < end; ++value) {
+      smaller.at(axis) = value;
+      if (takes(smaller)) {
+        axes = smaller;
+        return;
+      }
+    }
+  }
+
   const Runtime& runtime_;
   const Family& family_;
   const Configuration& configuration_;

@@ -15,20 +15,39 @@
 namespace apo {
 namespace {
 
-// Loaded into memory and not an unwind table or a note.
+// Loaded into memory, and neither an unwind table nor a note nor nvcc's copy of the device code, which stands in the
+// cubin, and its compressed form depends on the source's text.
 bool is_loaded(const ElfObject& object, const Elf64_Shdr& header) {
-  return (header.sh_flags & SHF_ALLOC) != 0 && header.sh_type != SHT_NOTE && object.name(header) != ".eh_frame";
+  const std::string name = object.name(header);
+  return (header.sh_flags & SHF_ALLOC) != 0 && header.sh_type != SHT_NOTE && name != ".eh_frame" &&
+         name != ".nv_fatbin" && name != ".nvFatBinSegment";
 }
 
 std::string place(const Elf64_Sym& symbol, std::int64_t addend) {
   return fmt::format("{}+{}", symbol.st_shndx, static_cast<std::int64_t>(symbol.st_value) + addend);
 }
 
+// Host code with kernels: an object of nvcc's.
+bool has_kernels(const ElfObject& object) {
+  return std::ranges::any_of(object.sections(), [&](const auto& each) { return object.name(each) == ".nv_fatbin"; });
+}
+
+bool is_strings(const ElfObject& object, std::uint64_t index) {
+  return has_kernels(object) && index < object.sections().size() && (object.section(index).sh_flags & SHF_STRINGS) != 0;
+}
+
 // Names the target of a relocation: an undefined symbol by its name, everything inside the object by its position.
+// Where there are kernels, a string by its text, since that of a kernel's name moves the others.
 std::string target_of(const ElfObject& object, const Elf64_Rela& relocation) {
   const Elf64_Sym symbol = object.symbol(ELF64_R_SYM(relocation.r_info));
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_COMMON) {
     return fmt::format("{}+{}", object.name(symbol), relocation.r_addend);
+  }
+  if (is_strings(object, symbol.st_shndx)) {
+    const std::string_view strings = object.contents(object.section(symbol.st_shndx));
+    const std::int64_t behind = ELF64_R_TYPE(relocation.r_info) == R_X86_64_PC32 ? 4 : 0;  // relative to what follows
+    const auto at = static_cast<std::size_t>(static_cast<std::int64_t>(symbol.st_value) + relocation.r_addend + behind);
+    return fmt::format("text {}", strings.substr(std::min(at, strings.size()), strings.find('\0', at) - at));
   }
   return place(symbol, relocation.r_addend);
 }
@@ -36,12 +55,18 @@ std::string target_of(const ElfObject& object, const Elf64_Rela& relocation) {
 void add_section(const ElfObject& object, std::size_t index, std::vector<std::string>& parts) {
   const Elf64_Shdr& header = object.section(index);
   constexpr std::uint64_t kMeaning = SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR | SHF_MERGE | SHF_STRINGS | SHF_TLS;
+  if (is_strings(object, index)) {
+    return;
+  }
   parts.push_back(
       fmt::format("section {} {} {} {}", index, header.sh_flags & kMeaning, header.sh_addralign, header.sh_size));
   parts.emplace_back(object.contents(header));
+  // It hands the runtime the names of kernels and variables, which are no code.
+  const bool registers = object.name(header).find("cudaRegisterAll") != std::string::npos;
   for (const Elf64_Rela& relocation : object.relocations_of(index)) {
-    parts.push_back(
-        fmt::format("{} {} {}", relocation.r_offset, ELF64_R_TYPE(relocation.r_info), target_of(object, relocation)));
+    const bool is_name = registers && is_strings(object, object.symbol(ELF64_R_SYM(relocation.r_info)).st_shndx);
+    parts.push_back(fmt::format("{} {} {}", relocation.r_offset, ELF64_R_TYPE(relocation.r_info),
+                                is_name ? "name" : target_of(object, relocation)));
   }
 }
 
@@ -204,14 +229,14 @@ void keep_largest(std::map<std::string, std::int64_t>& resources, const char* na
 
 }  // namespace
 
-ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart) {
+ObjectFacts read_object(std::string_view bytes) {
   const ElfObject object(bytes, ET_REL);
   ObjectFacts facts;
   facts.resources = {{"text_bytes", 0}, {"rodata_bytes", 0}, {"data_bytes", 0}};
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < object.sections().size(); ++i) {
     const Elf64_Shdr& header = object.section(i);
-    if (!is_loaded(object, header) || std::find(apart.begin(), apart.end(), object.name(header)) != apart.end()) {
+    if (!is_loaded(object, header)) {
       continue;
     }
     add_section(object, i, parts);

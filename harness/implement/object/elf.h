@@ -12,8 +12,9 @@ namespace apo {
 
 struct ObjectFacts {
   // sha256 over every section that is loaded (code, constants, initial data; not unwind tables), its relocations and
-  // the exported functions. Blind to the names of internal functions, to the source's path and comments, and to debug
-  // information. Two calls to different libm functions differ in their relocations, so they hash differently.
+  // the exported functions. Blind to the names of internal functions and kernels, to the source's path and comments,
+  // and to debug information. Of an object with kernels the host code alone. Two calls to different libm functions
+  // differ in their relocations, so they hash differently.
   std::string code_hash;
   std::map<std::string, std::int64_t> resources;  // text_bytes, rodata_bytes, data_bytes
   std::vector<std::string> text_sections;         // names, in the object's order
@@ -21,8 +22,7 @@ struct ObjectFacts {
 };
 
 // Throws EnvironmentError when `bytes` is not a whole relocatable ELF64 object of this machine.
-// `apart`: names of sections that are no part of the code.
-ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart = {});
+ObjectFacts read_object(std::string_view bytes);
 
 // Returns a GNU ld script that adds to the default one: functions in random order with random gaps (multiples of 64
 // bytes, so that -falign-functions holds), constants likewise. Code addresses are worth percents (Mytkowicz et al.

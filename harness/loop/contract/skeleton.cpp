@@ -42,8 +42,13 @@ std::int64_t largest_of(const std::string& axis) {
 
 std::string workload_line(const Sizes& sizes, const std::vector<std::string>& axes) {
   std::string line = fmt::format("// apo:workload  {} {}", sizes.name, sizes.kind);
+  // Of many axes each is shorter, so that tensors of all of them stay small.
+  std::int64_t others = sizes.others;
+  for (std::size_t i = 2; i < axes.size() && others > 3; ++i) {
+    others = std::max<std::int64_t>(3, others / 4);
+  }
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::int64_t wanted = axes.size() == 1 ? sizes.only : i + 1 == axes.size() ? sizes.last : sizes.others;
+    const std::int64_t wanted = axes.size() == 1 ? sizes.only : i + 1 == axes.size() ? sizes.last : others;
     const std::int64_t size = std::min(wanted, largest_of(axes[i]));
     line += fmt::format(" {}={}", axis_name(axes[i]), size);
   }

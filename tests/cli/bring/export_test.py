@@ -106,6 +106,12 @@ int main() {
                          "NVIDIA H200: e88_backward/cuda_best, measured on NVIDIA H200\n"
                          "NVIDIA A100: e88_backward/cuda_simple, unmeasured, correct by apo:requires\n")
 
+    def test_fallbacks_alone_need_no_journal(self):
+        [family] = self.export("copy", "--fallback", "copy/simple", "--json").document["families"]
+        self.assertEqual((family["devices"], len(family["fallbacks"])), ([], 1))
+        self.mistake("export --dispatch copy --fallback copy/simple --output x --journal none.db".split(), "none.db")
+        self.assertFalse(self.place.exists(".apo/journal.db"))
+
     def test_mistakes_say_what_is_needed(self):
         journal = self.recorded()
         self.apo("profile", "--journal", "empty.db", "--", "true")  # without campaigns and experiments

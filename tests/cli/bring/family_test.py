@@ -1,6 +1,8 @@
 # tests/cli/bring/family_test.py - own operations, from `apo new` to a registered variant, of every dtype; what agents need.
 import json
+import math
 import os
+import re
 
 from apo_test import CommandTest, main, replaced
 
@@ -29,6 +31,12 @@ class OwnFamily(CommandTest):
         self.apo("register", "--retire", "mine")
         self.apo("register", "--retire", "mine", code=1)
         self.apo("list", "mine", code=1)
+
+    def test_first_workloads_of_many_axes_are_small(self):
+        self.apo("new", "many", *(word for name in "abcde" for word in ("--axis", f"{name} 1..512")))
+        for line, most in zip(self.place.read("many.h").split("// apo:workload")[1:], (1 << 18, 1 << 16, 1)):
+            sizes = re.findall("=([0-9]+)", line.split("\n", maxsplit=1)[0])
+            self.assertLessEqual(math.prod(map(int, sizes)), most, line)
 
     def test_memory_that_a_call_updates_is_one_tensor_to_its_author(self):
         self.apo("new", "stepped", "--axis", "n 1..65536", "--input", "g bf16[n] normal", "--inout", "p bf16[n] normal")

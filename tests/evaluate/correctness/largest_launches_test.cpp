@@ -80,6 +80,14 @@ TEST(ClippedGrids, AreFoundWithAShapeBeyondTheEdge) {
   EXPECT_FALSE(clipped_grids(runtime_of("ceil_div(n,64),1,min(P,4096)"), {}, 4000, 7)[0].shape) << "too large to check";
 }
 
+TEST(ClippedGrids, HaveOtherAxesAsSmallAsTheConfigurationTakes) {
+  const auto clipped = clipped_grids(runtime_of("min(ceil_div(P,4),SMS)", "n % 4 == 0"), {}, 3000, 7);
+  ASSERT_EQ(clipped.size(), 1U);
+  ASSERT_TRUE(clipped[0].shape);
+  EXPECT_GT(clipped[0].shape->at("P"), 4 * 132);
+  EXPECT_EQ(clipped[0].shape->at("n"), 4);
+}
+
 TEST(ClippedGrids, OfManyElementsABlockEndBehindAWholeBlockMore) {
   const auto clipped = clipped_grids(runtime_of("min(ceil_div(P*n,256),SMS)"), {}, std::int64_t{1} << 19, 7);
   ASSERT_EQ(clipped.size(), 1U) << "n alone has too few blocks";
