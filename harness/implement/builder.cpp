@@ -250,7 +250,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
     recipe.more.push_back(ffi_stub_path(variant));
   }
   Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
-                  CompileStep step = compile_and_link(call, variant, others, included, folder);
+                  CompileStep step = compile_and_link(call, variant, recipe, others, included, folder);
                   explain_call(step, call);
                   step.evidence = in_users_words(step.evidence, variant);
                   if (step.ok) {
@@ -265,8 +265,9 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   return build;
 }
 
-CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& variant, const IncludeFolders& others,
-                                      const Words& included, const fs::path& folder) const {
+CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& variant, const BuildRecipe& recipe,
+                                      const IncludeFolders& others, const Words& included,
+                                      const fs::path& folder) const {
   // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
                        "-I" + options_.home.string(),
@@ -279,10 +280,13 @@ CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& vari
                        std::string("-Wa,--MD,") + kReadByAssembler};
   const Words flags = with_flags(compile_flags(options_), variant.flags);
   const bool ffi = !variant.object.empty();
+  const bool plain = !ffi && others.all().empty();
+  const Words first =
+      plain ? headers_->words_for(toolchain_, flags, recipe.files, options_.timeout_s) : include_flags(others);
   CompileStep step = run_step(
       joined(
           joined(joined({toolchain_.compiler, "-c", ffi ? kFfiCall : call.source.name, "-o", kObject}, flags), where),
-          include_flags(others)),
+          first),
       folder, options_.timeout_s);
   if (step.ok && ffi) {
     fs::create_directories((folder / ffi_stub_path(variant)).parent_path());
@@ -311,6 +315,7 @@ std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& 
                                   const std::vector<std::string>& included) const {
   ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
   readable.compilers.insert(readable.compilers.end(), others.toolkit.begin(), others.toolkit.end());
+  readable.compilers.push_back(headers_->folder());
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
     const fs::path file = (options_.home / included[i]).lexically_normal();
     const auto holds_it = [&](const fs::path& own) { return file.string().starts_with(own.string() + "/"); };

@@ -8,6 +8,7 @@
 
 #include "harness/core/records/records.h"
 #include "harness/implement/cached_build.h"
+#include "harness/implement/precompiled.h"
 
 namespace apo {
 
@@ -39,8 +40,9 @@ class Builder {
   Build record_to_launch(const std::string& text) const;
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
-  CompileStep compile_and_link(const PlainCall& call, const Variant& variant, const IncludeFolders& others,
-                               const Words& included, const std::filesystem::path& folder) const;
+  CompileStep compile_and_link(const PlainCall& call, const Variant& variant, const BuildRecipe& recipe,
+                               const IncludeFolders& others, const Words& included,
+                               const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
   // Returns a file that the compilation read and that belongs to neither the variant nor the compiler, else "".
   std::string read_besides(const std::filesystem::path& folder, const IncludeFolders& others,
@@ -52,7 +54,8 @@ class Builder {
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
   std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
-  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: it looks for NVIDIA's compilers
+  std::shared_ptr<PrecompiledHeaders> headers_ = std::make_shared<PrecompiledHeaders>();
+  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: it looks for NVIDIA's compilers
 };
 
 // Target host: the build of `watching`, whose threads ThreadSanitizer watches. nullopt for a variant that starts no
