@@ -58,12 +58,13 @@ class ScanProcess {
   std::uint64_t seed_;
   std::uint64_t processes_ = 0;
   CheckedPointer inputs_;
-  Worker::Deadline deadline_;               // of a call; none for the incumbent's first
-  double incumbent_ns_ = 0;                 // of a call
-  bool several_cpus_ = false;               // on a host: the incumbent uses them
-  std::unique_ptr<Worker> worker_;          // on a GPU
-  std::unique_ptr<SharedTensors> tensors_;  // of its process
-  std::vector<std::int64_t> scratch_;       // of the candidates that work on them
+  Worker::Deadline deadline_;                // of a call; none for the incumbent's first
+  double incumbent_ns_ = 0;                  // of a call
+  bool several_cpus_ = false;                // on a host: the incumbent uses them
+  std::map<std::string, WindowPlan> plans_;  // on a host: of candidates, by the key of the build
+  std::unique_ptr<Worker> worker_;           // on a GPU
+  std::unique_ptr<SharedTensors> tensors_;   // of its process
+  std::vector<std::int64_t> scratch_;        // of the candidates that work on them
 };
 
 }  // namespace apo

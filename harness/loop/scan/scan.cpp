@@ -35,8 +35,8 @@ constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
                                 Level{{.seconds = 0.4, .most_blocks = 16, .processes = 5}, 4}};
 constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
-constexpr double kMuch = 0.2;               // by this log faster than the reference: the next one
-constexpr double kFailed = 1;               // what the model takes a failed setting for: slower than all by this log
+constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
+constexpr double kFailed = 1;  // what the model takes a failed setting for: slower than all by this log
 
 struct Space {
   const Variant* variant = nullptr;
@@ -242,12 +242,15 @@ class Scan {
                : suggested_settings(*space.variant, space.legal, known, derive_seed(request_.seed, "space"));
   }
 
-  // The fastest ones, of which some had fewer calls.
+  // The fastest ones, which had fewer calls and may be the fastest one.
   std::vector<Configuration> leaders(int level) const {
     std::vector<Configuration> chosen;
     std::size_t rank = 0;
+    double fastest = 0;
     for (const ScannedEffect& one : known().ranked()) {
-      const bool leads = !std::isnan(one.effect) && rank++ < kLevels.at(static_cast<std::size_t>(level)).leaders;
+      fastest = rank == 0 ? one.effect : fastest;
+      const bool leads = !std::isnan(one.effect) && rank++ < kLevels.at(static_cast<std::size_t>(level)).leaders &&
+                         one.effect + 2 * one.sd > fastest - kMuch;
       if (leads && one.row.level < level && all_.contains(one.row.configuration.label())) {
         chosen.push_back(one.row.configuration);
       }
