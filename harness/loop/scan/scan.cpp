@@ -31,8 +31,8 @@ struct Level {
   std::size_t leaders;
 };
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
-                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 3}, 16},
-                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 5}, 4}};
+                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 2}, 16},
+                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 4}, 4}};
 constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
