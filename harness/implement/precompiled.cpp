@@ -14,12 +14,7 @@ namespace {
 
 constexpr int kBuildsBefore = 3;  // compiling the headers takes as long as two builds save
 constexpr int kMostKept = 8;      // of some 30 MB each
-constexpr const char* kHeader = "standard.h";
-
-std::string without_blanks(std::string line) {
-  std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
-  return line;
-}
+constexpr const char* kStandardHeader = "standard.h";
 
 // Macros of reserved names and most pragmas hold for the headers behind them.
 bool may_change_headers(const std::string& line) {
@@ -49,7 +44,8 @@ std::string standard_headers(const std::vector<SourceFile>& files) {
   std::set<std::string> names;
   for (const SourceFile& file : files) {
     for (const std::string& text : split(file.text, '\n')) {
-      const std::string line = without_blanks(text);
+      std::string line = text;
+      std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
       if (may_change_headers(line)) {
         return "";
       }
@@ -82,11 +78,11 @@ Words PrecompiledHeaders::words_for(const Toolchain& toolchain, const Words& fla
   }
   const fs::path folder = folder_.path() / key;
   fs::create_directories(folder);
-  write_file_atomically(folder / kHeader, text);
-  const Words output = {"-x", "c++-header", kHeader, "-o", kHeader + std::string(".gch")};
+  write_file_atomically(folder / kStandardHeader, text);
+  const Words output = {"-x", "c++-header", kStandardHeader, "-o", kStandardHeader + std::string(".gch")};
   const bool made = run_step(joined(joined({toolchain.compiler}, flags), output), folder, timeout_s).ok;
   const std::lock_guard lock(mutex_);
-  return headers_[key].words = made ? Words{"-include", (folder / kHeader).string()} : Words{};
+  return headers_[key].words = made ? Words{"-include", (folder / kStandardHeader).string()} : Words{};
 }
 
 }  // namespace apo

@@ -33,6 +33,7 @@ struct Level {
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
                                 Level{{.seconds = 0.1, .most_blocks = 8, .processes = 2}, 16},
                                 Level{{.seconds = 0.4, .most_blocks = 16, .processes = 4}, 4}};
+constexpr double kFirstPart = 0.7;          // of the budget: then no other configurations begin
 constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
@@ -66,10 +67,12 @@ class Scan {
       return {};  // nothing to rank
     }
     const auto start = std::chrono::steady_clock::now();
-    const auto in_time = [&] { return request_.budget_s <= 0 || seconds_since(start) < request_.budget_s; };
+    const auto in_time = [&](double part) {
+      return request_.budget_s <= 0 || seconds_since(start) < part * request_.budget_s;
+    };
     BuildsAhead builds([this](const Configuration& one) { return build(one); }, request_.runtime.threads);
     while (true) {
-      if (builds.added().size() < built_ahead() && in_time()) {
+      if (builds.added().size() < built_ahead() && in_time(kFirstPart)) {
         choose_reference();
         add(next_batch(builds.added()), builds);
       }
@@ -78,7 +81,7 @@ class Scan {
       }
       measure(builds, 0);
     }
-    for (int level = 1; level < std::ssize(kLevels); ++level) {
+    for (int level = 1; level < std::ssize(kLevels) && in_time(1); ++level) {
       choose_reference();
       const std::vector<Configuration> leading = leaders(level);
       for (add(leading, builds); !builds.added().empty();) {
@@ -242,15 +245,17 @@ class Scan {
                : suggested_settings(*space.variant, space.legal, known, derive_seed(request_.seed, "space"));
   }
 
-  // The fastest ones, which had fewer calls and may be the fastest one.
+  // The fastest ones, which had fewer calls and may be the fastest one: half of all, then a quarter.
   std::vector<Configuration> leaders(int level) const {
+    constexpr std::size_t kFewest = 2;
+    const std::size_t most =
+        std::min(kLevels.at(static_cast<std::size_t>(level)).leaders, std::max(kFewest, all_.size() >> level));
     std::vector<Configuration> chosen;
     std::size_t rank = 0;
     double fastest = 0;
     for (const ScannedEffect& one : known().ranked()) {
       fastest = rank == 0 ? one.effect : fastest;
-      const bool leads = !std::isnan(one.effect) && rank++ < kLevels.at(static_cast<std::size_t>(level)).leaders &&
-                         one.effect + 2 * one.sd > fastest - kMuch;
+      const bool leads = !std::isnan(one.effect) && rank++ < most && one.effect + 2 * one.sd > fastest - kMuch;
       if (leads && one.row.level < level && all_.contains(one.row.configuration.label())) {
         chosen.push_back(one.row.configuration);
       }

@@ -24,7 +24,7 @@ struct ScanRequest {
   CachePolicy cache = CachePolicy::cold;
   Configuration incumbent;
   std::vector<Configuration> proposed = {};  // settings, before any of a space
-  double budget_s = 0;                       // begin no other configurations after so long; 0: scan them all
+  double budget_s = 0;  // begin nothing after so long, the last part being for leaders; 0: scan all
   std::uint64_t seed = 0;
 };
 
