@@ -315,7 +315,9 @@ std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& 
                                   const std::vector<std::string>& included) const {
   ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
   readable.compilers.insert(readable.compilers.end(), others.toolkit.begin(), others.toolkit.end());
-  readable.compilers.push_back(headers_->folder());
+  if (const fs::path headers = headers_->folder(); !headers.empty()) {
+    readable.compilers.push_back(headers);
+  }
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
     const fs::path file = (options_.home / included[i]).lexically_normal();
     const auto holds_it = [&](const fs::path& own) { return file.string().starts_with(own.string() + "/"); };

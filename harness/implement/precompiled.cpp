@@ -61,6 +61,11 @@ std::string standard_headers(const std::vector<SourceFile>& files) {
   return text;
 }
 
+fs::path PrecompiledHeaders::folder() const {
+  const std::lock_guard lock(mutex_);
+  return folder_ ? folder_->path() : fs::path();
+}
+
 Words PrecompiledHeaders::words_for(const Toolchain& toolchain, const Words& flags,
                                     const std::vector<SourceFile>& files, double timeout_s) {
   const std::string text = toolchain.version.find("clang") == std::string::npos ? standard_headers(files) : "";
@@ -68,6 +73,7 @@ Words PrecompiledHeaders::words_for(const Toolchain& toolchain, const Words& fla
     return {};
   }
   const std::string key = sha256_of_parts(joined(flags, {text}));
+  fs::path folder;
   {
     const std::lock_guard lock(mutex_);
     Header& header = headers_[key];
@@ -75,8 +81,8 @@ Words PrecompiledHeaders::words_for(const Toolchain& toolchain, const Words& fla
       return header.words;
     }
     ++made_;
+    folder = (folder_ ? *folder_ : folder_.emplace("apo-headers")).path() / key;
   }
-  const fs::path folder = folder_.path() / key;
   fs::create_directories(folder);
   write_file_atomically(folder / kStandardHeader, text);
   const Words output = {"-x", "c++-header", kStandardHeader, "-o", kStandardHeader + std::string(".gch")};

@@ -2,8 +2,10 @@
 // are half of the time of a small kernel's build.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,17 +23,18 @@ class PrecompiledHeaders {
   // another compiler.
   Words words_for(const Toolchain& toolchain, const Words& flags, const std::vector<SourceFile>& files,
                   double timeout_s);
-  const std::filesystem::path& folder() const { return folder_.path(); }
+  // Of all of them; empty before the first is made.
+  std::filesystem::path folder() const;
 
  private:
   struct Header {
     int asked = 0;
     Words words;  // empty until it is there
   };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Header> headers_;  // by flags and text
   int made_ = 0;
-  TemporaryFolder folder_{"apo-headers"};
+  std::optional<TemporaryFolder> folder_;
 };
 
 // The lines that include each header of the standard library, or of GCC for vectors, that the files include; "" where
