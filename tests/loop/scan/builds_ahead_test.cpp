@@ -12,7 +12,7 @@
 namespace apo {
 namespace {
 
-Configuration named(const std::string& name) {
+Configuration of_copy(const std::string& name) {
   return {"copy/" + name, {}};
 }
 
@@ -21,16 +21,16 @@ TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
   const std::shared_future<void> gone = go.get_future().share();
   BuildsAhead builds(
       [&](const Configuration& one) -> Build {
-        if (one == named("slow")) {
+        if (one == of_copy("slow")) {
           gone.wait();
-        } else if (one == named("wrong")) {
+        } else if (one == of_copy("wrong")) {
           throw UserError("its settings are none", "");
         }
         return {.key = one.label()};
       },
       2);
   for (const char* name : {"slow", "quick", "wrong"}) {
-    builds.add(named(name));
+    builds.add(of_copy(name));
   }
   std::vector<TimedArm> taken;
   while (taken.size() < 2) {
@@ -41,7 +41,7 @@ TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
   std::ranges::sort(taken, {}, [](const TimedArm& arm) { return arm.configuration.label(); });
   EXPECT_EQ(taken[0].build.key, "copy/quick");
   EXPECT_EQ(taken[1].build.outcome, Outcome::refused);
-  EXPECT_EQ(builds.added(), std::vector{named("slow")});
+  EXPECT_EQ(builds.added(), std::vector{of_copy("slow")});
   go.set_value();
   EXPECT_EQ(builds.take(9).front().build.key, "copy/slow");
   EXPECT_TRUE(builds.added().empty());
@@ -58,7 +58,7 @@ TEST(BuildsAhead, AMachineThatFailsIsThrownAndBuildsThatHaveNotBegunAreLeftOut) 
         },
         1);
     for (int i = 0; i < 9; ++i) {
-      builds.add(named(std::to_string(i)));
+      builds.add(of_copy(std::to_string(i)));
     }
     EXPECT_THROW(builds.take(9), EnvironmentError);
   }
