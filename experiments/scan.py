@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""experiments/scan.py BUNDLE OUT - what a machine with a GPU has to show of scans, each case a line of OUT/scan.jsonl.
+"""experiments/scan.py BUNDLE OUT - configurations a second of scans on a GPU, and where the time goes: OUT/scan.jsonl.
 
-BUNDLE is from bundle.sh. Needs nvcc. OUT has to be new or empty. Takes 100 seconds at most on a machine with 16 cores.
+BUNDLE is from bundle.sh. Needs nvcc. OUT has to be new or empty. Takes 120 seconds at most on a machine with 16 cores.
+OUT/NAME.err has what a command said, each line behind its second.
 """
+import collections
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -64,17 +68,39 @@ extern "C" __global__ void multiply(const matmul_bf16_args a) {
 
 
 def apo(name, *words, limit):
-    """(seconds, exit code or "cut off", stdout), with what it said on stderr in a file, each line behind its second."""
+    """(seconds, exit code or "cut off", stdout, [(second, line of stderr)])."""
     begin = time.time()
     command = [os.path.join(BUNDLE, "apo"), *words, "--journal", os.path.join(OUT, name + ".db")]
-    with open(os.path.join(OUT, name + ".err"), "ab") as err:
-        child = subprocess.Popen(command, env=ENVIRONMENT, cwd=OUT, stdout=subprocess.PIPE, stderr=err, text=True)
+    with subprocess.Popen(command, env=ENVIRONMENT, cwd=OUT, text=True, errors="replace", stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as child:
+        said, out = [], []
+        readers = [threading.Thread(target=lambda: said.extend((round(time.time() - begin, 2), line.rstrip())
+                                                               for line in child.stderr)),
+                   threading.Thread(target=lambda: out.append(child.stdout.read()))]
+        for reader in readers:
+            reader.start()
         try:
-            out, code = child.communicate(timeout=limit)[0], child.returncode
+            code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             child.kill()
-            out, code = child.communicate()[0], "cut off"
-    return round(time.time() - begin, 1), code, out
+            child.wait()
+            code = "cut off"
+        for reader in readers:
+            reader.join()
+    with open(os.path.join(OUT, name + ".err"), "a", encoding="utf-8") as err:
+        err.writelines(f"{second:8.2f} {line}\n" for second, line in said)
+    return round(time.time() - begin, 1), code, out[0], said
+
+
+def stages(said):
+    """{stage: [times, seconds]}; one stage may be a part of another one."""
+    found = collections.defaultdict(lambda: [0, 0.0])
+    for _, line in said:
+        match = re.fullmatch(r"apo debug: (.*): ([\d.]+) (ms|s)", line)
+        if match:
+            found[match[1]][0] += 1
+            found[match[1]][1] += float(match[2]) / (1000 if match[3] == "ms" else 1)
+    return {name: [times, round(seconds, 2)] for name, (times, seconds) in found.items() if seconds >= 0.05}
 
 
 def rows(name):
@@ -84,46 +110,38 @@ def rows(name):
     return json.loads(apo(name, "query", "--json", "--sql", sql, limit=20)[2] or '{"rows": []}')["rows"]
 
 
-def scan(name, family, budget, limit, *more):
-    seconds, code, out = apo(name, "scan", family, "--target", "cuda", "--json", "--budget", f"{budget}s", *more,
-                             limit=limit)
-    row = {"family": family, "seconds": seconds, "exit": code}
-    if code == "cut off":
-        row["in_journal"] = [len(rows(name)), round(sum(one[5] for one in rows(name)), 1)]
+def scan(name, family, budget, limit):
+    seconds, code, out, said = apo(name, "scan", family, "--target", "cuda", "--json", "-v", "--budget", f"{budget}s",
+                                   limit=limit)
+    kept = rows(name)
+    row = {"family": family, "seconds": seconds, "exit": code, "rows": len(kept),
+           "first_row_s": next((second for second, line in said if ": timed: " in line), None),
+           "in_rows_s": round(sum(one[5] for one in kept), 1), "stages": stages(said)}
     if code == 0:
         document = json.loads(out)
         valid = [one for one in document["scanned"] if one["outcome"] == "valid"]
         row.update({key: document[key] for key in ("left", "measured", "build_s", "timing_s")})
+        row["configurations_per_s"] = round(len(document["scanned"]) / seconds, 2)
         row["measurements_per_s"] = round(document["measured"] / seconds, 2)
-        row["out"] = len(document["scanned"]) - len(valid)
+        row["out"] = collections.Counter(one["outcome"] for one in document["scanned"])
         row["first"] = [[one["configuration"]["label"], one["speedup"], one["sd"], one["pairs"]] for one in valid[:8]]
+    row["cache_mb"] = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in
+                          os.walk(ENVIRONMENT["APO_CACHE"]) for name in names) // 2**20
     return row
 
 
-def champion():
-    """A fresh default campaign: seconds to its end, and where its incumbent stood in the scan."""
-    seconds, code, out = apo("run", *"run row_softmax --target cuda --iterations 1 --candidates 1 --json".split(),
-                             limit=max(5, 92 - (time.time() - START)))
-    row = {"seconds": seconds, "exit": code}
+def campaign():
+    """A fresh default campaign of one candidate: the second of each step, and where its incumbent stood in the scan."""
+    words = "run row_softmax --target cuda --iterations 1 --candidates 1 --json -v".split()
+    seconds, code, out, said = apo("run", *words, limit=max(5, 116 - (time.time() - START)))
+    row = {"seconds": seconds, "exit": code, "stages": stages(said),
+           "steps": [[second, line.strip()[:120]] for second, line in said if not line.startswith("apo debug")]}
     if code in (0, 3):
         summary = json.loads(out)
         row["experiments"] = [[one["candidate"]["label"], one["prediction"], one["judgement"]["verdict"],
                                one["judgement"]["speedup"]] for one in summary["iterations"][0]["experiments"]]
     ranked = sorted((one for one in rows("run") if one[2] == "valid"), key=lambda one: -one[3])
     row["scanned"] = [one[:5] for one in ranked[:6]]
-    return row
-
-
-def cut_off():
-    """kill -9 after ten seconds, then the same command goes on: nothing is measured twice."""
-    scan("wide", "matmul_bf16", 60, 10)
-    before = rows("wide")
-    row = scan("wide", "matmul_bf16", 22, 40)
-    after = rows("wide")
-    row.update(before=len(before), kept=after[:len(before)] == before,
-               twice=len(after) - len({(one[0], one[1]) for one in after}), in_journal=len(after))
-    row["cache_mb"] = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in
-                          os.walk(ENVIRONMENT["APO_CACHE"]) for name in names) // 2**20
     return row
 
 
@@ -134,10 +152,9 @@ def write_wide():
         file.write(WIDE)
 
 
-CASES = [("e88_forward", lambda: scan("e88", "e88_forward", 10, 25)),
-         ("row_softmax", lambda: scan("softmax", "row_softmax", 5, 12)),
-         ("known", lambda: scan("softmax", "row_softmax", 5, 12)),
-         ("wide", cut_off), ("campaign", champion)]
+CASES = [("e88_forward", lambda: scan("e88", "e88_forward", 10, 20)),
+         ("row_softmax", lambda: scan("softmax", "row_softmax", 10, 20)),
+         ("matmul_bf16", lambda: scan("wide", "matmul_bf16", 15, 25)), ("campaign", campaign)]
 
 
 def main():

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/correctness/inspect_call.h"
 #include "harness/evaluate/judge/noise_levels.h"
@@ -78,10 +79,12 @@ ScanProcess::ScanProcess(const Runtime& runtime, const Workload& workload, Cache
   };
   if (on_gpu()) {
     const auto call = checked_call(incumbent_);
-    incumbent_ns_ = call ? *call : 0;
-    worker_ = nullptr;
     if (!call) {
       refuse(call.failure());
+    }
+    incumbent_ns_ = *call;
+    if (has_host_code(incumbent_)) {
+      end_process();
     }
   } else {
     const auto plan = plan_of(beside_the_incumbent(incumbent_));
@@ -102,33 +105,56 @@ ScanProcess::ScanProcess(const Runtime& runtime, const Workload& workload, Cache
 }
 
 ScanTimes ScanProcess::measure(const TimedArm& candidate, const ScanEffort& effort) {
-  const Result<Processes> taken = on_gpu() ? blocks_on_gpu(candidate, effort) : blocks_on_host(candidate, effort);
+  const bool is_first = tensors_ == nullptr;
+  Result<Processes> taken = on_gpu() ? blocks_on_gpu(candidate, effort) : blocks_on_host(candidate, effort);
+  const auto is_out_for = [&](Outcome outcome) { return !taken && taken.failure().outcome == outcome; };
+  if (on_gpu() && !is_first && (is_out_for(Outcome::incorrect) || is_out_for(Outcome::faulted))) {
+    end_process();  // what it met may have been left by those before it
+    taken = blocks_on_gpu(candidate, effort);
+  }
   if (!taken || has_host_code(candidate) || has_host_code(incumbent_)) {
-    worker_ = nullptr;
+    end_process();
   }
   return taken ? times_of(*taken) : ScanTimes{.outcome = taken.failure().outcome, .evidence = taken.failure().evidence};
 }
 
 // ---------------------------------------------------------------- a GPU: one process
 
+void ScanProcess::end_process() {
+  worker_ = nullptr;
+  tensors_ = nullptr;
+}
+
+// Candidates with as much scratch as the one before work on its tensors.
 Result<Done> ScanProcess::prepare_gpu(const TimedArm& candidate) {
   const auto scratch_of = [&](const TimedArm& one) { return runtime_.scratch(one.configuration, workload_.axes); };
-  if (const auto failure = check_scratch(scratch_of(candidate))) {
+  const std::vector<std::int64_t> scratch = scratch_of(candidate);
+  if (const auto failure = check_scratch(scratch)) {
     return *failure;
   }
   if (worker_ == nullptr || !worker_->alive()) {
-    WorkerOptions options = runtime_.worker;
-    options.layout_seed = next_seed();
-    worker_ = std::make_unique<Worker>(options);
+    const StageRange range("start of a process");
+    end_process();
+    worker_ = runtime_.worker_pool->take_kept();
+    if (worker_ == nullptr) {
+      WorkerOptions options = runtime_.worker;
+      options.layout_seed = next_seed();
+      worker_ = std::make_unique<Worker>(options);
+    }
     if (const auto loaded = load_build(*worker_, 1, incumbent_.build); !loaded) {
       return loaded.failure();
     }
   }
+  const StageRange range("load and attach");
   if (const auto loaded = load_build(*worker_, 0, candidate.build); !loaded) {
     return loaded.failure();
   }
+  if (tensors_ != nullptr && scratch == scratch_) {
+    return Done{};
+  }
+  scratch_ = scratch;
   tensors_ = std::make_unique<SharedTensors>(
-      shared_tensors_spec(*runtime_.family, workload_.axes, 1, scratch_of(candidate), scratch_of(incumbent_),
+      shared_tensors_spec(*runtime_.family, workload_.axes, 1, scratch, scratch_of(incumbent_),
                           derive_seed(seed_, "layout", processes_), runtime_.worker.target));
   share_inputs(*tensors_, 0, *runtime_.family, inputs_->inputs, runtime_.threads);
   return worker_->attach(*tensors_);
@@ -138,12 +164,14 @@ Result<double> ScanProcess::checked_call(const TimedArm& candidate) {
   if (const auto ready = prepare_gpu(candidate); !ready) {
     return ready.failure();
   }
+  const StageRange range("checked call");
   tensors_->poison_outputs();
   const auto sample = worker_->call(0, 0, deadline_);
   if (!sample) {
     return sample.failure();
   }
   worker_->freeze();
+  const StageRange compare("compare");
   const std::string whose = candidate.configuration.label() + " " + candidate.build.code_hash;
   CallFindings findings;
   const auto failure = inspect_call(*tensors_, *runtime_.family, *inputs_, whose, 0, runtime_.threads, &findings);
@@ -158,6 +186,7 @@ Result<ScanProcess::Processes> ScanProcess::blocks_on_gpu(const TimedArm& candid
   if (!call) {
     return call.failure();
   }
+  const StageRange range("timed");
   const double shortest = std::min(*call, incumbent_ns_);
   RunRequest request{
       .order = {},
@@ -265,13 +294,17 @@ Result<ScanProcess::Processes> ScanProcess::blocks_on_host(const TimedArm& candi
   if (const auto failure = check_scratch(runtime_.scratch(candidate.configuration, workload_.axes))) {
     return *failure;
   }
-  const auto plan = plan_of(timed);
-  if (!plan) {
-    return refuse_incumbent(plan.failure());
+  auto plan = plans_.find(candidate.build.key);
+  if (plan == plans_.end()) {
+    const auto chosen = plan_of(timed);
+    if (!chosen) {
+      return refuse_incumbent(chosen.failure());
+    }
+    plan = plans_.emplace(candidate.build.key, *chosen).first;
   }
   Processes all;
   for (int i = 0; i < effort.processes; ++i) {
-    auto blocks = blocks_of_pair(timed, *plan, effort);
+    auto blocks = blocks_of_pair(timed, plan->second, effort);
     if (!blocks) {
       return refuse_incumbent(blocks.failure());
     }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -22,8 +24,9 @@ struct ScanEffort {
 };
 
 // Every call has the same inputs. On a GPU both arms are in one process, which device code shares with the candidates
-// before it, as long as nothing goes wrong there. On a host each candidate has windows of new processes, one an arm, as
-// in a round of the judge: starting them takes milliseconds, and what else runs on the machine meets both arms.
+// before it, and their tensors too, as long as nothing goes wrong there. On a host each candidate has windows of new
+// processes, one an arm, as in a round of the judge: starting them takes milliseconds, and what else runs on the
+// machine meets both arms.
 class ScanProcess {
  public:
   // `workload` has to outlive it. Throws EnvironmentError where the incumbent does not run.
@@ -38,6 +41,7 @@ class ScanProcess {
   bool on_gpu() const { return runtime_.worker.target == Target::cuda; }
   std::uint64_t next_seed() { return derive_seed(seed_, "process", processes_++); }
 
+  void end_process();
   Result<Done> prepare_gpu(const TimedArm& candidate);
   Result<double> checked_call(const TimedArm& candidate);  // nanoseconds
   Result<Processes> blocks_on_gpu(const TimedArm& candidate, const ScanEffort& effort);
@@ -54,11 +58,13 @@ class ScanProcess {
   std::uint64_t seed_;
   std::uint64_t processes_ = 0;
   CheckedPointer inputs_;
-  Worker::Deadline deadline_;       // of a call; none for the incumbent's first
-  double incumbent_ns_ = 0;         // of a call
-  bool several_cpus_ = false;       // on a host: the incumbent uses them
-  std::unique_ptr<Worker> worker_;  // on a GPU
-  std::unique_ptr<SharedTensors> tensors_;
+  Worker::Deadline deadline_;                // of a call; none for the incumbent's first
+  double incumbent_ns_ = 0;                  // of a call
+  bool several_cpus_ = false;                // on a host: the incumbent uses them
+  std::map<std::string, WindowPlan> plans_;  // on a host: of candidates, by the key of the build
+  std::unique_ptr<Worker> worker_;           // on a GPU
+  std::unique_ptr<SharedTensors> tensors_;   // of its process
+  std::vector<std::int64_t> scratch_;        // of the candidates that work on them
 };
 
 }  // namespace apo

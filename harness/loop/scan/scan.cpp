@@ -1,4 +1,4 @@
-// harness/loop/scan/scan.cpp - chooses what to measure next, builds it on all cores, measures it, keeps it.
+// harness/loop/scan/scan.cpp - chooses what to measure next, has it built on all cores, measures it, keeps it.
 #include "harness/loop/scan/scan.h"
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,10 +16,10 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/scan/scan_process.h"
+#include "harness/loop/scan/builds_ahead.h"
 #include "harness/research/search/space_options.h"
 #include "journal/facts/research/scans.h"
 #include "journal/facts/variants.h"
-#include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -32,12 +31,13 @@ struct Level {
   std::size_t leaders;
 };
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
-                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 3}, 16},
-                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 5}, 4}};
-constexpr std::size_t kBatch = 32;          // built together, then measured
+                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 2}, 16},
+                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 4}, 4}};
+constexpr double kFirstPart = 0.7;          // of the budget: then no other configurations begin
+constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
-constexpr double kMuch = 0.2;               // by this log faster than the reference: the next one
-constexpr double kFailed = 1;               // what the model takes a failed setting for: slower than all by this log
+constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
+constexpr double kFailed = 1;  // what the model takes a failed setting for: slower than all by this log
 
 struct Space {
   const Variant* variant = nullptr;
@@ -67,15 +67,26 @@ class Scan {
       return {};  // nothing to rank
     }
     const auto start = std::chrono::steady_clock::now();
-    for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
-      measure(batch, 0);
-      if (request_.budget_s > 0 && seconds_since(start) > request_.budget_s) {
+    const auto in_time = [&](double part) {
+      return request_.budget_s <= 0 || seconds_since(start) < part * request_.budget_s;
+    };
+    BuildsAhead builds([this](const Configuration& one) { return build(one); }, request_.runtime.threads);
+    while (true) {
+      if (builds.added().size() < built_ahead() && in_time(kFirstPart)) {
+        choose_reference();
+        add(next_batch(builds.added()), builds);
+      }
+      if (builds.added().empty()) {
         break;
       }
+      measure(builds, 0);
     }
-    for (int level = 1; level < std::ssize(kLevels); ++level) {
+    for (int level = 1; level < std::ssize(kLevels) && in_time(1); ++level) {
+      choose_reference();
       const std::vector<Configuration> leading = leaders(level);
-      measure(leading, level);
+      for (add(leading, builds); !builds.added().empty();) {
+        measure(builds, level);
+      }
       level = leading.empty() ? level : 0;  // who leads may have changed
     }
     const Scans scans = known();
@@ -153,15 +164,15 @@ class Scan {
     }
   }
 
-  // Those that were not measured: the incumbent itself, what each variant is by default, what was proposed; then of the
-  // fastest variants the settings that the model suggests.
-  std::vector<Configuration> next_batch() {
+  // Those that were neither measured nor added: the incumbent itself, what each variant is by default, what was
+  // proposed; then of the fastest variants the settings that the model suggests.
+  std::vector<Configuration> next_batch(const std::vector<Configuration>& added) const {
     const Scans scans = known();
     std::vector<Configuration> batch;
     const auto add = [&](const Configuration& configuration) {
       const Subject one = subject(configuration);
       if (batch.size() < kBatch && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
-          std::ranges::find(batch, one.configuration) == batch.end()) {
+          !holds(batch, one.configuration) && !holds(added, one.configuration)) {
         batch.push_back(one.configuration);
       }
     };
@@ -173,7 +184,7 @@ class Scan {
     std::size_t searched = 0;
     for (const Space* space : batch.empty() ? fastest_first(scans) : std::vector<const Space*>()) {
       const std::size_t before = batch.size();
-      for (const Settings& settings : suggestions(*space, scans)) {
+      for (const Settings& settings : suggestions(*space, scans, added)) {
         add({space->variant->id(), settings});
       }
       searched += batch.size() > before ? 1U : 0U;
@@ -184,6 +195,11 @@ class Scan {
     return batch;
   }
 
+  static bool holds(const std::vector<Configuration>& configurations, const Configuration& one) {
+    return std::ranges::find(configurations, one) != configurations.end();
+  }
+
+  // Of the variants of which one configuration was measured.
   std::vector<const Space*> fastest_first(const Scans& scans) const {
     std::map<std::string, std::size_t> ranks;  // by variant
     for (const ScannedEffect& one : scans.ranked()) {
@@ -191,42 +207,55 @@ class Scan {
     }
     std::vector<const Space*> sorted;
     for (const Space& space : spaces_) {
-      sorted.push_back(&space);
+      if (ranks.contains(space.variant->id())) {
+        sorted.push_back(&space);
+      }
     }
-    std::ranges::stable_sort(sorted, {}, [&](const Space* space) {
-      const auto found = ranks.find(space->variant->id());
-      return found == ranks.end() ? ranks.size() : found->second;
-    });
+    std::ranges::stable_sort(sorted, {}, [&](const Space* space) { return ranks.at(space->variant->id()); });
     return sorted;
   }
 
-  std::vector<Settings> suggestions(const Space& space, const Scans& scans) const {
+  // What was added and is not measured counts as fast as the fastest: the model looks elsewhere.
+  std::vector<Settings> suggestions(const Space& space, const Scans& scans,
+                                    const std::vector<Configuration>& added) const {
     std::vector<KnownSettings> known;
-    std::vector<Settings> failed;
-    double slowest = 0;
+    std::vector<Settings> failed, awaited;
+    double slowest = 0, fastest = -INFINITY;
     for (const Settings& settings : space.legal) {
-      const ScannedEffect* scan = scans.find(subject({space.variant->id(), settings}));
-      if (scan != nullptr && std::isnan(scan->effect)) {
+      const Subject one = subject({space.variant->id(), settings});
+      const ScannedEffect* scan = scans.find(one);
+      if (scan == nullptr && holds(added, one.configuration)) {
+        awaited.push_back(settings);
+      } else if (scan != nullptr && std::isnan(scan->effect)) {
         failed.push_back(settings);
       } else if (scan != nullptr) {
         known.push_back({.settings = settings, .effect = scan->effect});
         slowest = std::min(slowest, scan->effect);
+        fastest = std::max(fastest, scan->effect);
       }
     }
     for (const Settings& settings : failed) {
       known.push_back({.settings = settings, .effect = slowest - kFailed});
+    }
+    for (const Settings& settings : awaited) {
+      known.push_back({.settings = settings, .effect = std::isinf(fastest) ? slowest : fastest});
     }
     return known.size() == space.legal.size()
                ? std::vector<Settings>()
                : suggested_settings(*space.variant, space.legal, known, derive_seed(request_.seed, "space"));
   }
 
-  // The fastest ones, of which some had fewer calls.
+  // The fastest ones, which had fewer calls and may be the fastest one: half of all, then a quarter.
   std::vector<Configuration> leaders(int level) const {
+    constexpr std::size_t kFewest = 2;
+    const std::size_t most =
+        std::min(kLevels.at(static_cast<std::size_t>(level)).leaders, std::max(kFewest, all_.size() >> level));
     std::vector<Configuration> chosen;
     std::size_t rank = 0;
+    double fastest = 0;
     for (const ScannedEffect& one : known().ranked()) {
-      const bool leads = !std::isnan(one.effect) && rank++ < kLevels.at(static_cast<std::size_t>(level)).leaders;
+      fastest = rank == 0 ? one.effect : fastest;
+      const bool leads = !std::isnan(one.effect) && rank++ < most && one.effect + 2 * one.sd > fastest - kMuch;
       if (leads && one.row.level < level && all_.contains(one.row.configuration.label())) {
         chosen.push_back(one.row.configuration);
       }
@@ -234,49 +263,36 @@ class Scan {
     return chosen;
   }
 
-  // A build that this machine fails ends the scan, behind the others.
-  std::vector<Build> built(const std::vector<Configuration>& batch) {
-    std::vector<Build> builds(batch.size());
-    std::vector<std::exception_ptr> errors(batch.size());
-    for_each_index(batch.size(), request_.runtime.threads, [&](std::size_t i) {
-      try {
-        builds[i] = build(batch[i]);
-      } catch (const UserError& error) {
-        builds[i] = {.outcome = Outcome::refused, .evidence = error.what()};
-      } catch (const std::exception&) {
-        errors[i] = std::current_exception();
-      }
-    });
-    for (const std::exception_ptr& error : errors) {
-      if (error) {
-        std::rethrow_exception(error);
-      }
-    }
-    return builds;
-  }
+  bool on_gpu() const { return request_.runtime.worker.target == Target::cuda; }
+  // The CPUs build while a GPU measures; on a host they do one after the other.
+  std::size_t built_ahead() const { return on_gpu() ? static_cast<std::size_t>(request_.runtime.threads) : 1; }
 
-  void measure(std::vector<Configuration> batch, int level) {
-    if (batch.empty()) {
-      return;
-    }
-    choose_reference();
+  void add(std::vector<Configuration> batch, BuildsAhead& builds) {
     Random random(derive_seed(request_.seed, "order of a scan", rows_.size()));
     shuffle(batch, random);
     for (const Configuration& one : batch) {  // with what its author promised, before anything is known
       add_variant(request_.journal, request_.workspace.catalogue().get(one.variant));
+      builds.add(one);
     }
-    request_.observer.progress({.what = fmt::format("scan: build {}", batch.size())});
+  }
+
+  void measure(BuildsAhead& builds, int level) {
+    const auto note = [&](const std::string& line) { request_.observer.say(line); };
+    if (on_gpu() && !process_) {
+      const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
+      process();
+    }
+    request_.observer.progress({.what = fmt::format("scan: build {}", builds.added().size())});
     auto start = std::chrono::steady_clock::now();
-    const std::vector<Build> builds = built(batch);
+    const std::vector<TimedArm> built = builds.take(on_gpu() ? 1 : builds.added().size());
     summary_.build_s += seconds_since(start);
-    const DeviceTurns::Turn turn =
-        request_.runtime.take_turn([&](const std::string& line) { request_.observer.say(line); });
+    const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
     start = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      request_.observer.progress({.what = "scan " + batch[i].label(),
+    for (const TimedArm& arm : built) {
+      request_.observer.progress({.what = "scan " + arm.configuration.label(),
                                   .done = static_cast<int>(rows_.size()),
                                   .expected = static_cast<int>(std::max(all_.size(), rows_.size()))});
-      keep({batch[i], builds[i]}, level);
+      keep(arm, level);
       if (rows_.back().times.effect > kMuch) {
         choose_reference();
       }

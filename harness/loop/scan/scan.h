@@ -24,7 +24,7 @@ struct ScanRequest {
   CachePolicy cache = CachePolicy::cold;
   Configuration incumbent;
   std::vector<Configuration> proposed = {};  // settings, before any of a space
-  double budget_s = 0;                       // begin no other configurations after so long; 0: scan them all
+  double budget_s = 0;  // begin nothing after so long, the last part being for leaders; 0: scan all
   std::uint64_t seed = 0;
 };
 
@@ -32,7 +32,7 @@ struct ScanSummary {
   std::vector<ScannedEffect> scanned;  // of the space; the valid ones first, the fastest at the head
   std::size_t left = 0;                // configurations that the budget did not reach
   int measured = 0;                    // now; the others were known
-  double build_s = 0;                  // of them
+  double build_s = 0;                  // waiting for their builds
   double timing_s = 0;                 // likewise, with the check
 };
 

@@ -166,6 +166,8 @@ class CudaDevice : public Device {
   std::optional<DeviceState> state() const override { return nvml_.state(); }
 
  private:
+  std::optional<Failure> check_arguments(int slot);
+
   std::unique_ptr<const cuda::Driver> driver_;
   DeviceFacts facts_;
   Nvml nvml_;
@@ -204,10 +206,11 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   (plan.recorded ? loaded.recording : loaded.image) = read_file(path);
   loaded.plan = plan;
   auto failure = load_module(*driver_, loaded, slot);
-  if (!failure) {
-    keep_variables(*driver_, loaded);
+  if (failure) {
+    return failure;
   }
-  return failure;
+  keep_variables(*driver_, loaded);
+  return slots_.tensors().attached() ? check_arguments(slot) : std::nullopt;
 }
 
 Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
@@ -218,12 +221,17 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   }
   tensors.expect_outputs();
   for (const int slot : {0, 1}) {
-    const std::size_t bytes = tensors.arguments(0, slot, 0).size() * sizeof(std::uint64_t);
-    if (auto failure = check_parameters(*driver_, slots_.at(slot), bytes, slot)) {
+    if (auto failure = check_arguments(slot)) {
       return *failure;
     }
   }
   return tensors.base();
+}
+
+// Of what is loaded in the slot, those that it would get.
+std::optional<Failure> CudaDevice::check_arguments(int slot) {
+  const std::size_t bytes = slots_.tensors().arguments(0, slot, 0).size() * sizeof(std::uint64_t);
+  return check_parameters(*driver_, slots_.at(slot), bytes, slot);
 }
 
 Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) {

@@ -1,0 +1,69 @@
+// tests/loop/scan/builds_ahead_test.cpp - what is built can be taken while the rest builds; what goes wrong ends it.
+#include "harness/loop/scan/builds_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+
+#include "harness/core/error.h"
+
+namespace apo {
+namespace {
+
+Configuration of_copy(const std::string& name) {
+  return {"copy/" + name, {}};
+}
+
+TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
+  std::promise<void> go;
+  const std::shared_future<void> gone = go.get_future().share();
+  BuildsAhead builds(
+      [&](const Configuration& one) -> Build {
+        if (one == of_copy("slow")) {
+          gone.wait();
+        } else if (one == of_copy("wrong")) {
+          throw UserError("its settings are none", "");
+        }
+        return {.key = one.label()};
+      },
+      2);
+  for (const char* name : {"slow", "quick", "wrong"}) {
+    builds.add(of_copy(name));
+  }
+  std::vector<TimedArm> taken;
+  while (taken.size() < 2) {
+    for (const TimedArm& arm : builds.take(1)) {
+      taken.push_back(arm);
+    }
+  }
+  std::ranges::sort(taken, {}, [](const TimedArm& arm) { return arm.configuration.label(); });
+  EXPECT_EQ(taken[0].build.key, "copy/quick");
+  EXPECT_EQ(taken[1].build.outcome, Outcome::refused);
+  EXPECT_EQ(builds.added(), std::vector{of_copy("slow")});
+  go.set_value();
+  EXPECT_EQ(builds.take(9).front().build.key, "copy/slow");
+  EXPECT_TRUE(builds.added().empty());
+  EXPECT_TRUE(builds.take(1).empty());
+}
+
+TEST(BuildsAhead, AMachineThatFailsIsThrownAndBuildsThatHaveNotBegunAreLeftOut) {
+  std::atomic<int> begun = 0;
+  {
+    BuildsAhead builds(
+        [&](const Configuration&) -> Build {
+          ++begun;
+          throw EnvironmentError("no compiler", "");
+        },
+        1);
+    for (int i = 0; i < 9; ++i) {
+      builds.add(of_copy(std::to_string(i)));
+    }
+    EXPECT_THROW(builds.take(9), EnvironmentError);
+  }
+  EXPECT_EQ(begun, 1);
+}
+
+}  // namespace
+}  // namespace apo
