@@ -1,6 +1,7 @@
 # tests/cli/scale/placed_workers.sh - what the tests of workers that Slurm and ssh place have in common. They set apo, cache and work.
 #
-# The judgements are as short as they can be: what is shown is who judges, and what becomes of a candidate whose worker is gone.
+# Their start OPTION... begins a driver, and sets driver and options. The judgements are as short as they can be: what is shown is who
+# judges, and what becomes of a candidate whose worker is gone.
 campaign="copy --target host --workload n4k --baseline copy/simple --judge standard --layout fixed --iterations 1"
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -19,7 +20,14 @@ unpack() {
 }
 
 too_restless() { grep -q 'sentinel failed' "$work/run.log" && skip "this machine is too restless to judge on"; }
-driver_gone() { too_restless; fail "the driver has ended, and what was to be shown of it was not"; }
+# A campaign that has accepted a candidate ends, maybe before what was to be shown of it: a new one takes its place, with a new journal.
+begin_anew() {
+  too_restless
+  wait "$driver" || fail "the driver has ended with exit code $?"
+  rm -f .apo/journal.db*
+  before=0
+  start "${options[@]}"
+}
 given() { "$apo" query -q --csv --sql "SELECT count(*) FROM placement" 2>/dev/null | tail -n 1 | tr -d '\r'; }
 # Waits for N more placements than there were.
 before=0
@@ -29,7 +37,7 @@ await() {
     before=$(given)
     before=${before:-0}
     [ "$before" -lt "$until" ] || return 0
-    kill -0 "$driver" 2>/dev/null || driver_gone
+    kill -0 "$driver" 2>/dev/null || { begin_anew; until=1; }
     sleep 0.2
   done
   fail "no placement in two minutes"
@@ -38,7 +46,7 @@ await() {
 await_line() {
   for _ in $(seq 600); do
     grep -q "$1" "$work/run.log" && return 0
-    kill -0 "$driver" 2>/dev/null || driver_gone
+    kill -0 "$driver" 2>/dev/null || begin_anew
     sleep 0.2
   done
   fail "'$1' was not said in two minutes"

@@ -80,6 +80,7 @@ for cpu in $(seq 0 $((cpus - 1))); do
 done
 # start OPTION...: the driver has one CPU, as each worker has.
 start() {
+  options=("$@")
   # shellcheck disable=SC2086  # words on purpose
   taskset -c 0 "$apo" run $campaign --candidates 4 "$@" >>"$work/run.out" 2>>"$work/run.log" &
   driver=$!

@@ -42,6 +42,7 @@ for _ in $(seq 50); do /bin/sh -c "$ssh true" >"$work/ssh.log" 2>&1 && up=yes &&
 cd "$work/apo" || exit 1
 worker="$ssh 'echo \$\$ >$work/worker; ${APO_HOME:+APO_HOME=$APO_HOME} APO_CACHE=${APO_CACHE:-$work/builds} exec $apo worker --serve --target host --cpus 0'"
 start() {
+  options=("$@")
   # shellcheck disable=SC2086  # words on purpose
   taskset -c 0 "$apo" run $campaign --candidates 1 --workers "$worker" >>"$work/run.out" 2>>"$work/run.log" &
   driver=$!
