@@ -389,7 +389,7 @@ inline void estimate_noise(Request& request, const Version& noisy, const Version
 }
 
 // The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
-// are begun than the fewest, and after a tenth of that no more than many.
+// are begun than the fewest, and after a small part of that no more than many.
 inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
   const auto start = std::chrono::steady_clock::now();
   Header& header = request.header();
@@ -398,7 +398,7 @@ inline void expect(Request& request, const Version& exact, const Version& noisy,
   for_each_requested_unit(request, units, [&](std::int64_t unit, const Part& part) {
     const std::int64_t number = std::ranges::find(units, unit) - units.begin();
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
-    const double enough_s = number >= kManyUnits ? header.enough_s / 10 : header.enough_s;
+    const double enough_s = number >= kManyUnits ? header.enough_s / kOfManyUnits : header.enough_s;
     if (header.enough_s > 0 && since.count() > enough_s && number >= kFewestUnits) {
       for (std::int64_t first = left_out; number < first && !left_out.compare_exchange_weak(first, number);) {
       }

@@ -36,6 +36,7 @@ inline bool has_two_arrays(Mode mode) {
 
 inline constexpr std::int64_t kFewestUnits = 2;  // of which there is noise, however long it takes
 inline constexpr std::int64_t kManyUnits = 8;    // as many as there are of large ones
+inline constexpr double kOfManyUnits = 50;       // with so many, after this part of the time no other is begun
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
