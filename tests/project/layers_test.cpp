@@ -212,9 +212,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/runtime", 2059},
     {"harness/worker", 11324},
     {"journal", 5378},
-    {"kernels", 5615},
+    {"kernels", 5616},
     {"reports", 4481},
-    {"tests", 64653},
+    {"tests", 64663},
 };
 
 std::size_t lines_of(const fs::path& path) {
