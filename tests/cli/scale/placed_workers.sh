@@ -1,7 +1,6 @@
 # tests/cli/scale/placed_workers.sh - what the tests of workers that Slurm and ssh place have in common. They set apo, cache and work.
 #
-# Their start OPTION... begins a driver, and sets driver and options. The judgements are as short as they can be: what is shown is who
-# judges, and what becomes of a candidate whose worker is gone.
+# The judgements are as short as they can be: what is shown is who judges, and what becomes of a candidate whose worker is gone.
 campaign="copy --target host --workload n4k --baseline copy/simple --judge standard --layout fixed --iterations 1"
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -20,6 +19,14 @@ unpack() {
 }
 
 too_restless() { grep -q 'sentinel failed' "$work/run.log" && skip "this machine is too restless to judge on"; }
+# Begins a driver, one of the pids that the script ends. It has one CPU, as each worker has.
+start() {
+  options=("$@")
+  # shellcheck disable=SC2086  # words on purpose
+  taskset -c 0 "$apo" run $campaign "$@" >>"$work/run.out" 2>>"$work/run.log" &
+  driver=$!
+  pids+=("$driver")
+}
 # A campaign that has accepted a candidate ends, maybe before what was to be shown of it: a new one takes its place, with a new journal.
 begin_anew() {
   too_restless

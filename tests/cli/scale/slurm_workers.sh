@@ -78,20 +78,12 @@ for cpu in $(seq 0 $((cpus - 1))); do
   workers+=(--workers "LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$work/slurm.conf exec $root/usr/bin/srun --quiet -n1 \
 -w n$((cpu * 2 / cpus + 1)) env -u LD_LIBRARY_PATH /bin/sh -c 'echo \$\$ >$work/worker-$cpu; exec $apo worker --serve --target host --cpus $cpu'")
 done
-# start OPTION...: the driver has one CPU, as each worker has.
-start() {
-  options=("$@")
-  # shellcheck disable=SC2086  # words on purpose
-  taskset -c 0 "$apo" run $campaign --candidates 4 "$@" >>"$work/run.out" 2>>"$work/run.log" &
-  driver=$!
-  pids+=("$driver")
-}
 no_jobs_left() {
   for _ in $(seq 100); do [ -z "$(slurm "$root/usr/bin/squeue" -h)" ] && return 0; sleep 0.1; done
   fail "jobs are left 10 s after their driver: $(slurm "$root/usr/bin/squeue")"
 }
 
-start "${workers[@]}"
+start --candidates 4 "${workers[@]}"
 await 1
 kill -9 "$(cat "$work/worker-0")" 2>/dev/null
 whole "the kill of a worker"
@@ -116,7 +108,7 @@ printf '#!/bin/sh\nLD_LIBRARY_PATH=%s SLURM_CONF=%s exec %s "$@"\n' "$libraries:
 chmod +x "$work/bin/srun"
 export PATH=$work/bin:$PATH
 mv "$work/run.log" "$work/first.log"
-start --workers "2*srun --quiet --ntasks=1 --partition=debug --cpus-per-task=1 --nodelist=n1 $apo worker --serve --target host"
+start --candidates 4 --workers "2*srun --quiet --ntasks=1 --partition=debug --cpus-per-task=1 --nodelist=n1 $apo worker --serve --target host"
 await_line 'worker 1 .* has joined'
 await_line 'worker 2 .* has joined'
 await 1

@@ -33,22 +33,15 @@ END
 # The user and the folder that sshd asks for exist in its own view of the files alone.
 unshare --mount /bin/sh -c 'mount --bind "$1/passwd" /etc/passwd && mount -t tmpfs none /run && mkdir -m 755 /run/sshd &&
   LD_LIBRARY_PATH="$2" exec "$3" -D -e -f "$1/sshd_config"' sh "$work" "$libraries" "$root/usr/sbin/sshd" >"$work/sshd.log" 2>&1 &
-sshd=$! driver=
-trap 'kill $sshd $driver 2>/dev/null' EXIT
+pids=($!)
+trap 'kill "${pids[@]}" 2>/dev/null' EXIT
 ssh="LD_LIBRARY_PATH=$libraries exec $root/usr/bin/ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o UserKnownHostsFile=$work/known_hosts 127.0.0.1"
 for _ in $(seq 50); do /bin/sh -c "$ssh true" >"$work/ssh.log" 2>&1 && up=yes && break; sleep 0.1; done
 [ "${up:-no}" = yes ] || skip "this sshd does not come up: $(tail -n 1 "$work/ssh.log") $(tail -n 1 "$work/sshd.log")"
 
 cd "$work/apo" || exit 1
 worker="$ssh 'echo \$\$ >$work/worker; ${APO_HOME:+APO_HOME=$APO_HOME} APO_CACHE=${APO_CACHE:-$work/builds} exec $apo worker --serve --target host --cpus 0'"
-start() {
-  options=("$@")
-  # shellcheck disable=SC2086  # words on purpose
-  taskset -c 0 "$apo" run $campaign --candidates 1 --workers "$worker" >>"$work/run.out" 2>>"$work/run.log" &
-  driver=$!
-}
-
-start
+start --candidates 1 --workers "$worker"
 await 1
 kill -9 "$(cat "$work/worker")"
 await 1
@@ -57,6 +50,6 @@ whole "the kill of a worker"
 kill_driver
 for _ in $(seq 100); do kill -0 "$(cat "$work/worker")" 2>/dev/null || break; sleep 0.1; done
 ! kill -0 "$(cat "$work/worker")" 2>/dev/null || fail "a worker is left 10 s after its driver"
-start
+start --candidates 1 --workers "$worker"
 wait "$driver"
 ended $?
