@@ -8,11 +8,11 @@ folder=${1:?usage: experiments/bundle.sh FOLDER}
 "$root/apo" --version >/dev/null
 mkdir -p "$folder/lib"
 cp "$root/build/release/bin/apo" "$folder/apo"
-# What experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests are configured.
+# The GPU's tests, and what experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests are configured.
 if grep -q '^BUILD_TESTING:BOOL=ON' "$root/build/release/CMakeCache.txt"; then
-  cmake --build "$root/build/release" --target apo_zoo_families variant_launcher launcher_program losing_driver >/dev/null
+  cmake --build "$root/build/release" --target apo_zoo_families variant_launcher launcher_program losing_driver cuda_tests worker_program >/dev/null
 fi
-for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so; do
+for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so cuda_tests worker_program; do
   [ ! -e "$root/build/release/bin/$file" ] || cp "$root/build/release/bin/$file" "$folder/"
 done
 # The two builds of examples/ci, for experiments/suite_gate.sh.
@@ -24,5 +24,5 @@ for side in OFF ON; do
   fi
 done
 # The C and C++ run-time libraries are the other machine's own.
-ldd "$folder/apo" "$folder"/O*/library_benchmarks | awk '$2 == "=>" { print $3 }' | sort -u | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
+ldd "$folder/apo" "$folder"/cuda_tests "$folder"/O*/library_benchmarks 2>/dev/null | awk '$2 == "=>" { print $3 }' | sort -u | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
   xargs -I{} cp -L {} "$folder/lib/"

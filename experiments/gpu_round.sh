@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # experiments/gpu_round.sh BUNDLE OUT SECONDS JOB... - a sitting on a machine with one or more GPUs.
 #
-# BUNDLE is a folder from bundle.sh. Each GPU takes the next job as soon as it is free; after SECONDS all are stopped. A job's
-# journal is OUT/JOB.db; one from an earlier sitting that lies there is gone on with. What jobs print goes to OUT/log.
+# BUNDLE is a folder from bundle.sh. Each GPU takes the next job as soon as it is free; after SECONDS all are stopped. A JOB may
+# carry its own limit and arguments: "attacks cuda", "tests=200 Recordings.*". A job's journal is OUT/JOB.db; one from an earlier
+# sitting that lies there is gone on with. What jobs print goes to OUT/log.
 #
+#   tests [FILTER]                           cuda_tests; the checkout has to lie, or be linked, where the bundle was made
 #   backward, forward                        the campaign from the simple variant over all others
 #   techniques-backward, techniques-forward  every variant against its parent
 #   techniques-gradients                     the same for the binary and the LSE backward, on workloads of their own
@@ -14,8 +16,8 @@
 #                                            copy/cuda_simple@n1m instead of the bundled kernels
 #   power                                    spins of known difference, in as many seconds; DIFFERENCES: in percent, such as 0.3
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
-#   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
-#   attacks, ablation                        the attacks on the judge, and each with the guards off that catch it
+#   any other word                           experiments/WORD.sh or WORD.py BUNDLE OUT/WORD ARGUMENTS: faults, attacks cuda,
+#                                            recordings, scan, peers, other_device, tutorials cuda, ...
 # WORKLOAD is that of the campaigns (default b16_t512_h83_n32), SMALLER that of techniques and AA (default b8_t128_h83_n32).
 set -u
 . "$(dirname "$(readlink -f "$0")")/places.sh"
@@ -68,6 +70,17 @@ verify() {
   done | xargs -P 4 -I{} sh -c 'found=$("$1/apo" verify "$2" --quiet 2>&1); printf "== %s: exit %s\n%s\n" "$2" $? "$found"' _ "$bundle" {}
 }
 
+# script WORD ARGUMENT...: an experiment of this folder, with a folder of its own.
+script() {
+  local file
+  for file in "$root/experiments/$1".{sh,py}; do
+    [ ! -e "$file" ] || break
+  done
+  [ -e "$file" ] || { echo "unknown job $1" && return 1; }
+  unset APO_JOURNAL
+  "$file" "$bundle" "$out/$1" "${@:2}"
+}
+
 job() {
   export APO_JOURNAL=$out/$1.db
   case $1 in
@@ -100,15 +113,14 @@ job() {
     selftest) selftest --parts identical --round-time 30ms ;;
     power) KERNELS=spin/cuda_chain@n16k_s8k selftest --parts known --judge precise --differences "${DIFFERENCES:-}" ;;
     verify) verify ;;
-    faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
-    attacks) "$root/experiments/attacks.sh" "$bundle" "$out/attacks" cuda ;;
-    ablation) "$root/experiments/ablation.sh" "$bundle" "$out/ablation" cuda ;;
-    *) echo "unknown job $1" && return 1 ;;
+    tests) "$bundle/cuda_tests" ${2:+--gtest_filter="$2"} ;;
+    *) script "$@" ;;
   esac
 }
 
 if [ -n "${APO_ROUND_JOB:-}" ]; then
-  job "$APO_ROUND_JOB"
+  read -ra words <<<"$APO_ROUND_JOB"
+  job "${words[@]}"
   exit
 fi
 
@@ -117,12 +129,15 @@ deadline=$(($(date +%s) + seconds))
 queue=$out/.queue
 printf '%s\n' "$@" >"$queue"
 worker() {
-  local job
+  local job limit
   while job=$(flock "$queue" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' _ "$queue") && [ -n "$job" ]; do
     local left=$((deadline - $(date +%s)))
     [ "$left" -gt 10 ] || break
+    limit=$(sed -n 's/^[^ ]*=\([0-9]\+\).*/\1/p' <<<"$job")
+    [ -z "$limit" ] || [ "$limit" -gt "$left" ] || left=$limit
+    job=$(sed 's/=[0-9]\+//' <<<"$job")
     echo "[$(date +%T)] GPU $1: $job"
-    CUDA_VISIBLE_DEVICES=$1 APO_ROUND_JOB=$job timeout "$left" "$0" "$bundle" "$out" "$seconds" "$job" 2>&1 | sed "s/^/$job: /"
+    CUDA_VISIBLE_DEVICES=$1 APO_ROUND_JOB=$job timeout -k 5 "$left" "$0" "$bundle" "$out" "$seconds" "$job" 2>&1 | sed "s/^/${job%% *}: /"
     echo "[$(date +%T)] GPU $1: $job ended"
   done
 }
