@@ -172,6 +172,7 @@ APO_COLUMNS(Metric, name, value, unit, lower, upper, samples)
 APO_COLUMNS(Roof, name, value, unit, lower, upper, samples, note)
 APO_COLUMNS(StallSample, kernel, pc_offset, file, line, stall, samples)
 APO_COLUMNS(SourceLine, file, line, text)
+APO_COLUMNS(ProfiledLaunch, kernel, time_ns, bytes_moved, occupancy, issue, stall, stall_share)
 APO_COLUMNS(Profile, configuration, workload, rung, missing, conditions, floor_ns, floor_roof, time_ns, floor_fraction)
 
 // ---- research

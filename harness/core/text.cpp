@@ -1,6 +1,7 @@
 // harness/core/text.cpp - splits, parses, finds nearest names, formats numbers with units.
 #include "harness/core/text.h"
 
+#include <cxxabi.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -10,9 +11,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -370,6 +373,16 @@ std::string format_share(double share) {
 
 std::string format_g(double value, int significant) {
   return fmt::format("{:.{}g}", value, significant);
+}
+
+std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) {
+    return name;
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
 }
 
 std::string utc_now() {

@@ -60,6 +60,9 @@ std::string format_percent(double log_effect, int decimals = 2);  // log effect 
 std::string format_share(double share);                           // 0.41 -> "41 %", 4.614 -> "461 %"
 std::string format_g(double value, int significant = 4);
 
+// Returns "(anonymous namespace)::scale(float*)" for "_ZN12_GLOBAL__N_15scaleEPf" and other text unchanged.
+std::string demangled(const std::string& name);
+
 std::string utc_now();  // ISO 8601 with seconds, UTC
 
 }  // namespace apo

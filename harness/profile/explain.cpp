@@ -1,6 +1,8 @@
 // harness/profile/explain.cpp - pairs the metrics of two profiles and ranks them by the time they account for.
 #include "harness/profile/explain.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -83,6 +85,24 @@ std::string state_words(std::string state) {
   return state + (state.ends_with(" stall") ? "s" : " stalls");
 }
 
+struct Alone {
+  std::vector<std::string> kernels;
+  double ns = 0;
+  void add(const ProfiledLaunch& one) {
+    kernels.push_back(one.kernel);
+    ns += one.time_ns;
+  }
+  std::string text() const {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> names = each_once(kernels);
+    const std::size_t more = names.size() - std::min(names.size(), kNamed);
+    names.resize(names.size() - more);
+    return kernels.empty() ? "none"
+                           : fmt::format("{}{}, {}", join(names, ", "),
+                                         more > 0 ? fmt::format(" and {} more", more) : "", format_ns(ns));
+  }
+};
+
 class Comparison {
  public:
   Comparison(const Profile& a, const Profile& b) : a_(a), b_(b) {}
@@ -107,6 +127,37 @@ class Comparison {
                      (name == "stall_barrier" ? barriers() : ""),
                  shares.first, shares.second);
       }
+    }
+  }
+  // The launches of one kernel are paired in their order; what one of the two alone launches is told together.
+  void add_launches() {
+    if (std::max(a_.launches.size(), b_.launches.size()) < 2 || a_.launches.empty() || b_.launches.empty()) {
+      return;
+    }
+    std::vector<const ProfiledLaunch*> rest;  // of B
+    for (const ProfiledLaunch& one : b_.launches) {
+      rest.push_back(&one);
+    }
+    std::map<std::string, int> met;
+    Alone of_a;
+    for (const ProfiledLaunch& one : a_.launches) {
+      const int nth = ++met[one.kernel];
+      const auto same = std::ranges::find(rest, one.kernel, &ProfiledLaunch::kernel);
+      if (same == rest.end()) {
+        of_a.add(one);
+        continue;
+      }
+      add_part("launch",
+               fmt::format("launch {} of {} {}", nth, one.kernel,
+                           arrow(format_ns(one.time_ns), format_ns((*same)->time_ns))),
+               one.time_ns / a_.time_ns, (*same)->time_ns / b_.time_ns);
+      rest.erase(same);
+    }
+    Alone of_b;
+    std::ranges::for_each(rest, [&](const ProfiledLaunch* one) { of_b.add(*one); });
+    if (of_a.ns + of_b.ns > 0) {
+      add_part("launches", "launches of one alone: A's " + of_a.text() + "; B's " + of_b.text(), of_a.ns / a_.time_ns,
+               of_b.ns / b_.time_ns);
     }
   }
   void add_shares() {
@@ -246,6 +297,7 @@ std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Di
 Explanation explain(const Profile& a, const Profile& b, const std::map<std::string, std::int64_t>& resources_of_a,
                     const std::map<std::string, std::int64_t>& resources_of_b) {
   Comparison comparison(a, b);
+  comparison.add_launches();
   comparison.add_stalls();
   comparison.add_shares();
   comparison.add_host_instructions();

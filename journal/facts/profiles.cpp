@@ -41,6 +41,7 @@ std::vector<Profile> profiles_where(Journal& journal, std::string_view condition
         journal, "profile_roof p JOIN roof r ON r.id = p.roof WHERE profile = ? ORDER BY position", {id});
     profile.stalls = read_rows<StallSample>(journal, "stall_sample WHERE profile = ? ORDER BY position", {id});
     profile.lines = read_rows<SourceLine>(journal, "source_line WHERE profile = ? ORDER BY file, line", {id});
+    profile.launches = read_rows<ProfiledLaunch>(journal, "profiled_launch WHERE profile = ? ORDER BY position", {id});
   }
   return profiles;
 }
@@ -74,6 +75,7 @@ std::int64_t add_profile(Journal& journal, const Profile& profile, const Profile
                                       {"at", utc_now()}});
   insert_rows(journal, "metric", profile.metrics, {{"profile", id}});
   insert_rows(journal, "stall_sample", profile.stalls, {{"profile", id}});
+  insert_rows(journal, "profiled_launch", profile.launches, {{"profile", id}});
   for (const SourceLine& line : profile.lines) {
     insert_row(journal, "source_line", line, {{"profile", id}});
   }

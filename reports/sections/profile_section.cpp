@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "harness/core/records/profile.h"
@@ -85,6 +86,53 @@ void write_hot_lines(const Profile& profile, Writer& writer) {
   }
 }
 
+void write_launches(const Profile& profile, Writer& writer) {
+  constexpr std::size_t kShown = 16;  // of more the kernels are shown, those that take longest first
+  if (profile.launches.size() < 2) {
+    return;
+  }
+  struct Row {
+    ProfiledLaunch launch;  // the first of its kernel
+    double time_ns = 0;
+    std::size_t count = 0;
+  };
+  const bool in_order = profile.launches.size() <= kShown;
+  std::vector<Row> rows;
+  double all = 0;
+  for (const ProfiledLaunch& one : profile.launches) {
+    const auto same =
+        std::ranges::find_if(rows, [&](const Row& row) { return !in_order && row.launch.kernel == one.kernel; });
+    Row& row = same != rows.end() ? *same : rows.emplace_back(Row{.launch = one});
+    row.time_ns += one.time_ns;
+    ++row.count;
+    all += one.time_ns;
+  }
+  if (!(all > 0)) {
+    return;  // they were not timed
+  }
+  if (!in_order) {
+    std::ranges::stable_sort(rows, std::greater{}, &Row::time_ns);
+  }
+  const double share = all / profile.time_ns;
+  writer.paragraph({fmt::format("{} launches", profile.launches.size()), " of ", code(profile.configuration.label()),
+                    fmt::format(": each by itself, together {}{}", time_text(all),
+                                share < 1 ? fmt::format("; {} of a call's time are before, between and behind them",
+                                                        percent_text(1 - share))
+                                          : fmt::format(" of a call's {}: they overlap, or are slower one by one",
+                                                        time_text(profile.time_ns)))});
+  Table table{{"launch", "kernel", "time", "share", "DRAM", "active warps", "issue slots", "mostly"}, {}};
+  const auto percent = [](double value) { return std::isfinite(value) ? percent_text(value) : std::string(); };
+  for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) {
+    const ProfiledLaunch& launch = rows[i].launch;
+    table.rows.push_back({in_order ? fmt::format("{}", i + 1) : fmt::format("{} times", rows[i].count),
+                          code(launch.kernel), time_text(rows[i].time_ns), percent(rows[i].time_ns / all),
+                          std::isfinite(launch.bytes_moved) ? format_bytes(launch.bytes_moved) : "",
+                          percent(launch.occupancy), percent(launch.issue),
+                          launch.stall.empty() ? "" : launch.stall + ", " + percent(launch.stall_share)});
+  }
+  writer.table(table);
+}
+
 void write_roofs(const std::vector<Roof>& roofs, Writer& writer) {
   if (roofs.empty()) {
     writer.paragraph("No roof of this machine was measured, so there is no floor to hold a time against.");
@@ -140,6 +188,7 @@ void write_profile(const ReportModel& model, Writer& writer) {
     writer.plot("stalls");  // absent without samples or stall counters
     const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;
     for (const Profile& profile : latest) {
+      write_launches(profile, writer);
       write_hot_lines(profile, writer);
       write_metrics(profile, writer);
     }

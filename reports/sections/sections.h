@@ -44,6 +44,8 @@ void write_gates(const Experiment& experiment, Writer& writer);
 void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer);
 void write_certifications(const std::vector<Certification>& certifications, Writer& writer);
 void write_hot_lines(const Profile& profile, Writer& writer);
+// The launches of a call that has several, in their order, and what of its time is in none of them.
+void write_launches(const Profile& profile, Writer& writer);
 void write_metrics(const Profile& profile, Writer& writer);
 void write_roofs(const std::vector<Roof>& roofs, Writer& writer);
 void write_bottlenecks(const std::vector<Bottleneck>& bottlenecks, Writer& writer);

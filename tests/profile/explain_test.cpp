@@ -34,6 +34,27 @@ TEST(Explain, RanksStallsByTheTimeThatTheyAccountFor) {
   EXPECT_NE(explained.sentence.find("10 ms -> 6 ms a call, 4 ms less; "), std::string::npos) << explained.sentence;
 }
 
+// A: 6 + 3 + 1 ms. B: 2 + 3 ms, and 0.5 ms of its own.
+TEST(Explain, LaunchesOfOneKernelArePairedAndTheOthersToldTogether) {
+  const auto with_launches = [](double ms, const std::vector<std::pair<std::string, double>>& launches) {
+    Profile made = profile(ms, {});
+    for (const auto& [kernel, launch_ms] : launches) {
+      made.launches.push_back({.kernel = kernel, .time_ns = 1e6 * launch_ms});
+    }
+    return made;
+  };
+  const Profile a = with_launches(10, {{"sum", 6}, {"sum", 3}, {"fill", 1}});
+  const Profile b = with_launches(5.5, {{"sum", 2}, {"copy", 0.5}, {"sum", 3}});
+  const Explanation explained = explain(a, b, {}, {});
+  ASSERT_EQ(explained.differences.size(), 2U) << "the second sum takes as long in both";
+  EXPECT_EQ(explained.differences[0].words, "launch 1 of sum 6 ms -> 2 ms");
+  EXPECT_NEAR(explained.differences[0].accounts_ns, 4e6, 1);
+  EXPECT_EQ(explained.differences[1].words, "launches of one alone: A's fill, 1 ms; B's copy, 500 us");
+  EXPECT_NEAR(explained.differences[1].accounts_ns, 0.5e6, 1);
+  EXPECT_TRUE(explain(with_launches(10, {{"sum", 6}}), with_launches(5, {{"sum", 2}}), {}, {}).differences.empty())
+      << "a single launch is the call";
+}
+
 TEST(Explain, TimesWhoseIntervalsOverlapMayBeNoise) {
   const auto timed = [](double ms, double lower_ms, double upper_ms) {
     Profile made = profile(ms, {{"time", 1e6 * ms}});

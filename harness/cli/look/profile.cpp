@@ -172,6 +172,7 @@ void write_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
     writer.heading(2, "thread scaling");
     writer.table(scaling_of(profile, machine.cores));
   }
+  write_launches(profile, writer);
   write_hot_lines(profile, writer);
   write_metrics(profile, writer);
   write_roofs(profile.roofs, writer);

@@ -19,7 +19,7 @@ Json to_document(const Roof& record) {
 
 Json to_document(const Profile& record) {
   Json document = APO_DOCUMENT(configuration, workload, rung, missing, conditions, time_ns, floor_ns, floor_roof,
-                               floor_fraction, metrics, roofs, stalls, lines, counts);
+                               floor_fraction, metrics, roofs, stalls, lines, counts, launches);
   document["time_ns"] = positive_or_null(record.time_ns);
   document["floor_ns"] = positive_or_null(record.floor_ns);
   document["floor_fraction"] = positive_or_null(record.floor_fraction);

@@ -62,6 +62,19 @@ APO_FIELDS(StallSample, kernel, pc_offset, file, line, stall, samples, opcode, c
 template <>
 inline constexpr bool kIsRow<StallSample> = true;
 
+// A launch of a call on a GPU by itself: profilers run one after the other. NaN, or "": the GPU did not tell.
+struct ProfiledLaunch {
+  std::string kernel;
+  double time_ns = 0;
+  double bytes_moved = 0;  // of DRAM, read and written
+  double occupancy = 0;    // the active warps' share of those that an SM can hold
+  double issue = 0;        // share of the issue slots
+  std::string stall;       // what the kernel's warps mostly wait for
+  double stall_share = 0;  // of the samples in them
+  bool operator==(const ProfiledLaunch&) const = default;
+};
+APO_FIELDS(ProfiledLaunch, kernel, time_ns, bytes_moved, occupancy, issue, stall, stall_share)
+
 // An exact count of waste or work on a line in one call.
 struct LineCount {
   std::string what;  // "excess_sectors", "local_sectors", "excess_wavefronts", "divergent_branches", "idle_lanes",
@@ -104,6 +117,7 @@ struct Profile {
   std::vector<StallSample> stalls;  // the most frequent first
   std::vector<SourceLine> lines;    // of `stalls`
   std::vector<LineCount> counts;    // the largest of each kind first
+  std::vector<ProfiledLaunch> launches;  // in their order; empty without counters
 
   // NaN when absent.
   double metric(const std::string& name) const;

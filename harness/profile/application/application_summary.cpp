@@ -1,18 +1,16 @@
 // harness/profile/application/application_summary.cpp - merges processes, sorts by time and category, computes shares.
 #include "harness/profile/application/application_summary.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "harness/core/pattern.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
@@ -140,16 +138,6 @@ void write_ranges(const RangeNode& node, const std::string& path, int depth, App
 }
 
 }  // namespace
-
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) {
-    return name;
-  }
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
-}
 
 NamePattern::NamePattern(const std::string& pattern) try : expression_(pattern, PatternCase::ignored) {
 } catch (const PatternError& error) {

@@ -11,9 +11,6 @@
 
 namespace apo {
 
-// Returns "(anonymous namespace)::scale(float*)" for "_ZN12_GLOBAL__N_15scaleEPf" and other text unchanged.
-std::string demangled(const std::string& name);
-
 // Searches a name, ignoring case, in its first 4096 characters only, because std::regex recurses over the text.
 class NamePattern {
  public:

@@ -255,6 +255,47 @@ std::vector<LineCount> line_counts(const InstructionReport& report) {
   return counts;
 }
 
+std::vector<ProfiledLaunch> profiled_launches(const CounterReport& report, const std::vector<StallSample>& samples) {
+  std::map<std::string, std::map<std::string, std::int64_t>> stalls;  // by kernel
+  for (const StallSample& one : samples) {
+    stalls[one.kernel][one.stall] += one.samples;
+  }
+  const auto column = [&](const std::string& metric) {
+    const auto found = std::ranges::find(report.metrics, metric);
+    return static_cast<std::size_t>(found - report.metrics.begin());
+  };
+  const std::size_t time = column(kDuration);
+  const std::size_t read = column("dram__bytes_read.sum");
+  const std::size_t written = column("dram__bytes_write.sum");
+  const std::size_t occupancy = column("sm__warps_active.avg.pct_of_peak_sustained_active");
+  const std::size_t issue = column("smsp__issue_active.avg.pct_of_peak_sustained_active");
+  std::vector<ProfiledLaunch> launches;
+  for (const LaunchCounters& one : report.launches) {
+    const auto value = [&](std::size_t metric) {
+      return metric < one.values.size() ? one.values[metric] : std::nan("");
+    };
+    ProfiledLaunch launch{.kernel = demangled(one.kernel),
+                          .time_ns = value(time),
+                          .bytes_moved = value(read) + value(written),
+                          .occupancy = value(occupancy) / 100,
+                          .issue = value(issue) / 100,
+                          .stall = {},
+                          .stall_share = std::nan("")};
+    std::int64_t all = 0;
+    std::int64_t most = 0;
+    for (const auto& [stall, count] : stalls[one.kernel]) {
+      all += count;
+      if (stall != "selected" && count > most) {
+        most = count;
+        launch.stall = stall;
+      }
+    }
+    launch.stall_share = all > 0 ? static_cast<double>(most) / static_cast<double>(all) : launch.stall_share;
+    launches.push_back(std::move(launch));
+  }
+  return launches;
+}
+
 void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most,
                  const std::vector<SourceFile>& sources) {
   std::stable_sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });

@@ -40,6 +40,10 @@ std::vector<Metric> instruction_metrics(const InstructionReport& report, const W
 // Returns what the instructions were counted to waste or to do, by line, where it is more than nothing; see LineCount.
 std::vector<LineCount> line_counts(const InstructionReport& report);
 
+// Returns the launches of the call that was counted, in their order, with what the samples say of their kernels. Names
+// of C++ functions are as in the source.
+std::vector<ProfiledLaunch> profiled_launches(const CounterReport& report, const std::vector<StallSample>& samples);
+
 // Keeps the `most` most frequent samples, and the text of their lines from `sources`. Lines of other files have no
 // text.
 void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most,

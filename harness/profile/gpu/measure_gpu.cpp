@@ -175,6 +175,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses
   profile.counts = line_counts(instructions);
   if (counted->missing.empty()) {
     const std::vector<Metric> counters = counter_metrics(*counted, 1);
+    profile.launches = profiled_launches(*counted, sampled.samples);
     append(profile.metrics, counters);
     append(profile.metrics, sampled.samples.empty() ? stall_metrics(counters) : std::vector<Metric>());
     append(profile.metrics, derived_metrics(profile, subject.runtime.family->work(subject.workload.axes)));

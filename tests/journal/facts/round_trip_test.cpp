@@ -28,7 +28,7 @@ APO_FIELDS(Certification, id, campaign, incumbent, baseline, cache_policy, effec
 APO_FIELDS(SentinelRow, id, campaign, machine, configuration, effect, lower, upper, confidence, sd, p_value, rounds,
            alarm, preset, cache_policy, rule_version, seconds, at)
 APO_FIELDS(Profile, configuration, workload, rung, missing, metrics, roofs, floor_ns, floor_roof, time_ns,
-           floor_fraction, conditions, stalls, lines, counts)
+           floor_fraction, conditions, stalls, lines, counts, launches)
 
 namespace {
 
@@ -212,6 +212,7 @@ TEST_F(RoundTrip, ProfilesRoofsAndBriefs) {
   profile.metrics[1].value = kNaN;
   profile.roofs = roofs;
   profile.stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}};
+  profile.launches = {{kAwkward, 1.5, 2e9, 0.5, 0.25, "wait", 0.75}, {"k", 3, 1, 0, 1, "", 0}};
   profile.counts.clear();  // not kept
   add_profile(journal, profile, {.machine = "cpu-1", .iteration = iteration});
   Profile back = profiles_of_iteration(journal, iteration).at(0);

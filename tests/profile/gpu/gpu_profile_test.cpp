@@ -49,6 +49,31 @@ TEST(CounterMetrics, AreOfOneCallWhenSeveralWereCounted) {
   EXPECT_EQ(value(metrics, "lts__t_sector_hit_rate.pct"), 50);
 }
 
+TEST(ProfiledLaunches, HaveTheirCountersAndWhatTheirKernelWaitsFor) {
+  const CounterReport report{
+      .metrics = {"gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+                  "sm__warps_active.avg.pct_of_peak_sustained_active"},
+      .launches = {
+          {"_Z5scalePfi", {1000, 10, 2, 50}}, {"fill", {3000, 30, 1, std::nan("")}}, {"_Z5scalePfi", {5, 1, 1, 1}}}};
+  const auto launches = profiled_launches(report, {{.kernel = "_Z5scalePfi", .stall = "wait", .samples = 3},
+                                                   {.kernel = "_Z5scalePfi", .stall = "barrier", .samples = 4},
+                                                   {.kernel = "_Z5scalePfi", .stall = "wait", .samples = 3},
+                                                   {.kernel = "_Z5scalePfi", .stall = "selected", .samples = 90}});
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[0].kernel, "scale(float*, int)");
+  EXPECT_EQ(launches[0].time_ns, 1000);
+  EXPECT_EQ(launches[0].bytes_moved, 12);
+  EXPECT_EQ(launches[0].occupancy, 0.5);
+  EXPECT_TRUE(std::isnan(launches[0].issue)) << "it was not counted";
+  EXPECT_EQ(launches[0].stall, "wait");
+  EXPECT_EQ(launches[0].stall_share, 0.06);
+  EXPECT_EQ(launches[1].kernel, "fill");
+  EXPECT_TRUE(std::isnan(launches[1].occupancy));
+  EXPECT_EQ(launches[1].stall, "");
+  EXPECT_TRUE(std::isnan(launches[1].stall_share));
+  EXPECT_EQ(launches[2].time_ns, 5) << "in the order of the call";
+}
+
 TEST(CounterMetrics, WithoutDurationsEveryLaunchWeighsTheSame) {
   const CounterReport report{.metrics = {"a.avg"}, .launches = {{"k", {1}}, {"l", {3}}}};
   EXPECT_EQ(value(counter_metrics(report, 1), "a.avg"), 2);
