@@ -210,11 +210,11 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2059},
-    {"harness/worker", 11324},
+    {"harness/worker", 11391},
     {"journal", 5382},
     {"kernels", 5616},
     {"reports", 4532},
-    {"tests", 64704},
+    {"tests", 64725},
 };
 
 std::size_t lines_of(const fs::path& path) {

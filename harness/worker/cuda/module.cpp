@@ -92,22 +92,22 @@ std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loade
 
 }  // namespace
 
-std::vector<std::string> kernel_names(const CudaModule& loaded) {
-  std::vector<std::string> names;
-  for (const KernelLaunch& launch : loaded.plan.launches) {
-    names.push_back(launch.kernel);
-  }
-  return names;
-}
-
-std::vector<std::int64_t> launched_warps(const LaunchPlan& plan) {
+std::vector<LaunchedKernel> launched_kernels(const CudaModule& loaded) {
   constexpr std::int64_t kWarp = 32;
-  std::vector<std::int64_t> warps;
-  for (const KernelLaunch& one : plan.launches) {
-    const std::int64_t threads = one.block[0] * one.block[1] * one.block[2];
-    warps.push_back(one.grid[0] * one.grid[1] * one.grid[2] * ((threads + kWarp - 1) / kWarp));
+  std::vector<LaunchedKernel> kernels;
+  for (const CudaOperation& one : loaded.operations) {
+    const auto add = [&](const std::string& name, const auto& grid, const auto& block, std::string_view cubin) {
+      const std::int64_t threads = block[0] * block[1] * block[2];
+      kernels.push_back({name, grid[0] * grid[1] * grid[2] * ((threads + kWarp - 1) / kWarp), cubin});
+    };
+    if (!one.recorded) {
+      add(one.launch.kernel, one.launch.grid, one.launch.block, loaded.image);
+    } else if (const auto& kernel = one.recorded->kernel) {
+      add(kernel->name, kernel->grid, kernel->block,
+          loaded.recorded_images.at(static_cast<std::size_t>(kernel->module)));
+    }
   }
-  return warps;
+  return kernels;
 }
 
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what, int slot) {

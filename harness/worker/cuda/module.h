@@ -11,6 +11,7 @@
 #include "harness/core/recording/recorded_call.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/child/host_library.h"
+#include "harness/worker/code/kernel_code.h"
 #include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/protocol/result.h"
@@ -68,20 +69,20 @@ struct CudaModule {
   bool loaded() const { return !operations.empty(); }
 
   cuda::Module module = nullptr;
-  std::string image;      // the cubin; of a recorded call its first one
+  std::string image;      // the cubin; a recorded call has them in `recorded_images`
   std::string recording;  // the encoded RecordedCall
   LaunchPlan plan;
   std::vector<CudaOperation> operations;   // of one call, in their order
   std::vector<cuda::Module> more_modules;  // of a recorded call, which may have several
-  std::vector<CudaRange> memory;           // that a recorded call has of its own
-  Launcher launcher = nullptr;             // of a library variant that is to be recorded
-  CudaVariables variables;                 // as they were loaded
-  bool restorable = false;                 // they are known: else only loading the module anew restores them
+  std::vector<std::string> recorded_images;
+  std::vector<CudaRange> memory;  // that a recorded call has of its own
+  Launcher launcher = nullptr;    // of a library variant that is to be recorded
+  CudaVariables variables;        // as they were loaded
+  bool restorable = false;        // they are known: else only loading the module anew restores them
 };
 
-// Return the kernels and the warps of the launches, in their order.
-std::vector<std::string> kernel_names(const CudaModule& loaded);
-std::vector<std::int64_t> launched_warps(const LaunchPlan& plan);
+// Returns the kernels that a call launches, in their order.
+std::vector<LaunchedKernel> launched_kernels(const CudaModule& loaded);
 
 // Returns nullopt for success, else the candidate's outcome with the error's name.
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,

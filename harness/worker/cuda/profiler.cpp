@@ -55,12 +55,18 @@ cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
   return error != cuda::kSuccess ? error : slots_.driver().synchronize(slots_.stream());
 }
 
-// Runs those launches of a call.
+// Runs those launches of a call, each behind the fills and copies before it.
 cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = slots_.at(slot);
   std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, 0);
-  for (std::size_t i = first; i < std::min(end, loaded.operations.size()); ++i) {
-    cuda::Result error = slots_.launch(loaded.operations[i], words);
+  std::size_t kernel = 0;
+  for (const CudaOperation& one : loaded.operations) {
+    const std::size_t at = kernel;
+    kernel += one.recorded && !one.recorded->kernel ? 0U : 1U;
+    if (at < first || at >= end) {
+      continue;
+    }
+    cuda::Result error = slots_.launch(one, words);
     error = error == cuda::kSuccess && one_by_one ? slots_.driver().synchronize(slots_.stream()) : error;
     if (error != cuda::kSuccess) {
       return error;
@@ -81,7 +87,7 @@ Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
   const StageRange range(fmt::format("count slot{}", request.slot));
   return profile<CounterReport>(request.slot, "the kernel under the range profiler", [&](auto&, cuda::Result& error) {
     const CudaModule& loaded = slots_.at(request.slot);
-    const ProfiledCall call{.kernels = kernel_names(loaded),
+    const ProfiledCall call{.kernels = launched_kernels(loaded),
                             .repeatable = !loaded.plan.keeps_state || loaded.restorable,
                             .prepare = [&] { return prepare(request.slot, request.cache); },
                             .launch = [&] { return launch(request.slot, true); }};
@@ -93,7 +99,7 @@ Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
   const StageRange range(fmt::format("sample slot{}", request.slot));
   return profile<SampleReport>(
       request.slot, "the kernel under PC sampling", [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
-        const SampledCall call{.cubin = slots_.at(request.slot).image,
+        const SampledCall call{.kernels = launched_kernels(slots_.at(request.slot)),
                                .reload = [&] { return reload(request.slot, not_loaded); },
                                .prepare = [&] { return prepare(request.slot, request.cache); },
                                .prepares_with = kEvictionKernel,
@@ -110,9 +116,7 @@ Result<InstructionReport> CudaProfiler::count_instructions(const InstructionRequ
       [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
         const CudaModule& loaded = slots_.at(request.slot);
         const CountedCall call{
-            .cubin = loaded.image,
-            .kernels = kernel_names(loaded),
-            .warps = launched_warps(loaded.plan),
+            .kernels = launched_kernels(loaded),
             .keeps_state = loaded.plan.keeps_state,
             .reload = [&] { return reload(request.slot, not_loaded); },
             .prepare = [&] { return prepare(request.slot, CachePolicy::cold); },

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "harness/core/base64.h"
@@ -140,7 +141,9 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
       return failure;
     }
   }
-  loaded.image = call->modules.empty() ? "" : call->modules.front().image;
+  if (loaded.recorded_images.empty()) {  // who profiles it keeps views of them while it is loaded anew
+    std::ranges::transform(call->modules, std::back_inserter(loaded.recorded_images), &RecordedModule::image);
+  }
   for (const RecordedMemory& recorded : call->memory) {
     if (auto failure = cuda_failure(driver, make_memory(driver, loaded, recorded),
                                     fmt::format("{} bytes of the call's own memory", recorded.bytes), slot)) {

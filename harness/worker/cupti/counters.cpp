@@ -317,7 +317,7 @@ bool Collection::add_values() {
   const auto evaluated = timed(report_, "evaluation", [&] {
     auto result = cupti::kSuccess;
     for (std::size_t range = 0; range < call_.kernels.size() && result == cupti::kSuccess; ++range) {
-      report_.launches.push_back({.kernel = call_.kernels[range], .values = {}});
+      report_.launches.push_back({.kernel = call_.kernels[range].name, .values = {}});
       result = schedule_.host->evaluate(session_->data(), range, report_.metrics, report_.launches.back().values);
     }
     return result;

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/worker/code/line_table.h"
-#include "harness/worker/code/machine_code.h"
+#include "harness/worker/code/kernel_code.h"
 #include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/profilers.h"
 #include "harness/worker/cupti/range_profiler.h"
@@ -107,8 +107,8 @@ cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) 
 
 // From the first launch of these kernels to their last one. What is counted of them is kept if it is all of it.
 cuda::Result InstructionCounter::attempt(Way way, const std::vector<std::string>& kernels) {
-  const auto wanted = [&](const std::string& name) {
-    return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+  const auto wanted = [&](const LaunchedKernel& one) {
+    return std::find(kernels.begin(), kernels.end(), one.name) != kernels.end();
   };
   const auto first = std::find_if(call_.kernels.begin(), call_.kernels.end(), wanted);
   const auto last = std::find_if(call_.kernels.rbegin(), call_.kernels.rend(), wanted);
@@ -139,8 +139,8 @@ std::int64_t InstructionCounter::counted_warps(const std::string& kernel) const 
 
 std::int64_t InstructionCounter::launched_warps(const std::string& kernel) const {
   std::int64_t warps = 0;
-  for (std::size_t i = 0; i < call_.kernels.size(); ++i) {
-    warps += call_.kernels[i] == kernel ? call_.warps.at(i) : 0;
+  for (const LaunchedKernel& one : call_.kernels) {
+    warps += one.name == kernel ? one.warps : 0;
   }
   return warps;
 }
@@ -251,20 +251,15 @@ void InstructionCounter::add(const cupti::SassRecord& record, std::size_t values
 }
 
 void write_rows(const InstructionCounter& counter, const CountedCall& call, InstructionReport& report) {
-  const LineTable lines(call.cubin);
-  std::map<std::string, MachineCode> codes;
-  for (const std::string& kernel : call.kernels) {
-    codes.try_emplace(kernel, call.cubin, kernel);
-  }
+  const KernelCode kernels(call.kernels);
   for (const auto& [place, values] : counter.counts()) {
-    const auto code = codes.find(place.first);
-    if (code == codes.end() || values[kWarps] == 0) {
+    if (!kernels.has(place.first) || values[kWarps] == 0) {
       continue;  // of the driver's own kernels, or never executed
     }
-    const SourcePlace source = lines.place(place.first, place.second);
+    const SourcePlace source = kernels.place(place.first, place.second);
     report.instructions.push_back({.kernel = place.first,
                                    .pc_offset = place.second,
-                                   .opcode = code->second.opcode(place.second),
+                                   .opcode = kernels.code(place.first).opcode(place.second),
                                    .file = source.file,
                                    .line = source.line,
                                    .values = values});
@@ -287,7 +282,8 @@ const std::vector<std::string>& instruction_counters() {
 
 InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, const std::string& kernel,
                                      cuda::Result& error) {
-  InstructionReport report{.kernels = call.kernels};
+  InstructionReport report;
+  std::ranges::transform(call.kernels, std::back_inserter(report.kernels), &LaunchedKernel::name);
   error = cuda::kSuccess;
   const auto started = cupti::start_profiler<cupti::Sass>(gpu.device, cupti::kApiSass, report.missing);
   const std::string chip =
@@ -300,11 +296,11 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
     report.missing = counter.trouble();
     return report;
   }
-  if (!kernel.empty() && std::find(call.kernels.begin(), call.kernels.end(), kernel) == call.kernels.end()) {
+  if (!kernel.empty() && std::ranges::find(report.kernels, kernel) == report.kernels.end()) {
     report.missing = "the call has no kernel '" + kernel + "'";
     return report;
   }
-  const std::vector<std::string> wanted = kernel.empty() ? each_once(call.kernels) : std::vector{kernel};
+  const std::vector<std::string> wanted = kernel.empty() ? each_once(report.kernels) : std::vector{kernel};
   error = counter.count(wanted);
   report.attempts = counter.attempts();
   if (error != cuda::kSuccess) {

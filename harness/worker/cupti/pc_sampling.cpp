@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "harness/worker/code/line_table.h"
-#include "harness/worker/code/machine_code.h"
 #include "harness/worker/cupti/instruction_api.h"
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/profiled_gpu.h"
@@ -230,8 +228,7 @@ bool StallSampler::reasons_are_disjoint(const SampleReport& report) const {
 
 void StallSampler::write_rows(SampleReport& report) const {
   const bool disjoint = reasons_are_disjoint(report);
-  std::map<std::string, MachineCode> codes;
-  const LineTable lines(call_.cubin);
+  const KernelCode kernels(call_.kernels);
   for (const auto& [pc, stalls] : sums_) {
     if (pc.first == call_.prepares_with) {
       for (const auto& [stall, samples] : stalls) {
@@ -239,11 +236,11 @@ void StallSampler::write_rows(SampleReport& report) const {
       }
       continue;
     }
-    const SourcePlace place = lines.place(pc.first, pc.second);
-    const MachineCode& code = codes.try_emplace(pc.first, call_.cubin, pc.first).first->second;
+    const SourcePlace place = kernels.place(pc.first, pc.second);
+    const MachineCode& code = kernels.code(pc.first);
     for (const auto& [stall, samples] : stalls) {
       const std::uint64_t cause = code.held_up_by(pc.second, stall);
-      const SourcePlace cause_place = lines.place(pc.first, cause);
+      const SourcePlace cause_place = kernels.place(pc.first, cause);
       report.samples.push_back({.kernel = pc.first,
                                 .pc_offset = static_cast<std::int64_t>(pc.second),
                                 .file = place.file,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/worker/code/kernel_code.h"
 #include "harness/worker/cupti/profiled_gpu.h"
 #include "harness/worker/protocol/profile_results.h"
 
@@ -12,7 +13,7 @@ namespace apo {
 
 // The profiled call. Both functions return CUDA's error.
 struct ProfiledCall {
-  std::vector<std::string> kernels;  // of one call, in launch order
+  std::vector<LaunchedKernel> kernels;  // of one call, in launch order
   // Set when the call repeats exactly after `prepare`, which then precedes every pass. Otherwise CUPTI repeats each
   // launch by itself, which takes some 17 ms each time, and restores memory in between, which fills the caches with it.
   bool repeatable = false;
@@ -29,11 +30,9 @@ CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
 
 // The profiled call. Its kernels run much slower, so it gives no times.
 struct CountedCall {
-  std::string cubin;
-  std::vector<std::string> kernels;      // of one call, in launch order
-  std::vector<std::int64_t> warps;       // of each of these launches
+  std::vector<LaunchedKernel> kernels;   // of one call, in launch order
   bool keeps_state = false;              // launches leave something in the module's variables, which a reload resets
-  std::function<cuda::Result()> reload;  // loads the cubin anew, so that CUPTI sees it
+  std::function<cuda::Result()> reload;  // loads the cubins anew, so that CUPTI sees them
   std::function<cuda::Result()> prepare;
   // Makes these launches of a call, each finished before the next.
   std::function<cuda::Result(std::size_t first, std::size_t end)> launch;
@@ -49,8 +48,8 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
                                      cuda::Result& error);
 
 struct SampledCall {
-  std::string cubin;                      // whose line table maps offsets to source lines
-  std::function<cuda::Result()> reload;   // loads the cubin anew, so that CUPTI sees it
+  std::vector<LaunchedKernel> kernels;    // of one call
+  std::function<cuda::Result()> reload;   // as in CountedCall
   std::function<cuda::Result()> prepare;  // as in ProfiledCall; its fills are not among the samples
   std::string prepares_with;              // a kernel of prepare()'s, whose samples are not the call's
   std::function<cuda::Result()> launch;   // queues the kernels of one call

@@ -39,7 +39,7 @@ class Profilers : public ::testing::Test {
 class CounterCollections : public Profilers {
  protected:
   CounterReport collect(const std::vector<std::string>& metrics = {"a.sum"}) {
-    const ProfiledCall call{.kernels = {"k"},
+    const ProfiledCall call{.kernels = {{"k"}},
                             .repeatable = repeatable_,
                             .prepare = [] { return cuda::kSuccess; },
                             .launch = [&] { return fault_; }};
@@ -110,15 +110,14 @@ class InstructionCounts : public Profilers {
  protected:
   // Of three launches: k, l and k again.
   InstructionReport count(const std::string& kernel = "") {
-    const CountedCall call{.kernels = {"k", "l", "k"},
-                           .warps = {8, 4, 2},
+    const CountedCall call{.kernels = {{"k", 8}, {"l", 4}, {"k", 2}},
                            .keeps_state = keeps_state_,
                            .reload = [&] { return done("reload"); },
                            .prepare = [&] { return done("prepare"); },
                            .launch =
                                [&](std::size_t first, std::size_t end) {
                                  for (std::size_t i = first; i < end; ++i) {
-                                   launch_(call_->kernels[i].c_str(), call_->warps[i]);
+                                   launch_(call_->kernels[i].name.c_str(), call_->kernels[i].warps);
                                  }
                                  return cuda::kSuccess;
                                },
