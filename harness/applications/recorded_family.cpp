@@ -92,7 +92,7 @@ KernelParameter parameter(const std::string& text, std::size_t number) {
     found.type = join(words, " ");
   }
   const NumberType* const type = find_type(found.type);
-  if (type == nullptr || std::ranges::count(text, '*') > 1) {
+  if (type == nullptr || std::ranges::count(text, '*') > 1 || !is_identifier(found.name)) {
     throw UserError(fmt::format("the kernel's parameter {} is '{}', which is no pointer to numbers and no number",
                                 number, trim(text)),
                     kDeclare);

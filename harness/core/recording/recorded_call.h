@@ -3,6 +3,10 @@
 //
 // An address among the parameters is kept as a place: so many bytes into a tensor of the call, or into memory of its
 // own. A replay puts the addresses there that the places have then.
+//
+// A record is written in a process with foreign code. It holds the bytes of its modules and its memory: it has no words
+// for a file, for another record, or for memory that is not the call's. Decoding checks every number against them, and
+// fits_tensors() against the tensors before a replay puts an address anywhere.
 #pragma once
 
 #include <array>
@@ -16,6 +20,8 @@
 #include "harness/core/records/device_facts.h"
 
 namespace apo {
+
+inline constexpr std::int64_t kMostRecordedMemory = std::int64_t{4} << 30;  // bytes of a call's own memory
 
 // Where an address points to.
 struct RecordedPlace {
@@ -97,8 +103,12 @@ LaunchPlan plan_of(const RecordedCall& call);
 // Whether both launch the same: only what their memory held may differ.
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
 
+// Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch
+// included, in the order of the argument struct. A kernel may be given the end of one.
+bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int64_t>& bytes);
+
 std::string encode(const RecordedCall& call);
-// nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.
+// nullopt where the text is none of encode(), names what is not there, or has a number that no call has.
 std::optional<RecordedCall> decode_recorded_call(std::string_view bytes);
 
 // Memory that a program named in the range, by an NVTX mark: "apo:output y bf16[4096] 0x7f2a00000000".

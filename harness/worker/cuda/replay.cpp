@@ -128,6 +128,9 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
   std::vector<LoadedImage> images;
   for (const RecordedModule& recorded : call->modules) {
     cuda::Module module = nullptr;
+    if (!is_whole_cubin(recorded.image)) {
+      return Failure{Outcome::wrong_abi, "a module of the recording is no whole cubin", slot};
+    }
     if (auto failure =
             cuda_failure(driver, driver.load_module(&module, recorded.image.c_str()), "a module does not load", slot)) {
       return failure;
