@@ -24,8 +24,9 @@ void visit_fields(Module& module, const Visitor& visit) {
 template <RecordOf<RecordedMemory> Memory, class Visitor>
 void visit_fields(Memory& memory, const Visitor& visit) {
   visit("bytes", memory.bytes);
+  visit("is_scratch", memory.is_scratch);
 }
-APO_FIELDS(RecordedCall, operations, modules, memory, device, streams)
+APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, streams)
 template <RecordOf<ProgramCall> Call, class Visitor>
 void visit_fields(Call& call, const Visitor& visit) {
   visit("program", call.program);
@@ -132,7 +133,7 @@ bool is_sound(const RecordedCall& call) {
                              [&](const RecordedMemory& one) {
                                const bool is_room = one.bytes > 0 && one.bytes <= left;
                                left -= is_room ? one.bytes : 0;
-                               return is_room && (one.contents.empty() || std::ssize(one.contents) == one.bytes);
+                               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
                              }) &&
          std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
 }

@@ -79,9 +79,11 @@ struct RecordedModule {
   std::vector<RecordedVariable> variables;
   bool operator==(const RecordedModule&) const = default;
 };
+inline constexpr unsigned char kScratchByte = 0xFF;
 struct RecordedMemory {
   std::int64_t bytes = 0;
-  std::string contents;  // empty: zeros
+  std::string contents;     // empty: zeros, of scratch kScratchByte
+  bool is_scratch = false;  // it was allocated within the call
   bool operator==(const RecordedMemory&) const = default;
 };
 
@@ -90,6 +92,7 @@ struct RecordedCall {
   std::vector<RecordedModule> modules;
   std::vector<RecordedMemory> memory;
   std::string device;  // the model of the GPU, "NVIDIA H200"
+  std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
   int streams = 1;     // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };

@@ -21,7 +21,7 @@
 #include "harness/worker/cuda/profiler.h"
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
-#include "harness/worker/cupti/call_recorder.h"
+#include "harness/worker/recorder/call_recorder.h"
 
 namespace apo {
 namespace {
