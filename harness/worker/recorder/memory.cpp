@@ -78,7 +78,6 @@ void refuse_addresses(State& self, const std::string& contents, cuda::Pointer st
   std::uint64_t word = 0;
   unsigned type = 0;
   std::size_t at = 0;
-  const std::int64_t searched = self.searched;
   const auto is_address = [&] {
     self.searched += kQuestion;
     return has_attribute(self, type, cuda::kPointerMemoryType, word);
@@ -94,7 +93,7 @@ void refuse_addresses(State& self, const std::string& contents, cuda::Pointer st
       refuse(fmt::format("an address lies at byte {} of {}: a replay has other addresses", at, where));
     }
   }
-  self.searched = std::max(searched, self.searched + static_cast<std::int64_t>(at));
+  self.searched += static_cast<std::int64_t>(at);
   self.call.unsearched += static_cast<std::int64_t>((contents.size() - at) / kWord * kWord);
 }
 

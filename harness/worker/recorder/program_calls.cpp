@@ -83,15 +83,6 @@ void begin_program_call(State& self) {
   }
 }
 
-// "_Z7softmaxPKfPfi" has the length before the identifier.
-bool is_wanted(const State& self, const char* symbol) {
-  const std::string_view name = symbol == nullptr ? "" : symbol;
-  const std::string& wanted = self.wanted.kernel;
-  return !wanted.empty() &&
-         (name == wanted ||
-          (name.starts_with("_Z") && name.find(fmt::format("{}{}", wanted.size(), wanted)) != std::string_view::npos));
-}
-
 }  // namespace
 
 void end_program_call(State& self) {
@@ -115,7 +106,8 @@ void end_program_call(State& self) {
 
 void await_program_call(State& self, const cupti::CallbackData& call, std::string_view function) {
   self.graphs += self.done && function.starts_with("cuGraphLaunch") ? 1 : 0;
-  if (self.done && !self.recording && function.starts_with("cuLaunch") && is_wanted(self, call.symbol) &&
+  if (self.done && !self.recording && function.starts_with("cuLaunch") &&
+      is_symbol_of(call.symbol == nullptr ? "" : call.symbol, self.wanted.kernel) &&
       ++self.launches == self.wanted.nth) {
     begin_program_call(self);
     self.closing = self.done ? call.correlation : 0;
