@@ -129,12 +129,13 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 bool is_sound(const RecordedCall& call) {
   std::int64_t left = kMostRecordedMemory;
   return !call.operations.empty() && call.streams > 0 &&
-         std::ranges::all_of(call.memory,
-                             [&](const RecordedMemory& one) {
-                               const bool is_room = one.bytes > 0 && one.bytes <= left;
-                               left -= is_room ? one.bytes : 0;
-                               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
-                             }) &&
+         std::ranges::all_of(
+             call.memory,
+             [&](const RecordedMemory& one) {
+               const bool is_room = one.bytes > 0 && one.bytes <= left;
+               left -= is_room ? one.bytes : 0;
+               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
+             }) &&
          std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
 }
 
@@ -154,6 +155,12 @@ std::optional<Record> take_line(std::string_view& text) {
 }
 
 }  // namespace
+
+bool is_symbol_of(std::string_view symbol, const std::string& name) {
+  return !name.empty() &&
+         (symbol == name ||
+          (symbol.starts_with("_Z") && symbol.find(std::to_string(name.size()) + name) != std::string_view::npos));
+}
 
 LaunchPlan plan_of(const RecordedCall& call) {
   LaunchPlan plan{.launches = {}, .recorded = true};
@@ -230,7 +237,8 @@ bool take_results(ProgramCall& call, std::string_view& rest) {
 
 // A name becomes that of a file, and of an argument in code.
 bool is_there(const NamedMemory& named, const RecordedCall& call) {
-  return is_identifier(named.name) && named.name.size() <= kLongestName && is_identifier(named.dtype) && named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
+  return is_identifier(named.name) && named.name.size() <= kLongestName && is_identifier(named.dtype) &&
+         named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
          named.offset < call.memory[static_cast<std::size_t>(named.memory)].bytes;
 }
 

@@ -91,14 +91,17 @@ struct RecordedCall {
   std::vector<RecordedOperation> operations;
   std::vector<RecordedModule> modules;
   std::vector<RecordedMemory> memory;
-  std::string device;  // the model of the GPU, "NVIDIA H200"
+  std::string device;           // the model of the GPU, "NVIDIA H200"
   std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
-  int streams = 1;     // that it used; a replay takes one, in the order in which they were given their work
+  int streams = 1;              // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+
+// Whether a symbol is that name, or has it as its identifier: "softmax" in "_Z7softmaxPKfPfi".
+bool is_symbol_of(std::string_view symbol, const std::string& name);
 
 // How a worker launches it.
 LaunchPlan plan_of(const RecordedCall& call);
