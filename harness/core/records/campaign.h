@@ -107,6 +107,7 @@ struct Certification {
   Configuration incumbent;
   Configuration baseline;
   CachePolicy cache_policy = CachePolicy::cold;
+  LaunchForm launch = LaunchForm::stream;  // the journal has it with the rounds
   double effect = 0;  // HL over n = 38 fresh rounds
   double lower = 0;   // 99.8 % interval
   double upper = 0;
