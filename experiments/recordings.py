@@ -98,7 +98,7 @@ class Sitting:
         call, sizes, rest = whole.split(b"\n", 2)
         for name, words, change in (
                 ("other GPU", "it was recorded on Another GPU, and this is", {"device": "Another GPU"}),
-                ("too much memory", "of the call's own memory", {"memory": [{"bytes": 400 << 30}]})):
+                ("too much memory", "is no record, or a part of one", {"memory": [{"bytes": 400 << 30, "is_scratch": True}]})):
             bytes_of_all = json.loads(sizes)["bytes"] + [0] * len(change.get("memory", []))
             lines = [json.dumps({**json.loads(call), **change}), json.dumps({"bytes": bytes_of_all})]
             kept.write_bytes("\n".join(lines).encode() + b"\n" + rest)

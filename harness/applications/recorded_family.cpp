@@ -16,91 +16,6 @@
 namespace apo {
 namespace {
 
-constexpr const char* kDeclare = "say them with --declaration 'NAME(const float* x, float* y, int n)'";
-
-struct NumberType {
-  const char* name;
-  DType dtype;
-  std::int64_t bytes;  // also its alignment
-};
-// Vectors are numbers of their elements.
-constexpr NumberType kTypes[] = {{"float", DType::f32, 4},
-                                 {"double", DType::f64, 8},
-                                 {"__half", DType::f16, 2},
-                                 {"half", DType::f16, 2},
-                                 {"c10::Half", DType::f16, 2},
-                                 {"__nv_bfloat16", DType::bf16, 2},
-                                 {"c10::BFloat16", DType::bf16, 2},
-                                 {"__nv_fp8_e4m3", DType::e4m3, 1},
-                                 {"__nv_fp8_e5m2", DType::e5m2, 1},
-                                 {"int", DType::i32, 4},
-                                 {"unsigned int", DType::i32, 4},
-                                 {"unsigned", DType::i32, 4},
-                                 {"int32_t", DType::i32, 4},
-                                 {"long", DType::i64, 8},
-                                 {"unsigned long", DType::i64, 8},
-                                 {"long long", DType::i64, 8},
-                                 {"unsigned long long", DType::i64, 8},
-                                 {"int64_t", DType::i64, 8},
-                                 {"size_t", DType::i64, 8},
-                                 {"short", DType::i16, 2},
-                                 {"int16_t", DType::i16, 2},
-                                 {"char", DType::i8, 1},
-                                 {"signed char", DType::i8, 1},
-                                 {"int8_t", DType::i8, 1},
-                                 {"unsigned char", DType::u8, 1},
-                                 {"uint8_t", DType::u8, 1},
-                                 {"bool", DType::boolean, 1},
-                                 {"float2", DType::f32, 8},
-                                 {"float4", DType::f32, 16},
-                                 {"__half2", DType::f16, 4},
-                                 {"__nv_bfloat162", DType::bf16, 4}};
-
-const NumberType* find_type(const std::string& name) {
-  const auto* const found =
-      std::ranges::find(kTypes, name, [](const NumberType& one) -> std::string { return one.name; });
-  return found == std::end(kTypes) ? nullptr : found;
-}
-
-// At commas that stand in no brackets.
-std::vector<std::string> split_parameters(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char letter : text) {
-    depth += letter == '<' || letter == '(' ? 1 : letter == '>' || letter == ')' ? -1 : 0;
-    if (letter == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  std::erase_if(parts, [](const std::string& part) { return trim(part).empty(); });
-  return parts;
-}
-
-// "const float* __restrict__ x", "float const*", "int".
-KernelParameter parameter(const std::string& text, std::size_t number) {
-  KernelParameter found{.name = fmt::format("p{}", number)};
-  std::vector<std::string> words = split_words(replace_all(text, "*", " * "));
-  found.is_pointer = std::erase(words, "*") == 1;
-  found.is_const = std::erase(words, "const") > 0;
-  std::erase_if(words, [](const std::string& word) { return word == "__restrict__" || word == "restrict"; });
-  found.type = join(words, " ");
-  if (find_type(found.type) == nullptr && words.size() > 1) {
-    found.name = words.back();
-    words.pop_back();
-    found.type = join(words, " ");
-  }
-  const NumberType* const type = find_type(found.type);
-  if (type == nullptr || std::ranges::count(text, '*') > 1) {
-    throw UserError(fmt::format("the kernel's parameter {} is '{}', which is no pointer to numbers and no number",
-                                number, trim(text)),
-                    kDeclare);
-  }
-  found.dtype = type->dtype;
-  return found;
-}
-
 const RecordedKernel* only_kernel(const RecordedCall& call) {
   return call.operations.size() == 1 && call.operations.front().kernel ? &*call.operations.front().kernel : nullptr;
 }
@@ -131,7 +46,7 @@ void add_begins(Begins& begins, const RecordedKernel& kernel, const KernelSignat
 void check_fits(const RecordedKernel& kernel, const KernelSignature& signature) {
   const auto bytes = std::ssize(bytes_of_base64(kernel.parameters).value_or(""));
   for (const KernelParameter& parameter : signature.parameters) {
-    const std::int64_t size = parameter.is_pointer ? 8 : find_type(parameter.type)->bytes;
+    const std::int64_t size = bytes_of(parameter);
     if (parameter.offset + size > bytes) {
       throw UserError(fmt::format("the launch of {} has {} bytes of parameters, and '{}' lies behind them",
                                   signature.name, bytes, parameter.name),
@@ -249,8 +164,9 @@ std::string result_of(const ProgramCall& call, const RecordedTensor& tensor) {
   return result;
 }
 
-// Addresses within a tensor become those of an argument; memory that no other address names goes.
-RecordedCall on_arguments(RecordedCall call, const std::vector<RecordedTensor>& tensors) {
+}  // namespace
+
+RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& tensors) {
   std::vector<int> left(call.memory.size(), -1);
   std::vector<RecordedMemory> kept;
   const auto move = [&](RecordedPlace& place) {
@@ -285,82 +201,19 @@ RecordedCall on_arguments(RecordedCall call, const std::vector<RecordedTensor>& 
   return call;
 }
 
-std::string one_sentence(const RecordedFamily& family) {
-  const std::string what = family.signature
-                               ? "The kernel " + family.signature->name
-                               : fmt::format("The {} operations of a range", family.call.operations.size());
-  return one_line(cut_middle(what + ", as this program launched it: " + family.program, "...",
-                             [](const std::string& text) { return text.size() <= 160; }));
-}
-
-// The value of a number among the parameters, as code.
-std::string literal(const KernelParameter& parameter, const std::string& bytes) {
-  const auto value = [&]<class Number>(Number number) {
-    std::memcpy(&number, bytes.data() + parameter.offset, sizeof number);
-    return number;
-  };
-  switch (parameter.dtype) {
-    case DType::f64:
-      return fmt::format("{:a}", value(0.0));
-    case DType::f32:
-      return fmt::format("{:a}f", value(0.0F));
-    case DType::i64:
-      return fmt::format("{}ll", value(std::int64_t{0}));
-    case DType::i32:
-      return fmt::format("static_cast<{}>({})", parameter.type, value(std::int32_t{0}));
-    case DType::i16:
-      return fmt::format("static_cast<{}>({})", parameter.type, value(std::int16_t{0}));
-    case DType::i8:
-    case DType::u8:
-    case DType::boolean:
-      return fmt::format("static_cast<{}>({})", parameter.type, static_cast<int>(value(std::uint8_t{0})));
-    default:
-      throw UserError(
-          fmt::format("the kernel takes the number '{}' of type {} by value, which no variant is written with",
-                      parameter.name, parameter.type),
-          "write the variant's launch yourself");
-  }
-}
-
-std::string dim3_text(const std::array<std::int64_t, 3>& sizes) {
-  return fmt::format("dim3({}, {}, {})", sizes[0], sizes[1], sizes[2]);
-}
-
-std::string pointer_type(const KernelParameter& parameter) {
-  return (parameter.is_const ? "const " : "") + parameter.type + "*";
-}
-
-}  // namespace
-
-KernelSignature kernel_signature(const std::string& declaration) {
-  const std::string text = demangled(declaration);
-  // The parameters are the last brackets: "(anonymous namespace)" may stand before.
-  const std::size_t end = text.rfind(')');
-  std::size_t begin = end == std::string::npos ? 0 : end;
-  for (int depth = 0; begin > 0;) {
-    depth += text[begin] == ')' ? 1 : text[begin] == '(' ? -1 : 0;
-    if (depth == 0) {
-      break;
+std::int64_t uncompared_bytes(const ProgramCall& call, const std::vector<RecordedTensor>& tensors) {
+  std::int64_t bytes = 0;
+  for (std::size_t memory = 0; memory < call.written.size(); ++memory) {
+    for (const auto& [begin, end] : call.written[memory]) {
+      bytes += end - begin;
+      for (const RecordedTensor& tensor : tensors) {
+        const std::int64_t from = std::max(begin, tensor.offset);
+        const std::int64_t to = std::min(end, tensor.offset + std::ssize(tensor.bytes));
+        bytes -= tensor.memory == static_cast<int>(memory) ? std::max<std::int64_t>(to - from, 0) : 0;
+      }
     }
-    --begin;
   }
-  if (begin == 0) {
-    throw UserError(fmt::format("'{}' does not say what parameters the kernel takes", declaration), kDeclare);
-  }
-  KernelSignature signature{.name = trim(text.substr(0, begin)), .parameters = {}};
-  for (const char* const before : {"extern \"C\" ", "static ", "__global__ ", "void "}) {
-    signature.name =
-        signature.name.starts_with(before) ? trim(signature.name.substr(std::strlen(before))) : signature.name;
-  }
-  std::int64_t offset = 0;
-  for (const std::string& one : split_parameters(text.substr(begin + 1, end - begin - 1))) {
-    KernelParameter found = parameter(one, signature.parameters.size());
-    const std::int64_t size = found.is_pointer ? 8 : find_type(found.type)->bytes;
-    found.offset = (offset + size - 1) / size * size;
-    offset = found.offset + size;
-    signature.parameters.push_back(std::move(found));
-  }
-  return signature;
+  return bytes;
 }
 
 RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& options) {
@@ -405,79 +258,8 @@ RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& o
       throw UserError(fmt::format("--elements names '{}', which is no tensor of the call", name), kDeclare);
     }
   }
-  family.call = on_arguments(call.call, family.tensors);
+  family.call = on_tensors(call.call, family.tensors);
   return family;
-}
-
-std::string family_text(const RecordedFamily& family, const std::string& answer, const std::string& record) {
-  std::string text =
-      fmt::format("// apo:family {}\n// apo:idea {}\n// apo:axis recorded 1..1\n", family.name, one_sentence(family));
-  for (const RecordedTensor& tensor : family.tensors) {
-    text += fmt::format("// apo:{} {} {}[{}] fill\n", tensor.is_written ? "inout" : "input", tensor.name,
-                        to_string(tensor.dtype), tensor.elements);
-  }
-  return text +
-         fmt::format(
-             "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
-             "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
-             "draw times\n// other factors around 1; integers are as they were recorded.\n",
-             answer, record);
-}
-
-std::string recorded_variant_text(const RecordedFamily& family, const std::string& object) {
-  return fmt::format("// apo:variant {}/recorded\n// apo:target cuda\n// apo:idea {}\n// apo:record {}\n", family.name,
-                     one_sentence(family), object);
-}
-
-std::string first_variant_text(const RecordedFamily& family, const std::string& source) {
-  if (!family.signature) {
-    return "";
-  }
-  const KernelSignature& signature = *family.signature;
-  const RecordedKernel& kernel = *family.call.operations.front().kernel;
-  const std::string bytes = bytes_of_base64(kernel.parameters).value_or("");
-  std::vector<std::string> declared;
-  std::vector<std::string> taken;
-  std::vector<std::string> given;
-  std::set<std::string> named;
-  for (const KernelParameter& parameter : signature.parameters) {
-    const auto place = std::ranges::find(kernel.places, parameter.offset, &RecordedPlace::parameter);
-    declared.push_back((parameter.is_pointer ? pointer_type(parameter) : parameter.type) + " " + parameter.name);
-    if (!parameter.is_pointer) {
-      given.push_back(literal(parameter, bytes));
-    } else if (place == kernel.places.end() || place->argument < 0) {
-      given.emplace_back("nullptr");
-    } else {
-      const RecordedTensor& tensor = family.tensors.at(static_cast<std::size_t>(place->argument));
-      given.push_back(tensor.name +
-                      (place->offset == 0 ? "" : fmt::format(" + {}", place->offset / dtype_bytes(tensor.dtype))));
-      if (named.insert(tensor.name).second) {
-        taken.push_back((tensor.is_written ? "" : "const ") + parameter.type + "* " + tensor.name);
-      }
-    }
-  }
-  const std::string called =
-      source.empty() ? family.name + "_kernel" : replace_all(signature.name, "(anonymous namespace)::", "");
-  const std::string head = fmt::format(
-      "// apo:variant {}/first\n// apo:target cuda\n// apo:parent {}/recorded\n// apo:idea The kernel of the "
-      "recording, "
-      "to be changed.\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n",
-      family.name, family.name);
-  const std::string body =
-      source.empty()
-          ? fmt::format("extern \"C\" __global__ void {}({}) {{\n  // write what the recorded kernel does\n}}\n",
-                        called, join(declared, ", "))
-          : source + (source.ends_with('\n') ? "" : "\n");
-  constexpr std::int64_t kUsualShared = 48 << 10;
-  const std::string room =
-      kernel.shared_bytes > kUsualShared
-          ? fmt::format("  cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n", called,
-                        kernel.shared_bytes)
-          : "";
-  return head + body +
-         fmt::format("\nvoid {}({}, cudaStream_t stream) {{\n{}  {}<<<{}, {}, {}, stream>>>({});\n}}\n", family.name,
-                     join(taken, ", "), room, called, dim3_text(kernel.grid), dim3_text(kernel.block),
-                     kernel.shared_bytes, join(given, ", "));
 }
 
 }  // namespace apo

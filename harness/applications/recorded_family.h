@@ -9,31 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/applications/kernel_signature.h"
 #include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "kernels/family.h"
 
 namespace apo {
-
-// A pointer to numbers, or a number.
-struct KernelParameter {
-  std::string type;  // of the number: "float", "__nv_bfloat16"
-  std::string name;  // as the declaration has it, else "p0", "p1"
-  DType dtype = DType::f32;
-  bool is_pointer = false;
-  bool is_const = false;    // what it points to
-  std::int64_t offset = 0;  // byte of the launch's parameters
-  bool operator==(const KernelParameter&) const = default;
-};
-
-struct KernelSignature {
-  std::string name;  // as code calls it: "norms::softmax<float>"
-  std::vector<KernelParameter> parameters;
-};
-
-// Reads a C++ declaration, "softmax(const float* x, float* y, int n)", or what a mangled symbol says. Throws UserError
-// that names the parameter which is no pointer to numbers and no number.
-KernelSignature kernel_signature(const std::string& declaration);
 
 // Memory that the call reads or writes, as the parameters name it.
 struct RecordedTensor {
@@ -60,6 +41,12 @@ struct RecordedOptions {
   std::string declaration;                       // of the kernel; empty: its symbol tells
   std::map<std::string, std::int64_t> elements;  // of tensors that the recording cannot bound
 };
+
+// The call on tensors as its arguments: addresses within one are its, and memory that no other address names goes.
+RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& tensors);
+
+// Bytes that the call changed and that are in none of the tensors: nothing compares them.
+std::int64_t uncompared_bytes(const ProgramCall& call, const std::vector<RecordedTensor>& tensors);
 
 // Throws UserError where parameters do not fit the launch, or the call works on no memory with a type.
 RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& options);

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRecordings = 512;  // with 115 days each, sums stay below 2^63
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t kLargestCall = std::uintmax_t{2 * kMostRecordedMemory + (std::int64_t{1} << 30)};
 constexpr const char* kRangeTool = "NVTX_INJECTION64_PATH";
 
 bool is_set(const char* variable) {
@@ -58,13 +59,18 @@ std::vector<fs::path> recordings_in(const fs::path& folder, const char* extensio
   return files;
 }
 
-// The folder's owner is the application: it may have put anything there.
-ProcessTimes read_recording(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > kLargestFile || error) {
-    throw UserError("it is no file of at most 64 MiB");
+// The folder's owner is the program: it may have put anything there.
+std::optional<ProgramCall> call_in(const fs::path& file, std::string& refusal) {
+  try {
+    auto call = decode_program_call(read_foreign_file(file, kLargestCall));
+    if (call && call->refusal.empty()) {
+      return call;
+    }
+    refusal = call ? one_line(call->refusal) : "what a process wrote down is no record";
+  } catch (const UserError& error) {
+    refusal = error.what();
   }
-  return decode_times(read_file(path));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -85,7 +91,7 @@ void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
   const std::vector<fs::path> files = recordings_in(folder, ".times");
   for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {
     try {
-      profile.processes.push_back(read_recording(files[i]));
+      profile.processes.push_back(decode_times(read_foreign_file(files[i], kLargestFile)));
       note_losses(profile.processes.back(), profile.notes);
     } catch (const UserError& error) {
       profile.notes.push_back("'" + files[i].filename().string() + "' is left out: " + error.what());
@@ -119,11 +125,9 @@ ProgramCall record_call(const std::vector<std::string>& command, const std::stri
   run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
   std::string refusal = "no process started CUDA, so nothing was launched";
   for (const fs::path& file : recordings_in(folder.path(), ".call")) {
-    const auto call = decode_program_call(read_file(file));
-    if (call && call->refusal.empty()) {
-      return *call;
+    if (auto call = call_in(file, refusal)) {
+      return *std::move(call);
     }
-    refusal = call ? one_line(call->refusal) : "what a process wrote down is no record";
   }
   throw UserError(std::string(kNotRecorded) + refusal, kLook);
 }

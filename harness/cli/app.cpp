@@ -317,6 +317,12 @@ double checked_duration(const std::string& option, const std::string& text) {
   return *seconds;
 }
 
+CLI::Option* add_launch(CLI::App& app, std::string& word) {
+  return app.add_option("--launch", word,
+                        "stream (one launch after the other) or graph (a sample's calls as one CUDA graph, on a GPU; "
+                        "default: stream)");
+}
+
 CLI::Option* add_layout(CLI::App& app, std::string& word) {
   return app.add_option("--layout", word,
                         "random (a new layout of code and buffers in every round) or fixed (default: random)");

@@ -38,6 +38,8 @@ struct Globals {
 // Seconds of an option's "90s". Throws UserError.
 double checked_duration(const std::string& option, const std::string& text);
 
+// The option --launch of commands that judge variants, and its word (checked_launch_form).
+CLI::Option* add_launch(CLI::App& app, std::string& word);
 // The option --layout of commands that compare, and its word (checked_layout).
 CLI::Option* add_layout(CLI::App& app, std::string& word);
 

@@ -192,6 +192,9 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
   if (const std::string& own = evaluation.runtime.family->declared_tolerance; !own.empty()) {
     outcome.judgement.sentence += " Right within the family's own tolerance: " + own + ".";
   }
+  if (evaluation.runtime.launch == LaunchForm::graph) {
+    outcome.judgement.sentence += " Launched as one CUDA graph.";
+  }
   experiment.judgement = outcome.judgement;
   add_timing_gates(evaluation, outcome);
   return outcome;

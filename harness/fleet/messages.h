@@ -63,9 +63,9 @@ APO_FIELDS(TaskSide, configuration, source_hash)
 // What a worker needs to know of a policy; the rest is its driver's.
 template <RecordOf<Policy> Whole, class Visitor>
 void visit_fields(Whole& policy, const Visitor& visitor) {
-  visit_members("family, workload_class, workloads, target, cache_policy, judge_preset, layout, seed", visitor,
+  visit_members("family, workload_class, workloads, target, cache_policy, judge_preset, layout, launch, seed", visitor,
                 policy.family, policy.workload_class, policy.workloads, policy.target, policy.cache_policy,
-                policy.judge_preset, policy.layout, policy.seed);
+                policy.judge_preset, policy.layout, policy.launch, policy.seed);
 }
 
 struct Task {

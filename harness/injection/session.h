@@ -13,7 +13,7 @@
 #include <string>
 
 #include "harness/injection/recorder.h"
-#include "harness/worker/cupti/call_recorder.h"
+#include "harness/worker/recorder/call_recorder.h"
 #include "harness/worker/cupti/cupti.h"
 
 namespace apo {

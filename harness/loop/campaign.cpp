@@ -54,12 +54,18 @@ Opened resume_campaign(const Workspace& workspace, Journal& journal, const Campa
   const auto begun = static_cast<int>(rows.size());
   const auto unfinished =
       static_cast<int>(std::ranges::count_if(rows, [](const IterationRow& row) { return row.ended_at.empty(); }));
+  Campaign began = open;
+  for (const SentinelRow& sentinel : sentinels_of(journal, open.id)) {
+    for (const Round& round : sentinel_rounds(journal, sentinel.id)) {
+      began.policy.launch = round.environment.graph.value_or(false) ? LaunchForm::graph : LaunchForm::stream;
+    }
+  }
   Opened opened{.campaign = open,
                 .resumed = true,
                 .first_iteration = begun + 1,
                 .last_iteration = last_iteration(open, request, begun, unfinished)};
   opened.campaign.policy = resumed_policy(
-      open, request, request.typed.contains("--baseline") ? named_baseline(workspace, request.policy) : std::nullopt);
+      began, request, request.typed.contains("--baseline") ? named_baseline(workspace, request.policy) : std::nullopt);
   // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
   opened.campaign.policy.seed = secret_seed();
   observer.say(resumption_text(open, request.typed, opened.first_iteration, opened.last_iteration));

@@ -64,6 +64,7 @@ void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
     }
     Certification& one = certifications.emplace_back(std::move(result->certification));
     one.campaign = frame.campaign;
+    one.launch = frame.policy.launch;
     // With the caches in the other state nothing was claimed: what holds cold need not hold warm.
     one.alarm = one.alarm && cache == own;
     one.id = add_certification(frame.journal, one, result->rounds, result->solo_runs);

@@ -55,6 +55,7 @@ EvaluatePlan plan_of(const CampaignFrame& frame) {
 CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& observer, const Campaign& campaign,
                          bool remeasure_roofs) {
   const Family& family = workspace.family(campaign.policy.family);
+  workspace.launch_as(campaign.policy.launch);
   return {.workspace = workspace,
           .journal = journal,
           .observer = observer,

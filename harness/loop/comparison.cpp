@@ -67,6 +67,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   workspace.use(candidate.target);
   const Family& family = workspace.family(candidate.family);
   const Policy policy = checked_policy(family, request);
+  workspace.launch_as(request.launch);
   const Runtime runtime = workspace.runtime(family);
   EvaluatePlan plan{.workloads = workloads_named(workspace, family, policy.workloads),
                     .preset = first_preset(policy.judge_preset),

@@ -21,6 +21,7 @@ struct ComparisonRequest {
   bool keep = true;        // record it in the journal
   bool same_code = false;  // time even when the machine code is identical
   Layout layout = Layout::random;
+  LaunchForm launch = LaunchForm::stream;
 };
 
 // Throws UserError for two families, unknown words and an unsupported workload.

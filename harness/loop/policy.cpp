@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",   "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_preset", "application_kernels",
-    "layout", "solo_run",  "application",  "comment"};
+    "layout", "launch",    "solo_run",     "application",  "comment"};
 const std::vector<std::string> kJudgePresets = {"auto", "standard", "extended", "strict", "strict-extended", "precise"};
 
 std::string hint(std::string_view word, const std::vector<std::string>& words, const std::string& more) {
@@ -98,6 +98,8 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       policy.judge_preset = text_value(json, key, places);
     } else if (key == "layout") {
       policy.layout = checked_layout(text_value(json, key, places), " in " + places.of(key));
+    } else if (key == "launch") {
+      policy.launch = checked_launch_form(text_value(json, key, places), " in " + places.of(key));
     } else if (key == "solo_run") {
       policy.solo_run_s = solo_run_seconds(text_value(json, key, places), "'solo_run'", " in " + places.of(key));
     } else if (key == "target") {

@@ -25,6 +25,7 @@ std::vector<std::string> contradictions(const Campaign& interrupted, const Campa
   check("--baseline", baseline && !(*baseline == interrupted.baseline));
   check("--cache", asked.cache_policy != began.cache_policy);
   check("--judge", asked.judge_preset != began.judge_preset);
+  check("--launch", asked.launch != began.launch);
   check("--layout", asked.layout != began.layout);
   return options;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
@@ -103,6 +104,19 @@ void record_libraries(Runtime& runtime, const std::string& device) {
     const Build built = recording.build(configuration, axes, sanitize);
     const bool is_library = built.outcome == Outcome::valid && built.plan.library;
     return is_library ? recorded_build(recording, configuration, axes, built, device) : built;
+  };
+}
+
+void launch_as_graph(Runtime& runtime) {
+  if (runtime.worker.target != Target::cuda) {
+    throw UserError("--launch graph is of what a GPU is given, and nothing runs on one here",
+                    "leave it out, or choose variants of target cuda");
+  }
+  runtime.launch = LaunchForm::graph;
+  runtime.build = [build = runtime.build](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    Build built = build(configuration, axes, sanitize);
+    built.plan.graph = built.plan.has_device_code_only();
+    return built;
   };
 }
 

@@ -11,4 +11,7 @@ namespace apo {
 // and the reason, what fails its call that failure.
 void record_libraries(Runtime& runtime, const std::string& device);
 
+// The runtime's device code is launched as a CUDA graph from here on. Throws UserError where that is not on a GPU.
+void launch_as_graph(Runtime& runtime);
+
 }  // namespace apo

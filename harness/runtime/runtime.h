@@ -55,9 +55,10 @@ struct Runtime {
   std::function<ClockWatch(int pid)> watch_clock;
   // Hash of the machine code in a cubin's bytes, and of nothing else. Empty where no build makes cubins.
   CodeOf code_of;
-  WorkerOptions worker;           // template for every process that is started; its target is the runtime's
-  int threads = 1;                // CPUs for the parent's own arithmetic
-  std::int64_t device_bytes = 0;  // memory of the GPU; 0 on a host
+  LaunchForm launch = LaunchForm::stream;  // target cuda: of its builds
+  WorkerOptions worker;                    // template for every process that is started; its target is the runtime's
+  int threads = 1;                         // CPUs for the parent's own arithmetic
+  std::int64_t device_bytes = 0;           // memory of the GPU; 0 on a host
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::shared_ptr<DeviceInputs> device_inputs = std::make_shared<DeviceInputs>();
   std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();

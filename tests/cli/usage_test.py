@@ -50,6 +50,17 @@ class Usage(CommandTest):
         self.apo("report", code=1)
         self.assertFalse(self.place.exists(".apo"))
 
+    def test_a_comparison_inside_a_step_or_as_a_graph_names_what_it_lacks(self):
+        self.place.write("other.step", "not ours")
+        for words, said in (
+                (["--launch", "warp"], "unknown launch form 'warp'"),
+                (["--launch", "graph"], "--launch graph is of what a GPU is given"),
+                (["--at", "axpy"], "--inside"),
+                (["--inside", "absent.step"], "cannot read 'absent.step'"),
+                (["--inside", "other.step"], "'other.step' is no recorded step, or a part of one")):
+            with self.subTest(said):
+                self.said(self.apo("compare", "copy/simple", "copy/memcpy", *words, code=1).err, said)
+
     def test_list_is_one_json_document(self):
         document = self.json("list", "copy")
         self.assertEqual(document["families"][0]["name"], "copy")

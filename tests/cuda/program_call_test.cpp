@@ -8,6 +8,7 @@
 #include "harness/applications/run_application.h"
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/recording/step.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/runtime/runtime.h"
@@ -88,6 +89,35 @@ TEST_F(ProgramCalls, AreRecordedAndLaunchedOnTheirTensors) {
   Worker worker(testing::cuda_worker());
   const Build build{.object_path = file.string(), .object_hash = sha256(text), .plan = plan_of(*call)};
   ASSERT_TRUE(load_build(worker, 0, build));
+  ASSERT_TRUE(worker.attach(tensors));
+  const auto sample = worker.call(0);
+  ASSERT_TRUE(sample) << sample.failure().evidence;
+}
+
+// Twice as much is added by the arm: a factor of 4 in place of 2.
+TEST_F(ProgramCalls, OfARangeRunWithAnotherCallInPlaceOfAKernel) {
+  const ProgramCall launch = record_call({program()}, "kernel 3 axpy", false);
+  const RecordedFamily family = recorded_family(launch, {.name = "axpy", .declaration = "", .elements = {}});
+  const std::vector<std::int64_t> bytes = {std::ssize(family.tensors[0].bytes), std::ssize(family.tensors[1].bytes)};
+  RecordedCall twice = family.call;
+  twice.operations.push_back(twice.operations.front());
+  const StepWith with = step_with(launch.call, *family.call.operations.front().kernel, "axpy", bytes, twice);
+  EXPECT_EQ(with.replaced, 1);
+  const std::filesystem::path file = folder_.path() / "step";
+  const std::string text = encode(on_tensors(with.call, family.tensors));
+  write_file_atomically(file, text);
+  std::vector<BufferSpec> buffers;
+  for (const RecordedTensor& tensor : family.tensors) {
+    buffers.push_back({.name = tensor.name,
+                       .bytes = std::ssize(tensor.bytes),
+                       .role = tensor.is_written ? BufferRole::output : BufferRole::input,
+                       .element_bytes = 4});
+  }
+  SharedTensors tensors({.buffers = buffers, .words = {}, .input_sets = 1, .alignment = 256});
+  Worker worker(testing::cuda_worker());
+  ASSERT_TRUE(load_build(
+      worker, 0,
+      {.object_path = file.string(), .object_hash = sha256(text), .plan = plan_of(*decode_recorded_call(text))}));
   ASSERT_TRUE(worker.attach(tensors));
   const auto sample = worker.call(0);
   ASSERT_TRUE(sample) << sample.failure().evidence;

@@ -102,6 +102,69 @@ TEST_F(Recordings, WhatTheHostDoesWithTheNumbersIsRefused) {
   expect_refused("does_nothing", "  return 0;\n", "it gives the GPU no work");
 }
 
+TEST_F(Recordings, OfACallThatLaunchesAGraphAreRefusedByThatName) {
+  expect_refused("has_a_graph",
+                 "  static cudaGraphExec_t made = nullptr;\n  if (made == nullptr) {\n    cudaGraph_t graph;\n"
+                 "    cudaStream_t own;\n    cudaStreamCreate(&own);\n"
+                 "    cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed);\n"
+                 "    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n    cudaStreamEndCapture(own, &graph);\n"
+                 "    cudaGraphInstantiate(&made, graph, 0);\n  }\n  cudaGraphLaunch(made, stream);\n  return 0;\n",
+                 "it is of a CUDA graph");
+}
+
+TEST_F(Recordings, MemoryOfTheCallThatIsReadUnwrittenIsSeen) {
+  const Build build = recorded("reads_unwritten", "",
+                               "  float* own = nullptr;\n  cudaMallocAsync(&own, bytes, stream);\n"
+                               "  cudaMemcpyAsync(own, a.x, bytes / 2, cudaMemcpyDeviceToDevice, stream);\n"
+                               "  k<<<BLOCKS, 256, 0, stream>>>(own, a.y, a.n);\n  cudaFreeAsync(own, stream);\n"
+                               "  return 0;\n");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  EXPECT_EQ(replayed("copy/reads_unwritten", build).outcome, Outcome::incorrect);
+}
+
+TEST_F(Recordings, ThatReachOutOfTheTensorsAreNotLaunched) {
+  Build build = recorded("reaches_far", "", "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
+  ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
+  std::optional<RecordedCall> call = decode_recorded_call(read_file(build.object_path));
+  ASSERT_TRUE(call);
+  call->operations.front().kernel->places.front().offset = std::int64_t{1} << 40;
+  build.object_path += ".far";
+  write_file_atomically(build.object_path, encode(*call));
+  build.object_hash = sha256(read_file(build.object_path));
+  Worker worker(testing::cuda_worker());
+  SharedTensors tensors = shared_tensors();
+  ASSERT_TRUE(load_build(worker, 0, build));
+  const auto attached = worker.attach(tensors);
+  ASSERT_FALSE(attached);
+  EXPECT_NE(attached.failure().evidence.find("outside of the tensors"), std::string::npos);
+}
+
+TEST_F(Recordings, AsAGraphAreRightAndTimedInOneLaunch) {
+  Build build = recorded("two_kernels", "",
+                         "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+                         "  cudaMemcpyAsync(a.y, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
+  Build device = cuda_->build("copy/cuda_simple");
+  for (Build* const one : {&build, &device}) {
+    ASSERT_EQ(one->outcome, Outcome::valid) << one->evidence;
+    one->plan.graph = true;
+  }
+  EXPECT_EQ(replayed("copy/two_kernels", build).outcome, Outcome::valid);
+  EXPECT_EQ(replayed("copy/cuda_simple", device).outcome, Outcome::valid);
+  Worker worker(testing::cuda_worker());
+  SharedTensors tensors = shared_tensors();
+  ASSERT_TRUE(load_build(worker, 0, build));
+  ASSERT_TRUE(load_build(worker, 1, device));
+  ASSERT_TRUE(worker.attach(tensors));
+  // 64 calls are in the queue behind the gate; 2000 are more than it takes.
+  for (const int repetitions : {1, 64, 2000}) {
+    for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
+      const auto samples = worker.run({.order = {0, 1, 1, 0}, .repetitions = repetitions, .cache = cache});
+      ASSERT_TRUE(samples) << samples.failure().evidence;
+      EXPECT_EQ(samples->size(), 4U);
+    }
+  }
+}
+
 TEST_F(Recordings, AddressesInMemoryAreRefused) {
   const Build build =
       recorded("follows_pointers",

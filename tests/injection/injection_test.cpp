@@ -223,5 +223,17 @@ TEST(ProgramCalls, ThatAreNotRecordedSayWhy) {
   unsetenv("APO_CUPTI_LIBRARY");
 }
 
+TEST(ProgramCalls, OfAProgramThatLinksToAnotherFileAreNone) {
+  const TemporaryFolder folder;
+  ProgramCall call{.program = "p", .refusal = "", .call = {}};
+  call.call.operations = {{.kernel = RecordedKernel{.module = 0, .name = "k"}}};
+  call.call.modules = {{.image = "cubin", .variables = {}}};
+  const std::string file = (folder.path() / "1.call").string();
+  write_file_atomically(file, encode(call));
+  EXPECT_EQ(record_call({"/bin/sh", "-c", "cp " + file + " $APO_TIMES"}, "range step", true), call);
+  EXPECT_THROW(record_call({"/bin/sh", "-c", "ln -s " + file + " $APO_TIMES"}, "range step", true), UserError);
+  EXPECT_THROW(record_call({"/bin/sh", "-c", "mkfifo $APO_TIMES/1.call"}, "range step", true), UserError);
+}
+
 }  // namespace
 }  // namespace apo

@@ -14,6 +14,8 @@
 #include <optional>
 #include <system_error>
 
+#include "harness/applications/inside_step.h"
+#include "harness/applications/record_folder.h"
 #include "harness/applications/recorded_family.h"
 #include "harness/applications/run_application.h"
 #include "harness/cli/command.h"
@@ -28,6 +30,7 @@
 #include "harness/families/family_file.h"
 #include "harness/families/known_families.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/profile/application/application_summary.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/encode.h"
@@ -38,8 +41,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCall = "call.record";  // of a record's folder: the operations
-constexpr const char* kFamily = "family.h";   // and the family's file; NAME.npy: the recorded tensors
 constexpr const char* kUsage = "write for example 'apo record --kernel softmax --nth 3 -- python3 train.py'";
 
 struct RecordOptions {
@@ -61,6 +62,35 @@ std::string identifier_in(const std::string& name) {
   return text.empty() ? name : text;
 }
 
+std::string unsearched_text(const RecordedCall& call) {
+  return call.unsearched == 0 ? ""
+                              : fmt::format(
+                                    "note: in {} of its memory no addresses were looked for; a replay would "
+                                    "follow one to where nothing is\n",
+                                    format_bytes(static_cast<double>(call.unsearched)));
+}
+
+// "12 x axpy\n": the kernels of a call in the order of their first launch.
+std::string launches_text(const RecordedCall& call) {
+  std::vector<std::pair<std::string, int>> launches;
+  for (const RecordedOperation& operation : call.operations) {
+    const std::string name = operation.kernel ? identifier_in(demangled(operation.kernel->name))
+                             : operation.from ? "(copy)"
+                                              : "(fill)";
+    const auto known = std::ranges::find(launches, name, &std::pair<std::string, int>::first);
+    if (known == launches.end()) {
+      launches.emplace_back(name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [name, count] : launches) {
+    text += fmt::format("{:>5} x {}\n", count, name);
+  }
+  return text;
+}
+
 std::map<std::string, std::int64_t> elements_of(const std::vector<std::string>& words) {
   std::map<std::string, std::int64_t> elements;
   for (const std::string& word : words) {
@@ -72,35 +102,6 @@ std::map<std::string, std::int64_t> elements_of(const std::vector<std::string>& 
     elements[word.substr(0, equals)] = *count;
   }
   return elements;
-}
-
-// Named by its content, and there whole or not at all.
-fs::path store(const RecordedFamily& family, const std::string& call, const fs::path& records) {
-  std::string content = call;
-  std::vector<NamedText> files = {{.path = kCall, .contents = call}};
-  for (const RecordedTensor& tensor : family.tensors) {
-    const std::vector<double> values =
-        decode(tensor.dtype, std::as_bytes(std::span(tensor.bytes.data(), tensor.bytes.size())));
-    files.push_back({.path = tensor.name + ".npy", .contents = npy_text({tensor.elements}, values, tensor.dtype)});
-    content += tensor.name + tensor.bytes;
-  }
-  const fs::path folder = fs::absolute(records / sha256(content).substr(0, 16));
-  files.push_back(
-      {.path = kFamily, .contents = family_text(family, executable_path().string() + " record --answer", folder)});
-  if (!fs::exists(folder)) {
-    fs::create_directories(records);
-    const fs::path partial = folder.string() + fmt::format(".{}.partial", getpid());
-    fs::create_directories(partial);
-    for (const NamedText& file : files) {
-      write_file_atomically(partial / file.path, file.contents);
-    }
-    std::error_code error;
-    fs::rename(partial, folder, error);  // another one was faster: it has the same content
-    if (error) {
-      fs::remove_all(partial);
-    }
-  }
-  return folder;
 }
 
 // ---- the reference of such a family: `apo record --answer RECORD FOLDER`, a folder a line of stdin (docs/families.md)
@@ -131,15 +132,18 @@ class Answering {
  public:
   Answering(fs::path record, const Globals& globals)
       : record_(std::move(record)),
-        family_(family_of(load_family_file((record_ / kFamily).string()), oracle_options(make_paths(globals.journal)))),
+        family_(family_of(load_family_file((record_ / kRecordedFamily).string()),
+                          oracle_options(make_paths(globals.journal)))),
         axes_(family_.workloads.front().axes),
         worker_({.program = executable_path(), .target = Target::cuda}) {
-    const std::string text = read_file(record_ / kCall);
+    const std::string text = read_file(record_ / kRecordedOperations);
     const auto call = decode_recorded_call(text);
     if (!call) {
-      throw UserError("'" + (record_ / kCall).string() + "' is no record, or a part of one", "record the call again");
+      throw UserError("'" + (record_ / kRecordedOperations).string() + "' is no record, or a part of one",
+                      "record the call again");
     }
-    const Build build{.object_path = (record_ / kCall).string(), .object_hash = sha256(text), .plan = plan_of(*call)};
+    const Build build{
+        .object_path = (record_ / kRecordedOperations).string(), .object_hash = sha256(text), .plan = plan_of(*call)};
     require(load_build(worker_, 0, build));
   }
 
@@ -217,6 +221,29 @@ std::string replayed(const RecordedFamily& family, const fs::path& record, const
                              : "replayed: close to the program's own results" + differences;
 }
 
+// The whole call as a file, for `apo compare --inside`. Its replay is held against the program's own results first.
+int record_step(const ProgramCall& call, const std::string& file, const Globals& globals) {
+  const RecordedFamily family = step_family(call, file);
+  const fs::path folder = keep_record(family, encode(family.call), make_paths(globals.journal).folder / "records");
+  const std::string own_results = replayed(family, folder, globals);
+  write_file_atomically(file, encode(call));
+  const std::int64_t uncompared = uncompared_bytes(call, family.tensors);
+  print_answer(
+      globals,
+      {{"step", file},
+       {"family", family.name},
+       {"record", folder.string()},
+       {"replayed", own_results},
+       {"uncompared_bytes", uncompared}},
+      launches_text(call.call) + unsearched_text(call.call) +
+          (uncompared == 0 ? ""
+                           : fmt::format("note: {} that it changes are in no tensor with a type: mark them, or "
+                                         "nothing compares them\n",
+                                         format_bytes(static_cast<double>(uncompared)))) +
+          own_results + "\n" + file + "\n");
+  return kDone;
+}
+
 int record(const std::vector<std::string>& command, const RecordOptions& options, const Globals& globals) {
   const std::map<std::string, std::int64_t> elements = elements_of(options.elements);
   const std::string source = options.source.empty() ? "" : read_file(options.source);
@@ -229,15 +256,18 @@ int record(const std::vector<std::string>& command, const RecordOptions& options
     name += is_plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter))) : '_';
   }
   const ProgramCall call = record_call(command, wanted, globals.json);
+  if (options.to.ends_with(kStepExtension)) {
+    return record_step(call, options.to, globals);
+  }
   const RecordedFamily family =
       recorded_family(call, {.name = name, .declaration = options.declaration, .elements = elements});
   const std::string encoded = encode(family.call);
-  const fs::path folder = store(family, encoded, make_paths(globals.journal).folder / "records");
+  const fs::path folder = keep_record(family, encoded, make_paths(globals.journal).folder / "records");
   const std::string own_results = replayed(family, folder, globals);
   const fs::path to = fs::path(options.to) / name;
   fs::create_directories(to);
   std::vector<NamedText> files = {
-      {.path = to / (name + ".h"), .contents = read_file(folder / kFamily)},
+      {.path = to / (name + ".h"), .contents = read_file(folder / kRecordedFamily)},
       {.path = to / (name + std::string(kRecordExtension)), .contents = encoded},
       {.path = to / "recorded.cu", .contents = recorded_variant_text(family, name + std::string(kRecordExtension))}};
   if (const std::string first = first_variant_text(family, source); !first.empty()) {
@@ -265,7 +295,7 @@ int record(const std::vector<std::string>& command, const RecordOptions& options
     print(fmt::format("{} {} {}[{}]\n", tensor.is_written ? "written" : "read   ", tensor.name, to_string(tensor.dtype),
                       tensor.elements));
   }
-  print(own_results + "\n");
+  print(unsearched_text(family.call) + own_results + "\n");
   for (const NamedText& file : files) {
     print(file.path.string() + "\n");
   }
@@ -335,7 +365,9 @@ Action define_record(CLI::App& app, Globals& globals) {
       ->allow_extra_args(false);
   app.add_option("--source", options->source, "file with the kernel, which the first variant begins with")
       ->needs(kernel);
-  app.add_option("--to", options->to, "folder for the files (default: here)");
+  app.add_option(
+      "--to", options->to,
+      "folder for the files (default: here); FILE.step: the whole call as a file, for 'apo compare --inside'");
   app.add_option("--answer", options->answer, "answer as the reference of a recorded family")->expected(2)->group("");
   app.footer(
       "apo record -- COMMAND\n  lists the kernels of any CUDA program by time\n"

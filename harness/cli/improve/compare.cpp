@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/applications/comparisons.h"
+#include "harness/applications/inside_step.h"
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
@@ -33,9 +34,12 @@ struct CompareOptions {
   std::string cache = "cold";
   std::string judge = "auto";
   std::string layout = "random";
+  std::string launch = "stream";
   bool trusted = false;
   bool no_journal = false;
   bool same_code = false;
+  std::string inside;  // a file of a recorded step
+  std::string at;
   CommandOptions commands;
   std::string application;  // a file
   int pairs = 0;            // 0: as declared
@@ -102,8 +106,14 @@ int compare_two_variants(const CompareOptions& options, const Globals& globals) 
                                   .skip_correctness = options.trusted,
                                   .keep = !options.no_journal,
                                   .same_code = options.same_code,
-                                  .layout = checked_layout(options.layout)};
+                                  .layout = checked_layout(options.layout),
+                                  .launch = checked_launch_form(options.launch)};
   const InterruptNote note = note_of_comparison(request.keep, globals);
+  if (!options.inside.empty()) {
+    const InsideStep inside = compare_inside(workspace, request, options.inside, options.at, observer);
+    print_answer(globals, to_document(inside), inside_text(inside));
+    return exit_code_of(inside.step ? *inside.step : inside.own);
+  }
   const Experiment experiment = compare_variants(workspace, request, observer);
   const Judgement& judgement = *experiment.judgement;
   if (globals.json) {
@@ -173,8 +183,14 @@ Action define_compare(CLI::App& app, Globals& globals) {
                      "workload to compare on; may repeat (default: the family's first)")
           ->allow_extra_args(false),
       app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)"),
+      add_launch(app, options->launch),
       app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"),
+      app.add_option("--inside", options->inside,
+                     "also judge them inside this recorded step, in the place of the launches of their family's kernel "
+                     "(a file of 'apo record --to FILE.step')"),
       app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run")};
+  app.add_option("--at", options->at, "the kernel of the step whose launches are replaced (default: the recorded one)")
+      ->needs(app.get_option("--inside"));
   CLI::Option* const judge =
       app.add_option("--judge", options->judge,
                      "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");

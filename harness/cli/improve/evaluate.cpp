@@ -306,6 +306,7 @@ int try_files(const EvaluateOptions& options, const Globals& globals) {
 // The options of both commands besides --workload.
 void add_choice(CLI::App& app, TrialChoice& choice) {
   app.add_option("--cache", choice.cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  add_launch(app, choice.launch);
   app.add_option("--judge", choice.judge,
                  "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
 }

@@ -39,6 +39,7 @@ struct RunOptions {
   std::string cache;
   std::string judge;
   std::string layout;
+  std::string launch;
   std::string solo_run;
   bool remeasure = false;
   bool begin_anew = false;
@@ -73,6 +74,7 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
   policy.candidates_per_iteration = options.candidates > 0 ? options.candidates : policy.candidates_per_iteration;
   policy.cache_policy = options.cache.empty() ? policy.cache_policy : checked_cache_policy(options.cache);
   policy.judge_preset = options.judge.empty() ? policy.judge_preset : options.judge;
+  policy.launch = options.launch.empty() ? policy.launch : checked_launch_form(options.launch);
   policy.layout = options.layout.empty() ? policy.layout : checked_layout(options.layout);
   if (!options.solo_run.empty()) {
     policy.solo_run_s = solo_run_seconds(options.solo_run, "--solo-run", "");
@@ -214,6 +216,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm");
   app.add_option("--judge", options->judge, "judge preset: auto, standard, extended, strict or precise");
   add_layout(app, options->layout);
+  add_launch(app, options->launch);
   app.add_option("--solo-run", options->solo_run,
                  "length of the solo runs with which a certification detects clock throttling, 24 a workload "
                  "(default: 2s on a GPU, none on a CPU)");

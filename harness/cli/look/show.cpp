@@ -194,6 +194,10 @@ void write_head(const ExperimentView& view, Writer& writer) {
                                               : fmt::format("{}, candidate {}", experiment.campaign, experiment.index)},
         {"machine", experiment.machine + (view.device.empty() ? "" : ", " + view.device)},
         {"layout", view.layout ? to_string(*view.layout) : "not known"},
+        {"launched as",
+         std::ranges::any_of(experiment.rounds, [](const Round& one) { return one.environment.graph.value_or(false); })
+             ? "one CUDA graph of a sample's calls"
+             : ""},
         {"started", experiment.started_at},
         {"finished", !experiment.finished_at.empty() ? experiment.finished_at
                      : view.abandoned.empty()        ? "not yet"

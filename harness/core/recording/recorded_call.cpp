@@ -24,8 +24,9 @@ void visit_fields(Module& module, const Visitor& visit) {
 template <RecordOf<RecordedMemory> Memory, class Visitor>
 void visit_fields(Memory& memory, const Visitor& visit) {
   visit("bytes", memory.bytes);
+  visit("is_scratch", memory.is_scratch);
 }
-APO_FIELDS(RecordedCall, operations, modules, memory, device, streams)
+APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, streams)
 template <RecordOf<ProgramCall> Call, class Visitor>
 void visit_fields(Call& call, const Visitor& visit) {
   visit("program", call.program);
@@ -56,22 +57,41 @@ void visit_bytes(Call& call, const Visitor& visit) {
 }
 
 constexpr int kTensorMapBytes = 128;
+constexpr std::int64_t kMostParameterBytes = 32 << 10;
+constexpr std::size_t kLongestName = 63;  // of memory that a program named
 
-bool is_there(const RecordedPlace& place, const RecordedCall& call) {
+bool is_in(std::int64_t offset, std::int64_t bytes, std::int64_t size) {
+  return offset >= 0 && bytes >= 0 && bytes <= size && offset <= size - bytes;
+}
+
+// Into exactly one of the two; of tensors, fits_tensors() says whether they are there.
+bool is_there(const RecordedPlace& place, std::int64_t bytes, const RecordedCall& call) {
   return place.memory < 0 ? place.argument >= 0 && place.offset >= 0
-                          : place.argument < 0 && place.memory < std::ssize(call.memory) && place.offset >= 0 &&
-                                place.offset <= call.memory.at(static_cast<std::size_t>(place.memory)).bytes;
+                          : place.argument < 0 && place.memory < std::ssize(call.memory) &&
+                                is_in(place.offset, bytes, call.memory[static_cast<std::size_t>(place.memory)].bytes);
+}
+
+// As a compiler names symbols: such a name is also part of files that are made of a record.
+bool is_symbol(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           std::string_view("_$.").find(letter) != std::string_view::npos;
+  });
 }
 
 bool is_sound(const RecordedKernel& kernel, const RecordedCall& call) {
   const auto parameters = bytes_of_base64(kernel.parameters);
-  const auto is_size = [](std::int64_t size) { return size > 0 && size <= std::numeric_limits<std::int32_t>::max(); };
-  const auto are_sizes = [&](const std::array<std::int64_t, 3>& sizes) { return std::ranges::all_of(sizes, is_size); };
-  return parameters && kernel.module >= 0 && kernel.module < std::ssize(call.modules) && are_sizes(kernel.grid) &&
-         are_sizes(kernel.block) && are_sizes(kernel.cluster) && kernel.shared_bytes >= 0 &&
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto are_sizes = [&](const std::array<std::int64_t, 3>& sizes) {
+    return std::ranges::all_of(sizes, [&](std::int64_t size) { return size > 0 && size <= kMost; });
+  };
+  return parameters && std::ssize(*parameters) <= kMostParameterBytes && is_symbol(kernel.name) && kernel.module >= 0 &&
+         kernel.module < std::ssize(call.modules) && are_sizes(kernel.grid) && are_sizes(kernel.block) &&
+         are_sizes(kernel.cluster) && is_in(0, kernel.shared_bytes, kMost) &&
+         is_in(0, kernel.most_shared_bytes, kMost) && kernel.carveout >= -1 && kernel.carveout <= 100 &&
          std::ranges::all_of(kernel.places, [&](const RecordedPlace& place) {
            const std::int64_t bytes = place.in_map ? kTensorMapBytes : static_cast<std::int64_t>(sizeof(std::uint64_t));
-           return place.parameter >= 0 && place.parameter + bytes <= std::ssize(*parameters) && is_there(place, call);
+           return is_in(place.parameter, bytes, std::ssize(*parameters)) && is_there(place, 0, call);
          });
 }
 
@@ -79,7 +99,10 @@ bool is_sound(const RecordedOperation& operation, const RecordedCall& call) {
   if (operation.kernel) {
     return is_sound(*operation.kernel, call);
   }
-  return operation.bytes > 0 && is_there(operation.to, call) && (!operation.from || is_there(*operation.from, call)) &&
+  const auto is_whole = [&](const RecordedPlace& place) {
+    return place.parameter == 0 && !place.in_map && is_there(place, operation.bytes, call);
+  };
+  return operation.bytes > 0 && is_whole(operation.to) && (!operation.from || is_whole(*operation.from)) &&
          (operation.width == 1 || operation.width == 2 || operation.width == 4) &&
          operation.bytes % operation.width == 0;
 }
@@ -104,11 +127,16 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 }
 
 bool is_sound(const RecordedCall& call) {
-  return !call.operations.empty() &&
-         std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); }) &&
-         std::ranges::all_of(call.memory, [](const RecordedMemory& one) {
-           return one.bytes > 0 && (one.contents.empty() || std::ssize(one.contents) == one.bytes);
-         });
+  std::int64_t left = kMostRecordedMemory;
+  return !call.operations.empty() && call.streams > 0 &&
+         std::ranges::all_of(
+             call.memory,
+             [&](const RecordedMemory& one) {
+               const bool is_room = one.bytes > 0 && one.bytes <= left;
+               left -= is_room ? one.bytes : 0;
+               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
+             }) &&
+         std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
 }
 
 // nullopt where the first line of the text is none of json_text(); removes it.
@@ -127,6 +155,12 @@ std::optional<Record> take_line(std::string_view& text) {
 }
 
 }  // namespace
+
+bool is_symbol_of(std::string_view symbol, const std::string& name) {
+  return !name.empty() &&
+         (symbol == name ||
+          (symbol.starts_with("_Z") && symbol.find(std::to_string(name.size()) + name) != std::string_view::npos));
+}
 
 LaunchPlan plan_of(const RecordedCall& call) {
   LaunchPlan plan{.launches = {}, .recorded = true};
@@ -151,6 +185,15 @@ bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
   const auto sizes = [](const RecordedMemory& x, const RecordedMemory& y) { return x.bytes == y.bytes; };
   return a.operations == b.operations && std::ranges::equal(a.modules, b.modules, images) &&
          std::ranges::equal(a.memory, b.memory, sizes);
+}
+
+bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int64_t>& bytes) {
+  const auto is_within = [&](const RecordedPlace& place) {
+    return place.memory >= 0 || (place.argument < std::ssize(bytes) &&
+                                 is_in(place.offset, operation.bytes, bytes[static_cast<std::size_t>(place.argument)]));
+  };
+  return operation.kernel ? std::ranges::all_of(operation.kernel->places, is_within)
+                          : is_within(operation.to) && (!operation.from || is_within(*operation.from));
 }
 
 std::string encode(const RecordedCall& call) {
@@ -192,8 +235,10 @@ bool take_results(ProgramCall& call, std::string_view& rest) {
   });
 }
 
+// A name becomes that of a file, and of an argument in code.
 bool is_there(const NamedMemory& named, const RecordedCall& call) {
-  return named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
+  return is_identifier(named.name) && named.name.size() <= kLongestName && is_identifier(named.dtype) &&
+         named.memory >= 0 && named.memory < std::ssize(call.memory) && named.offset >= 0 && named.elements > 0 &&
          named.offset < call.memory[static_cast<std::size_t>(named.memory)].bytes;
 }
 

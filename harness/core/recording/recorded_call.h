@@ -3,6 +3,10 @@
 //
 // An address among the parameters is kept as a place: so many bytes into a tensor of the call, or into memory of its
 // own. A replay puts the addresses there that the places have then.
+//
+// A record is written in a process with foreign code. It holds the bytes of its modules and its memory: it has no words
+// for a file, for another record, or for memory that is not the call's. Decoding checks every number against them, and
+// fits_tensors() against the tensors before a replay puts an address anywhere.
 #pragma once
 
 #include <array>
@@ -16,6 +20,8 @@
 #include "harness/core/records/device_facts.h"
 
 namespace apo {
+
+inline constexpr std::int64_t kMostRecordedMemory = std::int64_t{4} << 30;  // bytes of a call's own memory
 
 // Where an address points to.
 struct RecordedPlace {
@@ -73,9 +79,11 @@ struct RecordedModule {
   std::vector<RecordedVariable> variables;
   bool operator==(const RecordedModule&) const = default;
 };
+inline constexpr unsigned char kScratchByte = 0xFF;
 struct RecordedMemory {
   std::int64_t bytes = 0;
-  std::string contents;  // empty: zeros
+  std::string contents;     // empty: zeros, of scratch kScratchByte
+  bool is_scratch = false;  // it was allocated within the call
   bool operator==(const RecordedMemory&) const = default;
 };
 
@@ -83,13 +91,17 @@ struct RecordedCall {
   std::vector<RecordedOperation> operations;
   std::vector<RecordedModule> modules;
   std::vector<RecordedMemory> memory;
-  std::string device;  // the model of the GPU, "NVIDIA H200"
-  int streams = 1;     // that it used; a replay takes one, in the order in which they were given their work
+  std::string device;           // the model of the GPU, "NVIDIA H200"
+  std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
+  int streams = 1;              // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+
+// Whether a symbol is that name, or has it as its identifier: "softmax" in "_Z7softmaxPKfPfi".
+bool is_symbol_of(std::string_view symbol, const std::string& name);
 
 // How a worker launches it.
 LaunchPlan plan_of(const RecordedCall& call);
@@ -97,8 +109,12 @@ LaunchPlan plan_of(const RecordedCall& call);
 // Whether both launch the same: only what their memory held may differ.
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
 
+// Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch
+// included, in the order of the argument struct. A kernel may be given the end of one.
+bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int64_t>& bytes);
+
 std::string encode(const RecordedCall& call);
-// nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.
+// nullopt where the text is none of encode(), names what is not there, or has a number that no call has.
 std::optional<RecordedCall> decode_recorded_call(std::string_view bytes);
 
 // Memory that a program named in the range, by an NVTX mark: "apo:output y bf16[4096] 0x7f2a00000000".

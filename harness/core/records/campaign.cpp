@@ -25,8 +25,9 @@ std::string certified_text(const Certification& certification) {
   const bool known = !certification.clock || certification.clock->missing.empty();
   // Why it is not known is a long story, and the same in every line.
   const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
-  return fmt::format("{} is {} the speed of {}, n={}{}", certification.incumbent.label(),
+  return fmt::format("{} is {} the speed of {}{}, n={}{}", certification.incumbent.label(),
                      format_effect(quoted.effect, quoted.lower, quoted.upper), certification.baseline.label(),
+                     certification.launch == LaunchForm::graph ? " as one CUDA graph" : "",
                      certification.quoted_count(), of_clock.empty() ? "" : "; " + of_clock);
 }
 

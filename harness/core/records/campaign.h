@@ -37,6 +37,7 @@ struct Policy {
   // Length of each solo run; a certification makes 24 per workload. 0 means 2 s on a GPU and none on a CPU, because
   // most machines keep their clock. Not stored in the journal.
   double solo_run_s = 0;
+  LaunchForm launch = LaunchForm::stream;         // the journal has it with the rounds
   std::optional<Layout> layout = Layout::random;  // nullopt: of a campaign of before it was kept, whose rounds tell
   // The kernels of an application that this family stands for; empty means that the family is the whole
   // application. Not stored in the journal: a resumed campaign reads it from its file.
@@ -106,6 +107,7 @@ struct Certification {
   Configuration incumbent;
   Configuration baseline;
   CachePolicy cache_policy = CachePolicy::cold;
+  LaunchForm launch = LaunchForm::stream;  // the journal has it with the rounds
   double effect = 0;  // HL over n = 38 fresh rounds
   double lower = 0;   // 99.8 % interval
   double upper = 0;

@@ -13,6 +13,9 @@ std::string_view to_string(RoundStage stage) {
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where) {
   return checked_value<CachePolicy>("cache policy", word, where);
 }
+LaunchForm checked_launch_form(const std::string& word, const std::string& where) {
+  return checked_value<LaunchForm>("launch form", word, where);
+}
 Layout checked_layout(const std::string& word, const std::string& where) {
   return checked_value<Layout>("layout", word, where);
 }

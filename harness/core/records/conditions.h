@@ -13,6 +13,11 @@ namespace apo {
 enum class CachePolicy : std::uint8_t { cold, warm };  // cold: caches flushed before every sample
 APO_WORDS(CachePolicy, cache_policy_from, cold, warm)
 
+// How the operations of a GPU's call are launched: one after the other on a stream, or all of a sample's calls as one
+// CUDA graph, which has no launches in its time.
+enum class LaunchForm : std::uint8_t { stream, graph };
+APO_WORDS(LaunchForm, launch_form_from, stream, graph)
+
 // Controls the placement of code and buffers. `random` draws it anew in every round and for each arm: on target host
 // the order and the gaps of the code, by linking again; on both targets the place of the buffers, the size of the
 // environment and the slot that is loaded first. `fixed` keeps code as the compiler made it and draws the rest once per
@@ -36,6 +41,7 @@ std::string_view to_string(RoundStage stage);
 
 // Converts a word that a person wrote. Throws UserError with the nearest valid word. `where` is "" or " in FILE:LINE".
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where = "");
+LaunchForm checked_launch_form(const std::string& word, const std::string& where = "");
 Layout checked_layout(const std::string& word, const std::string& where = "");
 
 }  // namespace apo

@@ -59,12 +59,13 @@ struct LaunchPlan {
   std::vector<KernelLaunch> launches;
   bool keeps_state = false;  // the module has variables: they are put back before every sample
   bool library = false;      // a shared object with apo_launch
+  bool graph = false;        // all of a sample's calls are launched as one CUDA graph
   bool recorded = false;     // a RecordedCall: `launches` are its kernels, fills and copies left out
   // Nothing of the candidate's runs in the process that calls it.
   bool has_device_code_only() const { return recorded || !launches.empty(); }
   bool operator==(const LaunchPlan&) const = default;
 };
-APO_FIELDS(LaunchPlan, launches, keeps_state, library, recorded)
+APO_FIELDS(LaunchPlan, launches, keeps_state, library, graph, recorded)
 
 // The grids of a device variant's launches for some sizes, from its lines alone: without a build.
 struct Grids {

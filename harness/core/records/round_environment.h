@@ -18,6 +18,7 @@ struct RoundEnvironment {
   bool same_process = false;                // a later round of one process
   std::optional<double> waited_for_turn_s;  // for other processes on the device
   std::optional<double> empty_window_ns;    // target host: what a window takes without a call in it
+  std::optional<bool> graph;                // target cuda: all calls of a sample were launched as one CUDA graph
   std::optional<bool> several_cpus;         // target host: both arms had all CPUs, and windows of one call
   std::optional<bool> second_clock;         // older journals: did CUPTI Activity agree with the events?
   std::optional<double> sm_mhz_before;      // after the warm-up
@@ -56,6 +57,7 @@ void visit_environment(Environment& environment, const Visit& visit) {
   visit("same_process", environment.same_process);
   visit("waited_for_turn_s", environment.waited_for_turn_s);
   visit("empty_window_ns", environment.empty_window_ns);
+  visit("graph_launch", environment.graph);
   visit("several_cpus", environment.several_cpus);
   visit("second_clock", environment.second_clock);
   visit("sm_mhz_before", environment.sm_mhz_before);

@@ -115,20 +115,20 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
-std::string read_file(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    throw UserError("'" + path.string() + "' is a directory, not a file");
-  }
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+namespace {
+
+std::string read_whole(const FileDescriptor& file, const fs::path& path, std::uintmax_t most, bool is_foreign) {
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0) {
     throw UserError("cannot read '" + path.string() + "': " + reason());
   }
+  if (is_foreign && !S_ISREG(status.st_mode)) {
+    throw UserError("'" + path.string() + "' is no regular file");
+  }
   const auto check_size = [&](std::uintmax_t bytes) {
-    if (bytes > kLargestRead) {
+    if (bytes > most) {
       throw UserError("'" + path.string() + "' is larger than any file that is read whole: " +
-                      format_bytes(static_cast<double>(kLargestRead)) + " at most");
+                      format_bytes(static_cast<double>(most)) + " at most");
     }
   };
   check_size(static_cast<std::uintmax_t>(status.st_size));
@@ -144,6 +144,22 @@ std::string read_file(const fs::path& path) {
     throw UserError("cannot read '" + path.string() + "': " + reason());
   }
   return contents;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw UserError("'" + path.string() + "' is a directory, not a file");
+  }
+  return read_whole(FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path, kLargestRead, false);
+}
+
+std::string read_foreign_file(const fs::path& path, std::uintmax_t most) {
+  // A link would name any file, and a pipe nobody writes to would hold this program.
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  return read_whole(FileDescriptor(open(path.c_str(), kFlags)), path, most, true);
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {

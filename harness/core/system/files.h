@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace apo {
 
 // Throws UserError with the path and the system's reason when the file cannot be read or is larger than 2 GiB.
 std::string read_file(const std::filesystem::path& path);
+// The same of what another program left there: UserError unless it is a regular file itself, of at most `most` bytes.
+std::string read_foreign_file(const std::filesystem::path& path, std::uintmax_t most);
 // True for the folder itself too. By the names: links are the caller's to follow.
 bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder);
 // Writes beside the target, syncs and renames: a reader sees the old file or the new one, never half of one. Follows a

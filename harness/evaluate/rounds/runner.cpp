@@ -222,6 +222,7 @@ Result<Round> RoundRunner::run(RoundStage stage, int index) {
   }
   end_round();
   round.environment.layout = options_.layout;
+  round.environment.graph = runtime_.launch == LaunchForm::graph ? std::optional(true) : std::nullopt;
   round.environment.steal_percent = steal_percent(ticks, read_cpu_ticks());
   round.seconds = seconds_since(start);
   return round;

@@ -183,6 +183,11 @@ CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) 
   return campaign ? campaign->policy.cache_policy : CachePolicy::cold;
 }
 
+LaunchForm recorded_launch(Journal& journal, std::int64_t original) {
+  const std::vector<Round> rounds = load_experiment(journal, original).rounds;
+  return !rounds.empty() && rounds.front().environment.graph.value_or(false) ? LaunchForm::graph : LaunchForm::stream;
+}
+
 // The recorded sources, ready to run.
 struct Rebuilt {
   Configuration incumbent;  // as the runtime calls it
@@ -198,6 +203,7 @@ Rebuilt rebuild(Workspace& workspace, Journal& journal, const Experiment& origin
   const std::string incumbent_name = original.incumbent.variant + (two_sources ? "@incumbent" : "");
   const Family& family = workspace.family(original.family);
   workspace.use(candidate.target);
+  workspace.launch_as(recorded_launch(journal, original.id));
   Runtime runtime = workspace.runtime(family, {{original.candidate.variant, candidate}, {incumbent_name, incumbent}});
   return {{.variant = incumbent_name, .settings = original.incumbent.settings}, family, std::move(runtime)};
 }

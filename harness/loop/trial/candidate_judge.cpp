@@ -97,6 +97,7 @@ Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Targe
                          ? std::vector<std::string>{first_workload(workspace.family(choice.family), target).name}
                          : choice.workloads;
   policy.cache_policy = choice.cache.empty() ? policy.cache_policy : checked_cache_policy(choice.cache);
+  policy.launch = choice.launch.empty() ? policy.launch : checked_launch_form(choice.launch);
   if (!choice.judge.empty()) {
     check_candidate_judge(choice.judge);
   }

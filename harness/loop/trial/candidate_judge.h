@@ -23,6 +23,7 @@ struct TrialChoice {
   std::string family;
   std::vector<std::string> workloads;  // default: the first for the target
   std::string cache;
+  std::string launch;
   std::string judge;  // a preset, or "quick"
 };
 

@@ -276,6 +276,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   if (machine_.target == Target::cuda) {
     record_libraries(runtime, device_->name);  // host code is not there when its work is checked and timed
   }
+  if (launch_ == LaunchForm::graph) {
+    launch_as_graph(runtime);
+  }
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor
   runtime.threads = host_.cores;

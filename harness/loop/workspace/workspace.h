@@ -74,6 +74,8 @@ class Workspace {
   // for a `debugger` their builds say where variables are. A `stop` ends compilers and waits for calls early, which
   // then throw Cancelled.
   void use_executor(bool debugger = false, std::stop_token stop = {});
+  // How runtimes from here on launch a call. runtime() throws UserError for a graph beside another target than cuda.
+  void launch_as(LaunchForm form) { launch_ = form; }
   Target target() const { return machine_.target; }
   Symbols device_symbols() const;  // what expressions see of the target; nothing on host
   // True when use(Target::cuda) would work; otherwise `why_not` (unless null) gets one sentence.
@@ -99,6 +101,7 @@ class Workspace {
   std::optional<DeviceFacts> device_;
   std::unique_ptr<Worker> asked_;
   std::map<std::string, std::shared_ptr<DeviceTurns>> turns_;  // by the machine's id
+  LaunchForm launch_ = LaunchForm::stream;
   bool executor_ = false;
   bool debugger_ = false;
   std::stop_token stop_;  // of the executor

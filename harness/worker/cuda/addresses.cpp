@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/system/elf_object.h"
 
 namespace apo {
@@ -26,6 +27,16 @@ std::vector<CudaVariable> variables_in(std::string_view image) {
   }
   std::ranges::sort(found, {}, [](const CudaVariable& one) { return std::pair(one.section, one.offset); });
   return found;
+}
+
+bool is_whole_cubin(std::string_view image) {
+  try {
+    const ElfObject cubin(image, ET_EXEC);
+    std::ranges::for_each(cubin.sections(), [&](const Elf64_Shdr& header) { cubin.contents(header); });
+    return true;
+  } catch (const EnvironmentError&) {
+    return false;
+  }
 }
 
 std::string device_model(const cuda::Driver& driver) {

@@ -28,6 +28,9 @@ struct CudaVariable {
 // cubin.
 std::vector<CudaVariable> variables_in(std::string_view image);
 
+// Whether the driver finds all of it where its headers say: it is given no size.
+bool is_whole_cubin(std::string_view image);
+
 // "NVIDIA H200": of the GPU that the current context is of; "" where that is unknown.
 std::string device_model(const cuda::Driver& driver);
 

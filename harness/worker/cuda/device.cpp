@@ -21,7 +21,7 @@
 #include "harness/worker/cuda/profiler.h"
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/cuda/timer.h"
-#include "harness/worker/cupti/call_recorder.h"
+#include "harness/worker/recorder/call_recorder.h"
 
 namespace apo {
 namespace {
@@ -231,7 +231,11 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
 // Of what is loaded in the slot, those that it would get.
 std::optional<Failure> CudaDevice::check_arguments(int slot) {
   const std::size_t bytes = slots_.tensors().arguments(0, slot, 0).size() * sizeof(std::uint64_t);
-  return check_parameters(*driver_, slots_.at(slot), bytes, slot);
+  std::vector<std::int64_t> tensor_bytes;
+  for (const CudaRange& tensor : slots_.tensors().of_call(slot, 0)) {
+    tensor_bytes.push_back(static_cast<std::int64_t>(tensor.bytes));
+  }
+  return check_parameters(*driver_, slots_.at(slot), bytes, tensor_bytes, slot);
 }
 
 Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) {

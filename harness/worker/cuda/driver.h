@@ -22,6 +22,8 @@ using Module = void*;
 using Function = void*;
 using Stream = void*;
 using Event = void*;
+using Graph = void*;
+using ExecutableGraph = void*;
 
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidValue = 1;
@@ -76,6 +78,7 @@ inline constexpr int kFunctionCarveout = 9;
 inline constexpr int kFunctionNonPortableCluster = 14;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kStreamWaitGreaterOrEqual = 0;
+inline constexpr int kCaptureRelaxed = 2;  // calls of the driver that give the stream no work go on
 inline constexpr unsigned kHostAllocDeviceMap = 2;
 inline constexpr unsigned kIpcLazyPeer = 1;
 inline constexpr int kPropertyStreaming = 1;
@@ -184,9 +187,18 @@ struct Driver {
   Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags) = in.find("cuIpcOpenMemHandle_v2");
   Result (*ipc_close)(Pointer pointer) = in.find("cuIpcCloseMemHandle");
   Result (*create_stream)(Stream* stream, unsigned flags) = in.find("cuStreamCreate");
+  Result (*is_capturing)(Stream stream, int* status) = in.find_optional("cuStreamIsCapturing");
   Result (*synchronize)(Stream stream) = in.find("cuStreamSynchronize");
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value,
                        unsigned flags) = in.find("cuStreamWaitValue32_v2");
+  Result (*begin_capture)(Stream stream, int mode) = in.find_optional("cuStreamBeginCapture_v2");
+  Result (*end_capture)(Stream stream, Graph* graph) = in.find_optional("cuStreamEndCapture");
+  Result (*instantiate_graph)(ExecutableGraph* made, Graph graph,
+                              unsigned long long flags) = in.find_optional("cuGraphInstantiateWithFlags");
+  Result (*upload_graph)(ExecutableGraph graph, Stream stream) = in.find_optional("cuGraphUpload");
+  Result (*launch_graph)(ExecutableGraph graph, Stream stream) = in.find_optional("cuGraphLaunch");
+  Result (*destroy_graph)(Graph graph) = in.find_optional("cuGraphDestroy");
+  Result (*destroy_executable_graph)(ExecutableGraph graph) = in.find_optional("cuGraphExecDestroy");
   Result (*create_event)(Event* event, unsigned flags) = in.find("cuEventCreate");
   Result (*record)(Event event, Stream stream) = in.find("cuEventRecord");
   Result (*elapsed)(float* milliseconds, Event begin, Event end) = in.find("cuEventElapsedTime");

@@ -173,7 +173,12 @@ std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& lo
 // The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many, and of
 // words none is larger.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
-                                        int slot) {
+                                        const std::vector<std::int64_t>& tensor_bytes, int slot) {
+  for (const CudaOperation& operation : loaded.operations) {
+    if (operation.recorded && !fits_tensors(*operation.recorded, tensor_bytes)) {
+      return Failure{Outcome::wrong_abi, "the recording works on memory outside of the tensors of the call", slot};
+    }
+  }
   if (driver.parameter_info == nullptr) {
     return std::nullopt;  // before CUDA 12.4 the driver does not tell
   }

@@ -99,9 +99,10 @@ void keep_variables(const cuda::Driver& driver, CudaModule& loaded);
 void unload_module(const cuda::Driver& driver, CudaModule& loaded);
 // Restores the module's variables: in the order of the stream where a copy was kept, else by loading the module anew.
 std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
-// Checks that every kernel takes one struct of `expected` bytes and nothing else.
+// Checks that every kernel takes one struct of `expected` bytes and nothing else, and that what was recorded stays
+// within the tensors of a call, whose sizes are given.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
-                                        int slot);
+                                        const std::vector<std::int64_t>& tensor_bytes, int slot);
 // Launches with `words` as the argument struct; `persisting_bytes` of the buffer that the launch names may persist in
 // the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,

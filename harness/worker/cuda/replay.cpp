@@ -108,7 +108,7 @@ cuda::Result make_memory(const cuda::Driver& driver, CudaModule& loaded, const R
     return error;
   }
   loaded.memory.push_back(range);
-  error = recorded.contents.empty() ? driver.fill(range.at, 0, range.bytes, nullptr)
+  error = recorded.contents.empty() ? driver.fill(range.at, recorded.is_scratch ? kScratchByte : 0, range.bytes, nullptr)
                                     : driver.copy_to_device(range.at, recorded.contents.data(), range.bytes);
   return error != 0 ? error : driver.synchronize_context();
 }
@@ -129,6 +129,9 @@ std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loa
   std::vector<LoadedImage> images;
   for (const RecordedModule& recorded : call->modules) {
     cuda::Module module = nullptr;
+    if (!is_whole_cubin(recorded.image)) {
+      return Failure{Outcome::wrong_abi, "a module of the recording is no whole cubin", slot};
+    }
     if (auto failure =
             cuda_failure(driver, driver.load_module(&module, recorded.image.c_str()), "a module does not load", slot)) {
       return failure;

@@ -12,7 +12,7 @@ namespace apo {
 namespace {
 
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
-constexpr int kQueued = 200;
+constexpr std::size_t kQueued = 200;
 
 }  // namespace
 
@@ -65,24 +65,34 @@ cuda::Result CudaTimer::prepare(const RunRequest& request, std::size_t images, i
   return slots_.prepare(request.cache, sets, slot);
 }
 
-// Everything of one sample, in order. The gate may be open when it returns, and is when it fails.
-cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
-  const CudaModule& loaded = slots_.at(slot);
+// Everything of one sample, in order. The gate may be open when it returns, and is when it fails. A graph of more
+// operations than a queue takes at once may wait for room in it, too.
+cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set,
+                                     const CudaGraph* graph) {
+  const cuda::Driver& driver = slots_.driver();
   ++slots_.generation;
-  if (slots_.watched()) {
+  const std::size_t operations = slots_.at(slot).operations.size() * static_cast<std::size_t>(request.repetitions);
+  if (slots_.watched() || (graph != nullptr && operations > kQueued)) {
     open_gate();
   }
   cuda::Result error = wait_for_gate();
   error = error != 0 ? error : prepare(request, images, slot, set);
-  error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
+  error = error != 0 ? error : driver.record(begin_, slots_.stream());
+  if (error == 0) {
+    error = graph != nullptr ? graph->launch(slots_.stream()) : queue_calls(request, images, slot, set);
+  }
+  return error != 0 ? error : driver.record(end_, slots_.stream());
+}
+
+cuda::Result CudaTimer::queue_calls(const RunRequest& request, std::size_t images, int slot, int set) {
+  cuda::Result error = cuda::kSuccess;
   int queued = 0;
   for (int i = 0; i < request.repetitions && error == 0; ++i) {
     slots_.last_image = static_cast<std::size_t>(i) % images;
     std::vector<std::uint64_t> words =
         slots_.tensors().arguments(slots_.last_image, slot, set_of(i, request, images, set));
-    error = queue_kernels(loaded, words, queued);
+    error = queue_kernels(slots_.at(slot), words, queued);
   }
-  error = error != 0 ? error : slots_.driver().record(end_, slots_.stream());
   return error;
 }
 
@@ -90,7 +100,7 @@ cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std:
   cuda::Result error = cuda::kSuccess;
   for (const CudaOperation& operation : loaded.operations) {
     error = error != 0 ? error : slots_.launch(operation, words);
-    if (++queued == kQueued) {
+    if (++queued == static_cast<int>(kQueued)) {
       open_gate();
     }
   }
@@ -111,9 +121,17 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
   if (auto failure = slots_.check(slots_.reset_l2(slots_.at(slot).plan), "cannot reset the persisting L2", slot)) {
     return *failure;
   }
+  CudaGraph graph(slots_.driver());
+  const bool is_graph = slots_.at(slot).plan.graph && !slots_.watched();
+  if (is_graph) {
+    const cuda::Result made = graph.make(slots_.stream(), [&] { return queue_calls(request, images, slot, set); });
+    if (auto failure = slots_.check(made, "cannot make a CUDA graph of its calls", slot)) {
+      return *failure;
+    }
+  }
   RawSample sample{.slot = slot, .set = set};
   sample.begin_ns = raw_ns();
-  const cuda::Result queued = queue_sample(request, images, slot, set);
+  const cuda::Result queued = queue_sample(request, images, slot, set, is_graph ? &graph : nullptr);
   open_gate();
   const cuda::Result finished = slots_.driver().synchronize(slots_.stream());
   sample.end_ns = raw_ns();

@@ -4,7 +4,8 @@
 // event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
 // process. What remains of the events themselves is 1.25 us (experiments/launch_floor.cu, on an H200): it is in both
 // arms of a comparison and makes a gain look smaller, never larger. Short kernels are timed back to back, which shares
-// it among many.
+// it among many. As a graph, all launches of a sample are one operation, which was brought to the GPU before the gate
+// closes.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "harness/core/records/device_facts.h"
+#include "harness/worker/cuda/graph.h"
 #include "harness/worker/cuda/tensors.h"
 
 namespace apo {
@@ -36,7 +38,8 @@ class CudaTimer {
   std::size_t images_for(const RunRequest& request, int slot, int set) const;
   int set_of(int launch, const RunRequest& request, std::size_t images, int set) const;
   cuda::Result prepare(const RunRequest& request, std::size_t images, int slot, int set) const;
-  cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set, const CudaGraph* graph);
+  cuda::Result queue_calls(const RunRequest& request, std::size_t images, int slot, int set);
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
   cuda::Result wait_for_gate() const;
   void open_gate() { __atomic_store_n(gate_, slots_.generation, __ATOMIC_SEQ_CST); }

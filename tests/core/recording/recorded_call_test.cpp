@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "harness/core/base64.h"
 
@@ -68,6 +69,67 @@ TEST(RecordedCalls, ThatNameWhatIsNotThereAreNone) {
   EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[2].width = 3; }));
 }
 
+// Numbers that a replay would follow out of the call's memory, or that do not fit where the driver takes them.
+TEST(RecordedCalls, WithNumbersThatNoCallHasAreNone) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::function<void(RecordedCall&, RecordedKernel&)>> changes = {
+      [](RecordedCall& call, RecordedKernel&) { call.operations[1].from->offset = (1 << 20) - 15; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].to.offset = 17; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].to.offset = -1; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].to = {.argument = 0, .memory = 0}; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].to = {}; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].to.parameter = 8; },
+      [](RecordedCall& call, RecordedKernel&) { call.operations[2].bytes = kMost - 1; },
+      [](RecordedCall& call, RecordedKernel&) { call.memory[1].bytes = kMostRecordedMemory; },
+      [](RecordedCall& call, RecordedKernel&) { call.memory[1].bytes = kMost; },
+      [](RecordedCall& call, RecordedKernel&) { call.memory[0].bytes = 33; },
+      [](RecordedCall& call, RecordedKernel&) { call.streams = 0; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].argument = -1; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].offset = -8; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].parameter = std::numeric_limits<int>::max(); },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].parameter = -8; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.grid[0] = kMost; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.shared_bytes = -1; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.most_shared_bytes = std::int64_t{1} << 32; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.carveout = 101; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.parameters = base64(std::string(32769, 'p')); },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.name = "k\n// apo:reference sh"; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.name = "../k"; },
+      [](RecordedCall&, RecordedKernel& kernel) { kernel.name = ""; }};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    RecordedCall call = example();
+    changes[i](call, *call.operations[0].kernel);
+    EXPECT_FALSE(decode_recorded_call(encode(call))) << i;
+  }
+}
+
+// The bytes of memory and of modules are behind the lines: a file's name among them is a name and nothing else.
+TEST(RecordedCalls, NameNoFileAsTheirMemoryOrTheirModules) {
+  for (const std::string field : {R"("contents":"/etc/passwd")", R"("path":"/etc/passwd")"}) {
+    for (const char* const before : {R"("bytes":32)", R"("variables")"}) {
+      std::string text = encode(example());
+      text.insert(text.find(before), field + ",");
+      const auto call = decode_recorded_call(text);
+      EXPECT_TRUE(!call || *call == example()) << text.substr(0, text.find('\n'));
+    }
+  }
+}
+
+TEST(RecordedCalls, StayWithinTheTensorsOfACall) {
+  const RecordedOperation kernel{.kernel = RecordedKernel{.places = {{.argument = 1, .offset = 16}, {.memory = 0}}}};
+  const RecordedOperation copy{
+      .kernel = {}, .bytes = 8, .to = {.argument = 1, .offset = 8}, .from = RecordedPlace{.argument = 0}};
+  for (const RecordedOperation& one : {kernel, copy}) {
+    EXPECT_TRUE(fits_tensors(one, {8, 16}));
+    EXPECT_FALSE(fits_tensors(one, {8, 15})) << "the other arm's tensors lie behind";
+    EXPECT_FALSE(fits_tensors(one, {8})) << "the next word is an axis, not an address";
+  }
+  EXPECT_FALSE(fits_tensors(copy, {7, 16}));
+  RecordedOperation far = copy;
+  far.to.offset = std::numeric_limits<std::int64_t>::max() - 4;
+  EXPECT_FALSE(fits_tensors(far, {8, 16}));
+}
+
 ProgramCall program_call() {
   return {.program = "train --steps 3",
           .refusal = "",
@@ -100,13 +162,32 @@ TEST(ProgramCalls, ThatWroteOrNameWhatIsOutsideOfTheirMemoryAreNone) {
   ProgramCall call = program_call();
   call.written.pop_back();
   EXPECT_FALSE(decode_program_call(encode(call)));
-  for (const NamedMemory& named : std::vector<NamedMemory>{{.elements = 1, .memory = 2},
-                                                           {.elements = 1, .memory = -1},
-                                                           {.elements = 1, .offset = 32},
-                                                           {.elements = 0}}) {
+  const auto is_refused = [](const NamedMemory& named) {
+    ProgramCall other = program_call();
+    other.named = {named};
+    return !decode_program_call(encode(other));
+  };
+  const NamedMemory good = program_call().named.front();
+  EXPECT_FALSE(is_refused(good));
+  for (const auto& [memory, offset, elements] :
+       std::vector<std::array<int, 3>>{{2, 0, 1}, {-1, 0, 1}, {0, 32, 1}, {0, -1, 1}, {0, 0, 0}}) {
+    NamedMemory named = good;
+    named.memory = memory;
+    named.offset = offset;
+    named.elements = elements;
+    EXPECT_TRUE(is_refused(named)) << memory << ' ' << offset << ' ' << elements;
+  }
+}
+
+// It becomes a file's name, a line of a family and an argument in code.
+TEST(ProgramCalls, ThatNameMemoryAsNoProgramWouldAreNone) {
+  for (const std::string name : {"", "../../x", "/etc/x", "x y", "y\n// apo:reference sh -c id", "0y"}) {
+    ProgramCall call = program_call();
+    call.named[0].name = name;
+    EXPECT_FALSE(decode_program_call(encode(call))) << name;
     call = program_call();
-    call.named = {named};
-    EXPECT_FALSE(decode_program_call(encode(call)));
+    call.named[0].dtype = name;
+    EXPECT_FALSE(decode_program_call(encode(call))) << name;
   }
 }
 

@@ -100,6 +100,18 @@ TEST(Files, WhatCannotBeReadToItsEndIsNeverAShorterFile) {
   EXPECT_FALSE(read_file("/proc/self/stat").empty()) << "a file that does not say its size";
 }
 
+TEST(Files, OfAnotherProgramAreReadWhereTheyAreNoLinksNorPipesNorTooLong) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "file", "12345678");
+  fs::create_symlink(folder.path() / "file", folder.path() / "link");
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_foreign_file(folder.path() / "file", 8), "12345678");
+  EXPECT_THROW(read_foreign_file(folder.path() / "file", 7), UserError);
+  for (const char* const name : {"link", "pipe", ".", "absent"}) {
+    EXPECT_THROW(read_foreign_file(folder.path() / name, 8), UserError) << name;
+  }
+}
+
 TEST(Files, ATemporaryFolderIsGoneWithItsContents) {
   fs::path path;
   {

@@ -66,6 +66,7 @@ TEST(CudaDeclarations, ValuesAreThoseOfTheHeader) {
                   kBlocksPerMultiprocessor, MAX_BLOCKS_PER_MULTIPROCESSOR, kSharedPerBlockOptIn,
                   MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, kPersistingL2CacheSize, MAX_PERSISTING_L2_CACHE_SIZE,
                   kAccessPolicyWindowSize, MAX_ACCESS_POLICY_WINDOW_SIZE);
+  APO_SAME_VALUES(cuda, CU_STREAM_CAPTURE_MODE_, kCaptureRelaxed, RELAXED);
   APO_SAME_VALUES(cuda, CU_, kLimitPersistingL2CacheSize, LIMIT_PERSISTING_L2_CACHE_SIZE, kFunctionDynamicSharedBytes,
                   FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kFunctionNonPortableCluster,
                   FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, kStreamNonBlocking, STREAM_NON_BLOCKING,

@@ -1,4 +1,4 @@
-// harness/worker/cupti/call_recorder.h - writes down what one call puts on the GPU, from CUPTI's callbacks.
+// harness/worker/recorder/call_recorder.h - writes down what one call puts on the GPU, from CUPTI's callbacks.
 //
 //   recorder.start();               // before the program's modules are loaded
 //   recorder.begin(tensors);
@@ -10,7 +10,8 @@
 //   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
 //
 // What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
-// a kernel that reads host memory, an address between tensors.
+// a kernel that reads host memory, an address between tensors. Memory that is allocated within the call is filled with
+// 0xFF, so that its results show what reads it unwritten.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,165 @@
+// harness/worker/recorder/call_recorder.cpp - CUPTI's callbacks, in the order in which the driver is entered.
+#include "harness/worker/recorder/call_recorder.h"
+
+#include <exception>
+#include <utility>
+
+#include "harness/worker/recorder/state.h"
+
+namespace apo {
+namespace recorder {
+
+void refuse(const std::string& why) {
+  throw Unrecordable{why};
+}
+
+State& state() {
+  static auto* const kState = new State;
+  return *kState;
+}
+
+bool can_record(const cuda::Driver* driver) {
+  return driver != nullptr && driver->parameter_info != nullptr && driver->function_module != nullptr &&
+         driver->pointer_attribute != nullptr;
+}
+
+void need(const State& self, cuda::Result result, const std::string& what) {
+  if (result != cuda::kSuccess) {
+    refuse(what + ": " + cuda::describe(*self.driver, result));
+  }
+}
+
+void begin_call(State& self, const std::vector<CudaRange>& tensors) {
+  self.tensors = tensors;
+  self.call = {};
+  self.memory.clear();
+  self.modules.clear();
+  self.streams.clear();
+  self.marks.clear();
+  self.fresh.clear();
+  self.own_bytes = 0;
+  self.searched = 0;
+  self.refusal.clear();
+  self.recording = true;
+}
+
+namespace {
+
+void on_driver_call(State& self, const cupti::CallbackData& call) {
+  std::string_view function = call.function == nullptr ? "" : call.function;
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    function.remove_suffix(function.ends_with(suffix) ? suffix.size() : 0);
+  }
+  const std::lock_guard lock(self.mutex);
+  try {
+    if (call.site != cupti::kEnter) {
+      note_made(self, call, function);
+    } else {
+      await_program_call(self, call, function);
+      if (self.recording && self.refusal.empty()) {
+        note_operation(self, call, function);
+      }
+    }
+  } catch (const Unrecordable& refused) {
+    self.refused(about(self, call, refused.why));
+  } catch (const std::exception& error) {
+    self.refused(std::string("it could not be written down: ") + error.what());  // out of memory, in C code's callback
+  }
+  if (call.site != cupti::kEnter && self.closing != 0 && call.correlation == self.closing) {
+    self.closing = 0;
+    end_program_call(self);
+  }
+}
+
+void on_callback(void*, int domain, std::uint32_t id, const void* data) {
+  State& self = state();
+  const bool is_module = domain == cupti::kResourceDomain && id == cupti::kModuleLoaded;
+  if (data == nullptr || (is_ours && !is_module)) {
+    return;
+  }
+  const bool was_ours = std::exchange(is_ours, true);
+  try {
+    if (is_module) {
+      note_module(self,
+                  static_cast<const cupti::ModuleData*>(static_cast<const cupti::ResourceData*>(data)->descriptor));
+    } else if (domain == cupti::kDriverApi) {
+      on_driver_call(self, *static_cast<const cupti::CallbackData*>(data));
+    }
+  } catch (const std::exception&) {
+    // Out of memory: of a module, the code is missing when it is looked for; of a call, its end writes nothing.
+  }
+  is_ours = was_ours;
+}
+
+}  // namespace
+}  // namespace recorder
+
+using recorder::State;
+using recorder::state;
+
+std::string CallRecorder::start() {
+  if (!recorder::can_record(driver_)) {
+    return recorder::kOldDriver;
+  }
+  state().driver = driver_;
+  return subscribe();
+}
+
+std::string CallRecorder::start(WantedCall wanted, std::function<void(const ProgramCall&)> done) {
+  state().wanted = std::move(wanted);
+  state().done = std::move(done);
+  return subscribe();
+}
+
+std::string CallRecorder::subscribe() {
+  std::string missing;
+  State& self = state();
+  if (self.cupti == nullptr) {
+    self.cupti = cupti::load_library(missing);
+  }
+  if (self.cupti == nullptr) {
+    return missing;
+  }
+  cupti_ = self.cupti.get();
+  cupti::Result result = cupti_->subscribe(&subscriber_, recorder::on_callback, nullptr);
+  if (result != cupti::kSuccess) {
+    subscriber_ = nullptr;
+    return "CUPTI does not start: " + cupti::describe(*cupti_, result);
+  }
+  result = cupti_->enable_callback(1, subscriber_, cupti::kResourceDomain, cupti::kModuleLoaded);
+  result = result != cupti::kSuccess ? result : cupti_->enable_domain(1, subscriber_, cupti::kDriverApi);
+  if (result != cupti::kSuccess) {
+    stop();
+    return "CUPTI does not tell of calls: " + cupti::describe(*cupti_, result);
+  }
+  return "";
+}
+
+void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  recorder::begin_call(self, tensors);
+}
+
+Result<RecordedCall> CallRecorder::end() {
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  self.recording = false;
+  if (self.call.operations.empty()) {
+    self.refused("it gives the GPU no work");
+  }
+  if (!self.refusal.empty()) {
+    return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};
+  }
+  self.call.streams = static_cast<int>(self.streams.size());
+  return std::exchange(self.call, {});
+}
+
+void CallRecorder::stop() {
+  if (subscriber_ != nullptr) {
+    cupti_->unsubscribe(subscriber_);  // fails only after a sticky error, which the next call reports
+    subscriber_ = nullptr;
+  }
+}
+
+}  // namespace apo

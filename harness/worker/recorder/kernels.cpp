@@ -1,0 +1,226 @@
+// harness/worker/recorder/kernels.cpp - a launch: its kernel's module, its attributes, its parameters with the places
+// of addresses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "harness/core/base64.h"
+#include "harness/core/error.h"
+#include "harness/core/system/elf_object.h"
+#include "harness/worker/recorder/state.h"
+
+namespace apo::recorder {
+namespace {
+
+constexpr std::size_t kMapAlignment = 64;
+constexpr cuda::Pointer kNowhere = cuda::Pointer{1} << 40;  // in place of addresses, which differ from call to call
+
+// The code of a kernel in an image; empty where it has none of that name.
+std::string_view code_in(const std::string& image, const std::string& kernel) {
+  const std::string section = ".text." + kernel;
+  if (image.find(section + '\0') == std::string::npos) {
+    return {};
+  }
+  try {
+    const ElfObject cubin(image, ET_EXEC);
+    for (const Elf64_Shdr& header : cubin.sections()) {
+      if (cubin.name(header) == section) {
+        return cubin.contents(header);
+      }
+    }
+  } catch (const EnvironmentError&) {
+    return {};  // not a cubin
+  }
+  return {};
+}
+
+const std::string& image_with(State& self, const std::string& kernel) {
+  const std::lock_guard lock(self.images_mutex);
+  const std::string* found = nullptr;
+  std::string_view code;
+  for (const std::string& image : self.images) {
+    const std::string_view here = code_in(image, kernel);
+    if (here.empty()) {
+      continue;
+    }
+    if (found != nullptr && here != code) {
+      refuse("two modules have different code of that name");
+    }
+    found = found == nullptr ? &image : found;
+    code = here;
+  }
+  if (found == nullptr) {
+    refuse("no module that the driver told of has its code");
+  }
+  return *found;
+}
+
+// Variables as the call finds them. Those that the driver does not know by name cannot have been written by name.
+int module_of(State& self, cuda::Function function, const std::string& kernel) {
+  cuda::Module module = nullptr;
+  need(self, self.driver->function_module(&module, function), "its module");
+  if (const auto known = self.modules.find(module); known != self.modules.end()) {
+    return known->second;
+  }
+  RecordedModule recorded{.image = image_with(self, kernel), .variables = {}};
+  for (const CudaVariable& variable : variables_in(recorded.image)) {
+    cuda::Pointer at = 0;
+    std::size_t bytes = 0;
+    if (self.driver->get_global(&at, &bytes, module, variable.name.c_str()) == cuda::kSuccess) {
+      recorded.variables.push_back(
+          {.name = variable.name, .bytes = read_memory(self, at, static_cast<std::int64_t>(bytes))});
+      refuse_addresses(self, recorded.variables.back().bytes, at, fmt::format("its variable '{}'", variable.name));
+    }
+  }
+  self.call.modules.push_back(std::move(recorded));
+  const int number = static_cast<int>(self.call.modules.size()) - 1;
+  self.modules[module] = number;
+  return number;
+}
+
+// What runtime libraries launch is a CUkernel of the library interface in place of a CUfunction.
+cuda::Function function_of(const State& self, cuda::Function function) {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  const cuda::Result known = self.driver->parameter_info(function, 0, &offset, &bytes);
+  cuda::Function of_kernel = nullptr;
+  const bool is_kernel = known != cuda::kSuccess && known != cuda::kInvalidValue &&
+                         self.driver->kernel_function != nullptr &&
+                         self.driver->kernel_function(&of_kernel, function) == cuda::kSuccess;
+  return is_kernel ? of_kernel : function;
+}
+
+std::string parameters_of(const State& self, cuda::Function function, void** parameters, void** extra) {
+  std::string bytes;
+  if (parameters != nullptr) {
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    for (std::size_t i = 0; self.driver->parameter_info(function, i, &offset, &size) == cuda::kSuccess; ++i) {
+      bytes.resize(std::max(bytes.size(), offset + size));
+      std::memcpy(&bytes[offset], parameters[i], size);
+    }
+  } else if (extra != nullptr) {
+    constexpr std::uintptr_t kBuffer = 1;  // CU_LAUNCH_PARAM_BUFFER_POINTER, followed by it, and so on
+    constexpr std::uintptr_t kSize = 2;
+    const void* buffer = nullptr;
+    std::size_t size = 0;
+    for (; extra[0] != nullptr; extra += 2) {
+      const auto what = reinterpret_cast<std::uintptr_t>(extra[0]);
+      buffer = what == kBuffer ? extra[1] : buffer;
+      size = what == kSize ? *static_cast<const std::size_t*>(extra[1]) : size;
+    }
+    bytes.assign(static_cast<const char*>(buffer), buffer == nullptr ? 0 : size);
+  }
+  return bytes;
+}
+
+std::vector<RecordedPlace> places_in(State& self, const std::string& parameters) {
+  std::vector<RecordedPlace> places;
+  for (std::size_t at = 0; at + kWord <= parameters.size();) {
+    const auto map = at % kMapAlignment == 0 && at + kMapBytes <= parameters.size()
+                         ? self.maps.find(parameters.substr(at, kMapBytes))
+                         : self.maps.end();
+    const bool is_map = map != self.maps.end();
+    std::uint64_t word = 0;
+    std::memcpy(&word, &parameters[at], kWord);
+    if (auto place = place_of(self, is_map ? map->second : word)) {
+      place->parameter = static_cast<int>(at);
+      place->in_map = is_map;
+      places.push_back(*place);
+    } else if (is_map) {
+      refuse("it reads a tensor map of memory that is no more");
+    }
+    at += is_map ? kMapBytes : kWord;
+  }
+  return places;
+}
+
+void take_attributes(RecordedKernel& kernel, const cuda::LaunchConfig& config) {
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const cuda::LaunchAttribute& attribute = config.attributes[i];
+    switch (attribute.id) {
+      case cuda::kCooperative:
+        kernel.cooperative = attribute.cooperative != 0;
+        break;
+      case cuda::kClusterDimension:
+        std::ranges::copy(attribute.cluster, kernel.cluster.begin());
+        break;
+      case cuda::kProgrammaticSerialization:
+        kernel.overlaps = attribute.programmatic_serialization != 0;
+        break;
+      case cuda::kIgnored:
+      case cuda::kSynchronizationPolicy:
+      case cuda::kClusterScheduling:
+      case cuda::kPriority:
+      case cuda::kMemSyncDomainMap:
+      case cuda::kMemSyncDomain:
+      case cuda::kPreferredCarveout:
+        break;  // of how it shares the GPU with others
+      default:
+        refuse(fmt::format("it has the launch attribute {}, which no replay sets", attribute.id));
+    }
+  }
+}
+
+}  // namespace
+
+void note_queue(State& self, cuda::Stream stream) {
+  cuda::Device device = 0;
+  need(self, self.driver->current_device(&device), "which GPU it works on");
+  if (self.call.operations.empty()) {
+    self.call.device = device_model(*self.driver);
+    self.device = device;
+  }
+  if (device != self.device) {
+    refuse("it works on another GPU than the operations before it");
+  }
+  int capturing = 0;
+  if (self.driver->is_capturing != nullptr && self.driver->is_capturing(stream, &capturing) == cuda::kSuccess &&
+      capturing != 0) {
+    refuse("it is captured into a CUDA graph: record the call where the program makes no graph of it");
+  }
+  self.streams.insert(stream);
+}
+
+void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
+                 void** extra, const std::string& name) {
+  note_queue(self, config.stream);
+  const cuda::Function function = function_of(self, launched);
+  RecordedKernel kernel{.name = name};
+  std::ranges::copy(config.grid, kernel.grid.begin());
+  std::ranges::copy(config.block, kernel.block.begin());
+  kernel.shared_bytes = config.shared_bytes;
+  take_attributes(kernel, config);
+  int value = 0;
+  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionDynamicSharedBytes, function),
+       "its attributes");
+  kernel.most_shared_bytes = value;
+  need(self, self.driver->get_function_attribute(&kernel.carveout, cuda::kFunctionCarveout, function),
+       "its attributes");
+  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionNonPortableCluster, function),
+       "its attributes");
+  kernel.non_portable_cluster = value != 0;
+  kernel.module = module_of(self, function, name);
+  std::string bytes = parameters_of(self, function, parameters, extra);
+  kernel.places = places_in(self, bytes);
+  for (const RecordedPlace& place : kernel.places) {
+    need(self, put_address(*self.driver, bytes, place, kNowhere), "a tensor map");
+  }
+  kernel.parameters = base64(bytes);
+  self.call.operations.push_back({.kernel = std::move(kernel)});
+}
+
+void note_module(State& self, const cupti::ModuleData* module) {
+  if (module == nullptr || module->cubin == nullptr || module->bytes == 0) {
+    return;
+  }
+  std::string image(module->cubin, module->bytes);
+  const std::lock_guard lock(self.images_mutex);
+  if (std::ranges::find(self.images, image) == self.images.end()) {
+    self.images.push_back(std::move(image));
+  }
+}
+
+}  // namespace apo::recorder

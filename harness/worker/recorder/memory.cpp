@@ -1,0 +1,133 @@
+// harness/worker/recorder/memory.cpp - what a call works on: its tensors, and memory of its own with what that held.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "harness/core/text.h"
+#include "harness/worker/recorder/state.h"
+
+namespace apo::recorder {
+namespace {
+
+constexpr std::int64_t kMostSearched = std::int64_t{1} << 30;  // a GiB takes 0.3 s
+constexpr std::int64_t kQuestion = 1024;                       // the driver answers one in the time of so many bytes
+
+template <class Value>
+bool has_attribute(const State& self, Value& value, int attribute, std::uint64_t address) {
+  return self.driver->pointer_attribute(&value, attribute, address) == cuda::kSuccess;
+}
+
+bool is_zero(const std::string& bytes) {
+  return bytes.find_first_not_of('\0') == std::string::npos;
+}
+
+void take_room(State& self, std::int64_t bytes) {
+  self.own_bytes += bytes;
+  if (self.own_bytes > kMostRecordedMemory) {
+    refuse(fmt::format("it works on more than {} of memory of its own",
+                       format_bytes(static_cast<double>(kMostRecordedMemory))));
+  }
+}
+
+// The allocation that begins there. What was allocated since the call began holds nothing yet.
+int memory_at(State& self, cuda::Pointer start, std::int64_t bytes) {
+  const auto known = std::ranges::find(self.memory, start);
+  const auto index = static_cast<std::size_t>(known - self.memory.begin());
+  if (known != self.memory.end()) {
+    RecordedMemory& memory = self.call.memory[index];
+    if (bytes > memory.bytes && !memory.is_scratch) {
+      refuse("memory that it works on was freed, and more was allocated in its place");
+    }
+    take_room(self, std::max<std::int64_t>(bytes - memory.bytes, 0));
+    memory.bytes = std::max(memory.bytes, bytes);
+    return static_cast<int>(index);
+  }
+  const bool has_tensors = std::ranges::any_of(self.tensors, [&](const CudaRange& tensor) {
+    return tensor.at >= start && tensor.at < start + static_cast<cuda::Pointer>(bytes);
+  });
+  if (has_tensors) {
+    refuse("it works on memory between the tensors of the call");
+  }
+  take_room(self, bytes);
+  RecordedMemory memory{.bytes = bytes, .contents = "", .is_scratch = self.fresh.contains(start)};
+  if (!memory.is_scratch) {
+    std::string contents = read_memory(self, start, bytes);
+    refuse_addresses(self, contents, start, "the memory that it works on");
+    memory.contents = is_zero(contents) ? "" : std::move(contents);
+  }
+  self.memory.push_back(start);
+  self.call.memory.push_back(std::move(memory));
+  return static_cast<int>(index);
+}
+
+}  // namespace
+
+std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes) {
+  std::string contents(static_cast<std::size_t>(bytes), '\0');
+  need(self, self.driver->synchronize_context(), "waiting for the GPU");
+  need(self, self.driver->copy_to_host(contents.data(), at, contents.size()), "reading what the call works on");
+  return contents;
+}
+
+void refuse_addresses(State& self, const std::string& contents, cuda::Pointer start, const std::string& where) {
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
+  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
+  std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
+  std::uint64_t word = 0;
+  unsigned type = 0;
+  std::size_t at = 0;
+  const auto is_address = [&] {
+    self.searched += kQuestion;
+    return has_attribute(self, type, cuda::kPointerMemoryType, word);
+  };
+  for (; at + kWord <= contents.size() && self.searched + static_cast<std::int64_t>(at) < kMostSearched; at += kWord) {
+    std::memcpy(&word, &contents[at], kWord);
+    if (word < kPage || word - start + kReach >= 2 * kReach) {
+      continue;
+    }
+    const auto [page, is_new] = pages.try_emplace(word / kPage, false);
+    page->second = page->second || (is_new && is_address());
+    if (page->second && is_address()) {
+      refuse(fmt::format("an address lies at byte {} of {}: a replay has other addresses", at, where));
+    }
+  }
+  self.searched += static_cast<std::int64_t>(at);
+  self.call.unsearched += static_cast<std::int64_t>((contents.size() - at) / kWord * kWord);
+}
+
+std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
+  for (std::size_t i = 0; i < self.tensors.size(); ++i) {
+    const CudaRange& tensor = self.tensors[i];
+    if (tensor.bytes > 0 && word >= tensor.at && word <= tensor.at + tensor.bytes) {
+      return RecordedPlace{.argument = static_cast<int>(i), .offset = static_cast<std::int64_t>(word - tensor.at)};
+    }
+  }
+  unsigned type = 0;
+  unsigned managed = 0;
+  cuda::Pointer start = 0;
+  std::size_t bytes = 0;
+  if (!has_attribute(self, type, cuda::kPointerMemoryType, word)) {
+    return std::nullopt;
+  }
+  has_attribute(self, managed, cuda::kPointerIsManaged, word);
+  if (type != cuda::kMemoryOfDevice || managed != 0) {
+    refuse("it works on memory of the host, or on memory that both share");
+  }
+  if (!has_attribute(self, start, cuda::kPointerRangeStart, word) ||
+      !has_attribute(self, bytes, cuda::kPointerRangeSize, word)) {
+    refuse("the driver does not say how long the memory is that it works on");
+  }
+  return RecordedPlace{.memory = memory_at(self, start, static_cast<std::int64_t>(bytes)),
+                       .offset = static_cast<std::int64_t>(word - start)};
+}
+
+// The program itself finds what a replay will, so that its results show what is read unwritten.
+void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream) {
+  need(self, self.driver->fill(at, kScratchByte, static_cast<std::size_t>(bytes), stream), "filling new memory");
+  need(self, self.driver->synchronize_context(), "filling new memory");
+  self.fresh.insert(at);
+}
+
+}  // namespace apo::recorder

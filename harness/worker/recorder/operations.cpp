@@ -1,0 +1,172 @@
+// harness/worker/recorder/operations.cpp - the driver's functions: which launch, fill or copy, and which no replay
+// repeats.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "harness/worker/recorder/state.h"
+
+namespace apo::recorder {
+namespace {
+
+// The begin of the parameters of the driver's functions, as CUPTI hands them over.
+struct LaunchParameters {
+  cuda::Function function;
+  std::array<unsigned, 3> grid;
+  std::array<unsigned, 3> block;
+  unsigned shared_bytes;
+  cuda::Stream stream;
+  void** parameters;
+  void** extra;  // not of a cooperative launch
+};
+struct LaunchExParameters {
+  const cuda::LaunchConfig* config;
+  cuda::Function function;
+  void** parameters;
+  void** extra;
+};
+template <class Value>
+struct FillParameters {
+  cuda::Pointer to;
+  Value value;
+  std::size_t count;
+  cuda::Stream stream;  // not of a synchronous one
+};
+struct CopyParameters {
+  cuda::Pointer to;
+  cuda::Pointer from;
+  std::size_t bytes;
+  cuda::Stream stream;  // likewise
+};
+struct AllocationParameters {
+  cuda::Pointer* at;
+  std::size_t bytes;
+  cuda::Stream stream;  // likewise, and not where a pool is named
+};
+struct MapParameters {
+  void* map;
+  int dtype;
+  std::uint32_t rank;
+  void* address;
+};
+
+RecordedPlace known_place(State& self, cuda::Pointer address, const char* otherwise) {
+  const auto place = place_of(self, address);
+  if (!place) {
+    refuse(otherwise);
+  }
+  return *place;
+}
+
+template <class Value>
+void note_fill(State& self, const void* parameters, bool is_queued) {
+  const auto& fill = *static_cast<const FillParameters<Value>*>(parameters);
+  if (fill.count == 0) {
+    return;
+  }
+  note_queue(self, is_queued ? fill.stream : nullptr);
+  self.call.operations.push_back({.kernel = {},
+                                  .bytes = static_cast<std::int64_t>(fill.count * sizeof(Value)),
+                                  .to = known_place(self, fill.to, "it fills what is no memory"),
+                                  .from = {},
+                                  .value = fill.value,
+                                  .width = sizeof(Value)});
+}
+
+void note_copy(State& self, const void* parameters, bool is_queued) {
+  constexpr const char* kHost =
+      "it copies from or to the host: what the host makes of a call's numbers cannot be replayed";
+  const auto& copy = *static_cast<const CopyParameters*>(parameters);
+  if (copy.bytes == 0) {
+    return;
+  }
+  note_queue(self, is_queued ? copy.stream : nullptr);
+  self.call.operations.push_back({.kernel = {},
+                                  .bytes = static_cast<std::int64_t>(copy.bytes),
+                                  .to = known_place(self, copy.to, kHost),
+                                  .from = known_place(self, copy.from, kHost)});
+}
+
+// The rest works on memory, or gives the GPU work, in a way that is not written down.
+struct Refused {
+  std::string_view begin;  // of the function's name
+  const char* why;
+};
+constexpr const char* kNoReplay = "no replay repeats such a call";
+constexpr const char* kGraph =
+    "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
+constexpr std::array kRefused = {
+    Refused{"cuGraphLaunch", kGraph},          Refused{"cuStreamBeginCapture", kGraph},
+    Refused{"cuMemcpy", kNoReplay},            Refused{"cuMemset", kNoReplay},
+    Refused{"cuLaunch", kNoReplay},            Refused{"cuStreamWriteValue", kNoReplay},
+    Refused{"cuStreamWaitValue", kNoReplay},   Refused{"cuStreamBatchMemOp", kNoReplay},
+    Refused{"cuMemPrefetch", kNoReplay}};
+
+const char* why_refused(std::string_view function) {
+  const auto* const found =
+      std::ranges::find_if(kRefused, [&](const Refused& one) { return function.starts_with(one.begin); });
+  return found == kRefused.end() ? nullptr : found->why;
+}
+
+}  // namespace
+
+void note_operation(State& self, const cupti::CallbackData& call, std::string_view function) {
+  const void* const parameters = call.parameters;
+  const std::string symbol = call.symbol == nullptr ? "" : call.symbol;
+  const char* const otherwise = why_refused(function);
+  if (parameters == nullptr && otherwise != nullptr) {
+    refuse("the driver does not tell its parameters");
+  }
+  if (function == "cuLaunchKernel" || function == "cuLaunchCooperativeKernel") {
+    const auto& launch = *static_cast<const LaunchParameters*>(parameters);
+    const bool is_cooperative = function != "cuLaunchKernel";
+    cuda::LaunchAttribute cooperative{.id = cuda::kCooperative};
+    cooperative.cooperative = 1;
+    const cuda::LaunchConfig config{.grid = launch.grid,
+                                    .block = launch.block,
+                                    .shared_bytes = launch.shared_bytes,
+                                    .stream = launch.stream,
+                                    .attributes = &cooperative,
+                                    .attribute_count = is_cooperative ? 1U : 0U};
+    note_launch(self, config, launch.function, launch.parameters, is_cooperative ? nullptr : launch.extra, symbol);
+  } else if (function == "cuLaunchKernelEx") {
+    const auto& launch = *static_cast<const LaunchExParameters*>(parameters);
+    note_launch(self, *launch.config, launch.function, launch.parameters, launch.extra, symbol);
+  } else if (function == "cuMemsetD8Async" || function == "cuMemsetD8_v2") {
+    note_fill<std::uint8_t>(self, parameters, function.ends_with("Async"));
+  } else if (function == "cuMemsetD16Async" || function == "cuMemsetD16_v2") {
+    note_fill<std::uint16_t>(self, parameters, function.ends_with("Async"));
+  } else if (function == "cuMemsetD32Async" || function == "cuMemsetD32_v2") {
+    note_fill<std::uint32_t>(self, parameters, function.ends_with("Async"));
+  } else if (function == "cuMemcpyDtoDAsync_v2" || function == "cuMemcpyAsync") {
+    note_copy(self, parameters, true);
+  } else if (function == "cuMemcpyDtoD_v2" || function == "cuMemcpy") {
+    note_copy(self, parameters, false);
+  } else if (otherwise != nullptr) {
+    refuse(otherwise);
+  }
+}
+
+void note_made(State& self, const cupti::CallbackData& call, std::string_view function) {
+  if (function.starts_with("cuTensorMapEncode")) {
+    const auto& encoded = *static_cast<const MapParameters*>(call.parameters);
+    self.maps[std::string(static_cast<const char*>(encoded.map), kMapBytes)] =
+        reinterpret_cast<std::uint64_t>(encoded.address);
+  }
+  const bool is_queued = function == "cuMemAllocAsync";
+  if (self.recording && self.refusal.empty() && (is_queued || function == "cuMemAlloc_v2")) {
+    const auto& made = *static_cast<const AllocationParameters*>(call.parameters);
+    note_allocation(self, *made.at, static_cast<std::int64_t>(made.bytes), is_queued ? made.stream : nullptr);
+  }
+}
+
+std::string about(const State& self, const cupti::CallbackData& call, const std::string& why) {
+  const bool is_kernel = call.symbol != nullptr && std::string_view(call.function).starts_with("cuLaunch");
+  return fmt::format("{} (operation {} of the call): {}",
+                     is_kernel ? fmt::format("the kernel '{}'", call.symbol) : call.function,
+                     self.call.operations.size() + 1, why);
+}
+
+}  // namespace apo::recorder

@@ -1,0 +1,103 @@
+// harness/worker/recorder/state.h - the recording under way, which all parts of the recorder work on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/recording/recorded_call.h"
+#include "harness/worker/cuda/addresses.h"
+#include "harness/worker/cuda/driver.h"
+#include "harness/worker/cupti/cupti.h"
+#include "harness/worker/recorder/call_recorder.h"
+
+namespace apo::recorder {
+
+inline constexpr std::size_t kMapBytes = 128;  // of a CUtensorMap
+inline constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+// A call that cannot be replayed.
+struct Unrecordable {
+  std::string why;
+};
+[[noreturn]] void refuse(const std::string& why);
+
+// CUPTI calls from whatever thread calls the driver, up to the end of the process: therefore it is never destroyed.
+struct State {
+  std::mutex images_mutex;          // modules are also loaded by the driver calls of a callback
+  std::vector<std::string> images;  // of modules, each once
+  std::mutex mutex;                 // of all that follows
+  std::unique_ptr<const cupti::Library> cupti;
+  const cuda::Driver* driver = nullptr;
+  std::map<std::string, std::uint64_t> maps;  // bytes of a CUtensorMap, and the address that it was made of
+  bool recording = false;
+  std::vector<CudaRange> tensors;
+  RecordedCall call;
+  std::vector<cuda::Pointer> memory;            // addresses of call.memory
+  std::set<cuda::Pointer> fresh;                // memory that was allocated since the call began
+  std::map<cuda::Module, int> modules;          // numbers in call.modules
+  std::set<cuda::Stream> streams;
+  cuda::Device device = 0;         // that the first operation worked on
+  std::vector<std::string> marks;  // that name memory
+  std::int64_t own_bytes = 0;
+  std::int64_t searched = 0;  // bytes in which addresses were looked for; a question to the driver counts as many
+  std::string refusal;        // of the first operation that cannot be replayed
+
+  // Of a program: what is waited for.
+  WantedCall wanted;
+  std::function<void(const ProgramCall&)> done;  // empty: nothing, or no longer
+  std::int64_t launches = 0;                     // of the wanted kernel
+  std::int64_t graphs = 0;                       // that were launched
+  std::uint32_t closing = 0;                     // the wanted launch, until it has returned
+  std::unique_ptr<const cuda::Driver> loaded;
+
+  // The first reason stays.
+  void refused(const std::string& why) { refusal = refusal.empty() ? why : refusal; }
+};
+
+State& state();
+
+// Throws Unrecordable.
+void need(const State& self, cuda::Result result, const std::string& what);
+bool can_record(const cuda::Driver* driver);
+void begin_call(State& self, const std::vector<CudaRange>& tensors);
+
+// operations.cpp: writes down what a call of the driver gives the GPU. Throws Unrecordable.
+void note_operation(State& self, const cupti::CallbackData& call, std::string_view function);
+// After a call of the driver: memory that it allocated, tensor maps that it made.
+void note_made(State& self, const cupti::CallbackData& call, std::string_view function);
+// "the kernel 'name' (operation 3): why".
+std::string about(const State& self, const cupti::CallbackData& call, const std::string& why);
+
+// kernels.cpp. Throws Unrecordable.
+void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
+                 void** extra, const std::string& name);
+// Notes on which GPU and stream it works.
+void note_queue(State& self, cuda::Stream stream);
+void note_module(State& self, const cupti::ModuleData* module);
+
+// memory.cpp. All throw Unrecordable.
+std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes);
+// A replay has other addresses, and finds none of those that lie in the memory at `start`.
+void refuse_addresses(State& self, const std::string& contents, cuda::Pointer start, const std::string& where);
+// nullopt for a word that is no address of memory.
+std::optional<RecordedPlace> place_of(State& self, std::uint64_t word);
+void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream);
+
+// program_calls.cpp: begins and ends the call that is waited for.
+void await_program_call(State& self, const cupti::CallbackData& call, std::string_view function);
+void end_program_call(State& self);
+
+inline constexpr const char* kOldDriver = "recording needs a driver of CUDA 12.4";
+
+// Calls of the driver within a callback are ours.
+inline thread_local bool is_ours = false;
+
+}  // namespace apo::recorder

@@ -1,0 +1,147 @@
+// tests/worker/recorder/recorder_test.cpp - what is written down of the driver's calls, on a driver whose GPU is memory
+// of this process.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "harness/worker/recorder/state.h"
+
+namespace apo::recorder {
+namespace {
+
+// Allocations by address.
+std::map<cuda::Pointer, std::size_t>& allocations() {
+  static std::map<cuda::Pointer, std::size_t> all;
+  return all;
+}
+
+int attribute_of(void* value, int attribute, cuda::Pointer at) {
+  auto found = allocations().upper_bound(at);
+  if (found == allocations().begin() || at >= (--found)->first + found->second) {
+    return cuda::kInvalidValue;
+  }
+  switch (attribute) {
+    case cuda::kPointerRangeStart:
+      std::memcpy(value, &found->first, sizeof found->first);
+      break;
+    case cuda::kPointerRangeSize:
+      std::memcpy(value, &found->second, sizeof found->second);
+      break;
+    default:
+      *static_cast<unsigned*>(value) = attribute == cuda::kPointerMemoryType ? cuda::kMemoryOfDevice : 0;
+  }
+  return cuda::kSuccess;
+}
+
+class Recorder : public testing::Test {
+ protected:
+  void SetUp() override {
+    allocations().clear();
+    driver_.pointer_attribute = attribute_of;
+    driver_.current_device = [](cuda::Device* device) { return *device = 0; };
+    driver_.device_name = [](char*, int, cuda::Device) { return cuda::kSuccess; };
+    driver_.synchronize_context = [] { return cuda::kSuccess; };
+    driver_.copy_to_host = [](void* to, cuda::Pointer from, std::size_t bytes) {
+      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+      return cuda::kSuccess;
+    };
+    driver_.fill = [](cuda::Pointer at, unsigned char value, std::size_t bytes, cuda::Stream) {
+      std::memset(reinterpret_cast<void*>(at), value, bytes);
+      return cuda::kSuccess;
+    };
+    state().driver = &driver_;
+    begin_call(state(), {});
+  }
+  void TearDown() override {
+    state().recording = false;
+    state().driver = nullptr;
+  }
+  static cuda::Pointer there(std::vector<char>& memory) {
+    const auto at = reinterpret_cast<cuda::Pointer>(memory.data());
+    allocations()[at] = memory.size();
+    return at;
+  }
+  // "" where it was written down.
+  static std::string note(const char* function, const void* parameters) {
+    try {
+      note_operation(state(), {.function = function, .parameters = parameters}, function);
+      return "";
+    } catch (const Unrecordable& refused) {
+      return refused.why;
+    }
+  }
+  static std::string fill(cuda::Pointer at, std::size_t bytes) {
+    const struct {
+      cuda::Pointer to;
+      unsigned char value;
+      std::size_t count;
+      cuda::Stream stream;
+    } parameters{.to = at, .value = 1, .count = bytes, .stream = nullptr};
+    return note("cuMemsetD8Async", &parameters);
+  }
+
+  cuda::Driver driver_{.in = {nullptr}};
+};
+
+TEST_F(Recorder, MemoryIsKeptAsTheCallFindsIt) {
+  std::vector<char> memory(64, 'm');
+  EXPECT_EQ(fill(there(memory) + 8, 16), "");
+  ASSERT_EQ(state().call.memory.size(), 1U);
+  EXPECT_EQ(state().call.memory[0].contents, std::string(64, 'm'));
+  EXPECT_EQ(state().call.operations[0].to, (RecordedPlace{.memory = 0, .offset = 8}));
+}
+
+TEST_F(Recorder, MemoryThatTheCallAllocatesBeginsAsNoNumber) {
+  std::vector<char> memory(64, '\0');
+  cuda::Pointer made = there(memory);
+  const struct {
+    cuda::Pointer* at;
+    std::size_t bytes;
+  } parameters{.at = &made, .bytes = memory.size()};
+  note_made(state(), {.parameters = &parameters}, "cuMemAlloc_v2");
+  EXPECT_EQ(memory, std::vector<char>(64, static_cast<char>(kScratchByte))) << "for the program itself, too";
+  EXPECT_EQ(fill(made, 8), "");
+  EXPECT_TRUE(state().call.memory.at(0).is_scratch);
+  EXPECT_EQ(state().call.memory.at(0).contents, "");
+}
+
+TEST_F(Recorder, AnAddressInMemoryIsFoundWithinTheFirstGiB) {
+  std::vector<char> other(64);
+  const cuda::Pointer address = there(other);
+  std::vector<char> memory(64, '\0');
+  std::memcpy(memory.data() + 24, &address, sizeof address);
+  EXPECT_NE(fill(there(memory), 8).find("an address lies at byte 24"), std::string::npos);
+  begin_call(state(), {});
+  state().searched = std::int64_t{1} << 30;
+  EXPECT_EQ(fill(there(memory), 8), "");
+  EXPECT_EQ(state().call.unsearched, 64) << "what was not looked at is said";
+}
+
+TEST_F(Recorder, GraphsAreRefusedByThatName) {
+  for (const char* const function : {"cuGraphLaunch", "cuStreamBeginCapture_v2"}) {
+    EXPECT_NE(note(function, &function).find("CUDA graph"), std::string::npos) << function;
+  }
+  EXPECT_EQ(note("cuMemcpyHtoD_v2", "x"), "no replay repeats such a call");
+  EXPECT_EQ(note("cuCtxSynchronize", nullptr), "");
+}
+
+TEST_F(Recorder, TheFirstReasonStays) {
+  state().refused("it copies");
+  state().refused("the mark names nothing");
+  EXPECT_EQ(state().refusal, "it copies");
+}
+
+// The marks are looked at behind the operations: a range without its operations knows no memory.
+TEST_F(Recorder, AProgramsCallTellsTheFirstReasonWhateverItsMarksSay) {
+  std::string told;
+  state().done = [&](const ProgramCall& call) { told = call.refusal; };
+  state().marks = {"apo:output y f32[4] 0x10"};
+  state().refused("it copies");
+  end_program_call(state());
+  EXPECT_EQ(told, "it copies");
+}
+
+}  // namespace
+}  // namespace apo::recorder
