@@ -90,6 +90,7 @@ struct RecordedCall {
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+inline constexpr std::string_view kNoTwoAlike = "no two of its calls launch the same";
 
 // How a worker launches it.
 LaunchPlan plan_of(const RecordedCall& call);

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,8 +60,8 @@ class CallRecorder {
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct.
   void begin(const std::vector<CudaRange>& tensors);
-  // Waits for the whole context.
-  Result<RecordedCall> end();
+  // `results`: memory of the call's own that it returned is the argument of that number from here on.
+  Result<RecordedCall> end(const std::map<int, CudaRange>& results = {});
   void stop();
 
  private:
