@@ -140,8 +140,7 @@ std::string first_block_line(std::string_view source, std::string_view sign) {
 }
 
 bool is_python(std::string_view source) {
-  return !first_block_line(source, "#").empty() ||
-         (first_block_line(source, "//").empty() && begins_as_python(source));
+  return !first_block_line(source, "#").empty() || (first_block_line(source, "//").empty() && begins_as_python(source));
 }
 
 bool is_device_variant(const Variant& variant) {

@@ -23,16 +23,14 @@ constexpr double kToRead = 60;  // seconds
 
 Document described(const Family& family) {
   Document document = {{"name", family.name},
-                   {"inputs", Document::array()},
-                   {"outputs", Document::array()},
-                   {"scalars", Document::array()},
-                   {"axes", Document::array()}};
+                       {"inputs", Document::array()},
+                       {"outputs", Document::array()},
+                       {"scalars", Document::array()},
+                       {"axes", Document::array()}};
   for (const TensorSpec& tensor : family.tensors) {
     const std::string dtype(to_string(tensor.dtype));
-    document[tensor.role == Role::output ? "outputs" : "inputs"].push_back({{"name", tensor.name},
-                                                                            {"dtype", dtype},
-                                                                            {"text", dtype + tensor.shape_text},
-                                                                            {"in_place", tensor.in_place}});
+    document[tensor.role == Role::output ? "outputs" : "inputs"].push_back(
+        {{"name", tensor.name}, {"dtype", dtype}, {"text", dtype + tensor.shape_text}, {"in_place", tensor.in_place}});
   }
   for (const ScalarSpec& scalar : family.scalars) {
     document["scalars"].push_back(scalar.name);
@@ -44,8 +42,8 @@ Document described(const Family& family) {
 }
 
 std::string request_of(const Family& family, const Variant& variant) {
-  return Document{{"file", source_name(variant)}, {"variant", variant.name},        {"function", variant.function},
-              {"arguments", variant.arguments}, {"family", described(family)}, {"contract", family.contract}}
+  return Document{{"file", source_name(variant)},   {"variant", variant.name},     {"function", variant.function},
+                  {"arguments", variant.arguments}, {"family", described(family)}, {"contract", family.contract}}
       .dump(1, ' ', false, Document::error_handler_t::replace);
 }
 

@@ -1,9 +1,9 @@
-// harness/injection/python_calls.cpp - what harness/implement/python/call_python.py calls of this library: the recorder,
-// and memory for PyTorch.
+// harness/injection/python_calls.cpp - what harness/implement/python/call_python.py calls of this library: the
+// recorder, and memory for PyTorch.
 //
 // Each tensor is an allocation of its own. So the memory that a call returns is told apart from its scratch, and no
-// scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds zeros when a call begins:
-// what the call finds there is nothing that another one left.
+// scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds zeros when a call
+// begins: what the call finds there is nothing that another one left.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -38,8 +38,8 @@ class Memory {
       fitting.pop_back();
     } else if (driver_.allocate(&at, bytes) != cuda::kSuccess) {
       give_back();
-      if (driver_.allocate(&at, bytes) != cuda::kSuccess) {
-        is_out_ = true;
+      if (const cuda::Result result = driver_.allocate(&at, bytes); result != cuda::kSuccess) {
+        is_out_ = result == cuda::kOutOfMemory;  // else a stream is being captured, or a kernel has failed
         return nullptr;
       }
     }
@@ -164,8 +164,8 @@ APO_CALLED_BY_PYTHON void apo_begin_call(const std::uint64_t* ranges, int count)
   self.recorder->begin(arguments);
 }
 
-// `results`: number, address and bytes of each argument that the call returned. Returns "" where it launched the same as
-// the call before, which is in the file then; else why there is nothing.
+// `results`: number, address and bytes of each argument that the call returned. Returns "" where it launched the same
+// as the call before, which is in the file then; else why there is nothing.
 APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int count, const char* file) {
   apo::Recording& self = apo::recording();
   std::map<int, apo::CudaRange> returned;

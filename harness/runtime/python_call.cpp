@@ -2,18 +2,21 @@
 #include "harness/runtime/python_call.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/runtime/python_server.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/random.h"
 
@@ -23,8 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kSecondsOfAFile = 300;                     // with all that it compiles
-constexpr std::size_t kMostPrinted = std::size_t{1} << 20;  // bytes
+constexpr double kSecondsOfAFile = 300;  // with all that it compiles
 constexpr std::uintmax_t kMostAnswer = std::uintmax_t{1} << 20;
 constexpr const char* kRequest = "request.json";  // also the object of such a build
 
@@ -43,9 +45,12 @@ Json request_for(const Runtime& runtime, const Axes& axes, const fs::path& build
   add_shapes(request["family"]["outputs"], family, axes);
   request["values"] = axes;
   for (const ScalarSpec& scalar : family.scalars) {
-    request["values"][scalar.name] = is_float(scalar.dtype) ? Json(scalar.value) : Json(static_cast<std::int64_t>(scalar.value));
+    request["values"][scalar.name] =
+        is_float(scalar.dtype) ? Json(scalar.value) : Json(static_cast<std::int64_t>(scalar.value));
   }
   request["sets"] = sets;
+  request["room"] = (build / "room").string();
+  request["seconds"] = kSecondsOfAFile;
   request["library"] = injection_library().string();
   request["record"] = record.string();
   return request;
@@ -64,24 +69,22 @@ void write_inputs(const Runtime& runtime, const Axes& axes, const fs::path& fold
   }
 }
 
-// Caches of compilers lie below the room too, and serve the file's other sizes. The process begins in another folder, and
-// with the user's own: what the file left for an earlier size is no code of python3's or PyTorch's.
-std::vector<std::string> environment_in(const fs::path& room, const Runtime& runtime) {
-  std::vector<std::string> environment = {"LC_ALL=C.UTF-8",
-                                          "PYTHONDONTWRITEBYTECODE=1",
-                                          "TORCHINDUCTOR_COMPILE_THREADS=1",
-                                          "TOKENIZERS_PARALLELISM=false",
-                                          "NVTX_INJECTION64_PATH=",
-                                          "CUDA_INJECTION64_PATH="};
-  for (const char* name : {"APO_ROOM", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR",
-                           "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH", "CUPY_CACHE_DIR"}) {
-    environment.push_back(std::string(name) + "=" + room.string());
-  }
+// The GPU of the worker's number is the only one that it sees.
+std::vector<std::string> environment_of(int device) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::vector<std::string> devices = visible == nullptr ? std::vector<std::string>() : split(visible, ',');
-  const auto index = static_cast<std::size_t>(runtime.worker.device);
-  environment.push_back("CUDA_VISIBLE_DEVICES=" + (index < devices.size() ? devices[index] : std::to_string(index)));
-  return environment;
+  const auto index = static_cast<std::size_t>(device);
+  return {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1",
+          "CUDA_VISIBLE_DEVICES=" + (index < devices.size() ? devices[index] : std::to_string(index))};
+}
+
+// One for each GPU, as long as this process lives.
+PythonServer& server_for(const std::string& python, int device) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, int>, PythonServer> servers;
+  const std::lock_guard lock(mutex);
+  const fs::path script = home_folder() / "harness" / "implement" / "python" / "call_python.py";
+  return servers.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
 }
 
 // The file's own words, of which any may be missing or wrong.
@@ -97,12 +100,16 @@ std::optional<Json> answer_in(const fs::path& folder) {
                                                                            : std::nullopt;
 }
 
-Failure failure_of(const ProcessResult& ran, const std::optional<Json>& answer) {
+Failure failure_of(const PythonRun& ran, const std::optional<Json>& answer) {
+  if (!ran.missing.empty()) {
+    return {Outcome::refused, ran.missing};
+  }
   if (ran.cut) {
-    return {Outcome::faulted, fmt::format("it printed more than {}", format_bytes(static_cast<double>(kMostPrinted)))};
+    return {Outcome::faulted, "it printed more than 1 MiB"};
   }
   if (ran.timed_out) {
-    return {Outcome::timed_out, "it did not return in " + format_seconds(kSecondsOfAFile) + ", with all that it compiles"};
+    return {Outcome::timed_out,
+            "it did not return in " + format_seconds(kSecondsOfAFile) + ", with all that it compiles"};
   }
   if (answer) {
     const auto outcome = outcome_from(answer->at("outcome").get<std::string>());
@@ -110,14 +117,18 @@ Failure failure_of(const ProcessResult& ran, const std::optional<Json>& answer) 
     return {outcome && *outcome != Outcome::valid ? *outcome : Outcome::faulted,
             evidence.empty() ? "what it wrote down is no record" : evidence};
   }
-  const std::string sudden = sudden_end(ran, kSecondsOfAFile);
-  return {Outcome::faulted, sudden.empty() ? "it ended python3 before its call was recorded" : "python3 " + sudden};
+  return {Outcome::faulted, ran.signal == 0 ? "it ended python3 before its call was recorded"
+                                            : "python3 was ended by " + signal_name(ran.signal)};
 }
 
-void add_host_time(const std::optional<Json>& answer, std::string& log) {
-  if (answer && answer->contains("host_us") && answer->at("host_us").is_number()) {
-    constexpr double kNsPerUs = 1000;
-    log += "its own call takes " + format_ns(kNsPerUs * answer->at("host_us").get<double>()) + " with its host's work\n";
+// "ModelNew.forward(x) with the weights w: 44.1 us with its host's work".
+void add_host_time(const Json& answer, std::string& log) {
+  constexpr double kNsPerUs = 1000;
+  const auto time = answer.find("host_us");
+  const auto call = answer.find("call");
+  if (time != answer.end() && time->is_number() && call != answer.end() && call->is_string()) {
+    log += fmt::format("{}: {} with its host's work\n", one_line(call->get<std::string>()),
+                       format_ns(kNsPerUs * time->get<double>()));
   }
 }
 
@@ -128,7 +139,6 @@ bool is_python_build(const Build& build) {
 }
 
 Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, const Build& build, std::string& log) {
-  const fs::path home = home_folder();
   const fs::path of_build = fs::path(build.object_path).parent_path();
   const fs::path room = of_build / "room";
   const fs::path folder = room / fmt::format("call-{}", secret_seed());
@@ -140,25 +150,19 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
   const fs::path record = folder / "record";
   write_file_atomically(folder / kRequest,
                         request_for(runtime, axes, of_build, is_drawn ? kRecordedSets : 0, record).dump());
-  const fs::path script = home / "harness" / "implement" / "python" / "call_python.py";
-  const ProcessResult ran = run_process({build.toolchain.compiler, "-B", script.string(), "record", (folder / kRequest).string()},
-                                        {.timeout_s = kSecondsOfAFile,
-                                         .working_folder = folder.string(),
-                                         .environment = environment_in(room, runtime),
-                                         .output_limit = kMostPrinted,
-                                         .end_at_limit = true,
-                                         .stop = runtime.worker.stop});
+  const PythonRun ran = server_for(build.toolchain.compiler, runtime.worker.device)
+                            .run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
   const std::optional<Json> answer = answer_in(folder);
   const bool is_regular = fs::is_regular_file(fs::symlink_status(record));
   auto call = is_regular ? decode_recorded_call(read_file(record)) : std::nullopt;
   const bool is_valid = call && answer && answer->at("outcome") == "valid" && !ran.cut && !ran.timed_out;
-  log += ran.output + ran.error;
-  add_host_time(answer, log);
+  log += ran.printed;
   std::error_code ignored;  // what stays goes with the build
   fs::remove_all(folder, ignored);
   if (!is_valid) {
     return failure_of(ran, answer);
   }
+  add_host_time(*answer, log);
   return *call;
 }
 

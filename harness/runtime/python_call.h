@@ -1,4 +1,5 @@
-// harness/runtime/python_call.h - a Python file that is called in a process of its own, while its launches are recorded.
+// harness/runtime/python_call.h - a Python file that is called in a process of its own, while its launches are
+// recorded.
 #pragma once
 
 #include "harness/core/recording/recorded_call.h"
@@ -14,8 +15,8 @@ bool is_python_build(const Build& build);
 
 // Calls the file's function on drawn inputs of these sizes, on the GPU that `runtime.worker` names. `log` gets what it
 // printed, and what its own call takes with its host's work. The process has no network, writes below the folder of the
-// build alone, and may run compilers; what it says is a candidate's word. Outcomes: refused for what cannot be recorded,
-// else what went wrong.
+// build alone, and may run compilers; what it says is a candidate's word. Outcomes: refused for what cannot be
+// recorded, else what went wrong.
 Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, const Build& build, std::string& log);
 
 }  // namespace apo

@@ -1,5 +1,5 @@
-// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU; a Python
-// file does so in a process of its own.
+// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU; a
+// Python file does so in a process of its own.
 #include "harness/runtime/recorded_build.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 """call_python.py - calls the function of a Python file on the GPU until its launches settle, while they are recorded.
 
     python3 call_python.py form REQUEST.json      which function that is, and what it gets: the file is read, not run
-    python3 call_python.py record REQUEST.json
+    python3 call_python.py serve                  calls and records, a request a line (server.py)
 
-Prints nothing: what the file prints is text. The answer, ANSWER.json beside the request, is {"outcome": a word of Outcome,
-"evidence": one sentence, "call": "run(x)", "version": of PyTorch, "host_us": of the file's own call}. The request:
+What the file prints is text. The answer is ANSWER.json beside the request: {"outcome": a word of Outcome, "evidence": one
+sentence, "call": "run(x)", "version": of PyTorch, "host_us": of the file's own call}. The request:
 
     file, variant, function, arguments      the file, and its apo:function line
     family                                  forms.py; a tensor also has "dtype", "shape", and "in_place" where a call updates it
@@ -12,6 +12,7 @@ Prints nothing: what the file prints is text. The answer, ANSWER.json beside the
     values                                  {scalar or axis: number}
     sets                                    of inputs: NAME.0.bin and so on beside the request; 0: the inputs are zeros
     library, record                         libapo_inject.so; the file for the recorded call
+    room, seconds                           the folder that the file may write in, and its limit of time
 """
 import ctypes
 import errno
@@ -24,6 +25,7 @@ import os
 import re
 import statistics
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -404,16 +406,16 @@ def fault_of(path, error, is_out_of_memory=False):
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) and error.filename:
         return Fault("faulted", f"{place_in(path, error)}it writes '{error.filename}': it may write below its own folder alone, "
                                 "$TMPDIR")  # fmt: skip
-    if "CUDAPluggableAllocator" in text:
-        return Fault("refused", f"{place_in(path, error)}it asks for a memory pool, as for a CUDA graph: leave that out, apo launches "
-                                "the operations by itself")  # fmt: skip
+    if "CUDAPluggableAllocator" in text or "captur" in text.lower():
+        return Fault("refused", f"{place_in(path, error)}it captures a CUDA graph, or asks for a memory pool of one: leave that out, "
+                                "apo launches the operations by itself")  # fmt: skip
     return Fault("faulted", f"{place_in(path, error)}{type(error).__name__}: {text}")
 
 
 # ---------------------------------------------------------------- the two commands
 
 
-def form(request):
+def form(request, _):
     family = request["family"]
     path = request["file"]
     found = forms.find_form(Path(path).read_text(encoding="utf-8"), path, family["name"], request["variant"], request["function"])
@@ -426,11 +428,28 @@ def form(request):
     return {"outcome": "valid", "evidence": "", "call": shown, "version": torch_version()}
 
 
+CACHES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR",
+          "CUDA_CACHE_PATH", "CUPY_CACHE_DIR")  # fmt: skip
+
+
+def enter(room):
+    """What compilers keep there serves the file's other sizes. Nothing of it was read before."""
+    from sandbox import enter
+
+    os.environ.update({name: room for name in CACHES})
+    tempfile.tempdir = None
+    os.chdir(room)
+    enter(room)
+
+
 def record(request, folder):
-    recorder = Recorder(request["library"])
-    recorder.start()
     import torch
 
+    os.environ.update({"CUDA_CACHE_PATH": request["room"], "TORCHINDUCTOR_COMPILE_THREADS": "1"})
+    for tool in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):  # CUPTI has one subscriber
+        os.environ.pop(tool, None)
+    recorder = Recorder(request["library"])
+    recorder.start()
     if not hasattr(torch.cuda.memory, "change_current_allocator"):
         raise Fault("refused", f"PyTorch {torch.__version__} is too old: {INSTALL}")
     recorder.use_memory(torch)
@@ -439,11 +458,7 @@ def record(request, folder):
     torch.cuda.init()
     tensors = Tensors(torch, request, folder, "cuda")
     torch.cuda.synchronize()
-    from sandbox import enter
-
-    os.environ["HOME"] = os.environ["APO_ROOM"]
-    os.chdir(os.environ["APO_ROOM"])
-    enter(os.environ["APO_ROOM"])
+    enter(request["room"])
     try:
         with torch.no_grad():
             call = Call(torch, request, tensors.of, "cuda")
@@ -455,16 +470,25 @@ def record(request, folder):
     return {"outcome": "valid", "evidence": "", "call": call.shown, "version": "PyTorch " + torch.__version__, "host_us": took}
 
 
-def main(command, path):
+def answer(act, path):
     folder = Path(path).resolve().parent
     request = json.loads(Path(path).read_text(encoding="utf-8"))
     try:
-        answer = form(request) if command == "form" else record(request, folder)
+        said = act(request, folder)
     except Fault as fault:
-        answer = {"outcome": fault.outcome, "evidence": " ".join(str(fault).split())}
-    (folder / "ANSWER.json").write_text(json.dumps(answer), encoding="utf-8")
+        said = {"outcome": fault.outcome, "evidence": " ".join(str(fault).split())}
+    (folder / "ANSWER.json").write_text(json.dumps(said), encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)  # whatever else still runs
+
+
+def main(command, path=""):
+    if command == "form":
+        answer(form, path)
+    import torch  # noqa: F401: what is forked has it
+    from server import serve
+
+    serve(lambda request: answer(record, request))
 
 
 if __name__ == "__main__":

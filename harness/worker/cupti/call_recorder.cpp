@@ -515,8 +515,9 @@ void give_results(State& self, const std::map<int, CudaRange>& results) {
   std::set<int> given;
   std::map<int, int> kept;  // old and new numbers
   visit_places(self.call, [&](RecordedPlace& place) {
-    const cuda::Pointer at =
-        place.memory < 0 ? 0 : self.memory.at(static_cast<std::size_t>(place.memory)) + static_cast<cuda::Pointer>(place.offset);
+    const cuda::Pointer at = place.memory < 0 ? 0
+                                              : self.memory.at(static_cast<std::size_t>(place.memory)) +
+                                                    static_cast<cuda::Pointer>(place.offset);
     const auto result = std::ranges::find_if(
         results, [&](const auto& one) { return at >= one.second.at && at <= one.second.at + one.second.bytes; });
     if (place.memory >= 0 && result != results.end()) {

@@ -241,5 +241,34 @@ class Sandbox(unittest.TestCase):
         self.assertEqual(self.run_inside("before = os.getpgid(0); os.setsid(); print(os.getpgid(0) == before)"), "True")
 
 
+class Server(unittest.TestCase):
+    """What runs a request in a process of its own."""
+
+    def run_as(self, body, seconds=100):
+        code = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n" \
+               f"import json, os, server, time\ndef act():\n  {body}\n" \
+               f"server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n" \
+               f"print(json.dumps([server.run(act, {seconds}), server.children()]))\n"  # fmt: skip
+        ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=200)
+        self.assertEqual(ran.stderr, "")
+        return json.loads(ran.stdout)
+
+    def test_the_end_of_a_request_is_told_with_what_it_printed(self):
+        for body, told in (
+            ("print('text', flush=True); os._exit(0)", {"signal": 0, "timed_out": False, "cut": False, "printed": "text\n"}),
+            ("os.kill(os.getpid(), 11)", {"signal": 11, "timed_out": False, "cut": False, "printed": ""}),
+        ):
+            self.assertEqual(self.run_as(body)[0], told)
+        self.assertIn("ValueError: words", self.run_as("raise ValueError('words')")[0]["printed"])
+
+    def test_one_that_does_not_end_or_prints_without_end_is_ended(self):
+        self.assertTrue(self.run_as("time.sleep(10000)", 0.1)[0]["timed_out"])
+        self.assertTrue(self.run_as("[os.write(1, b'x' * 4096) for _ in iter(int, 1)]")[0]["cut"])
+
+    def test_what_it_started_ends_with_it(self):
+        told, left = self.run_as("os.fork() or time.sleep(10000); os._exit(0)")
+        self.assertEqual((told["signal"], told["timed_out"], left), (0, False, []))
+
+
 if __name__ == "__main__":
     unittest.main()
