@@ -168,9 +168,9 @@ APO_CALLED_BY_PYTHON void apo_begin_call(const std::uint64_t* ranges, int count)
 // as the call before, which is in the file then; else why there is nothing.
 APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int count, const char* file) {
   apo::Recording& self = apo::recording();
-  std::map<int, apo::CudaRange> returned;
+  std::vector<apo::ReturnedMemory> returned;
   for (int i = 0; i < count; ++i, results += 3) {
-    returned[static_cast<int>(results[0])] = {.at = results[1], .bytes = results[2]};
+    returned.push_back({.argument = static_cast<int>(results[0]), .at = results[1], .bytes = results[2]});
   }
   const apo::Result<apo::RecordedCall> call = self.recorder->end(returned);
   if (!call) {

@@ -139,7 +139,7 @@ bool is_python_build(const Build& build) {
 }
 
 Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, const Build& build, std::string& log) {
-  const fs::path of_build = fs::path(build.object_path).parent_path();
+  const fs::path of_build = fs::absolute(build.object_path).parent_path();
   const fs::path room = of_build / "room";
   const fs::path folder = room / fmt::format("call-{}", secret_seed());
   fs::create_directories(folder);
@@ -153,12 +153,12 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
   const PythonRun ran = server_for(build.toolchain.compiler, runtime.worker.device)
                             .run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
   const std::optional<Json> answer = answer_in(folder);
-  const bool is_regular = fs::is_regular_file(fs::symlink_status(record));
+  std::error_code ignored;  // of what the file may have done to its folder
+  const bool is_regular = fs::is_regular_file(fs::symlink_status(record, ignored));
   auto call = is_regular ? decode_recorded_call(read_file(record)) : std::nullopt;
   const bool is_valid = call && answer && answer->at("outcome") == "valid" && !ran.cut && !ran.timed_out;
   log += ran.printed;
-  std::error_code ignored;  // what stays goes with the build
-  fs::remove_all(folder, ignored);
+  fs::remove_all(folder, ignored);  // what stays goes with the build
   if (!is_valid) {
     return failure_of(ran, answer);
   }

@@ -494,53 +494,6 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.recording = true;
 }
 
-template <class Visitor>
-void visit_places(RecordedCall& call, const Visitor& visit) {
-  for (RecordedOperation& operation : call.operations) {
-    if (!operation.kernel) {
-      visit(operation.to);
-      if (operation.from) {
-        visit(*operation.from);
-      }
-      continue;
-    }
-    for (RecordedPlace& place : operation.kernel->places) {
-      visit(place);
-    }
-  }
-}
-
-// Memory that the call returned is no scratch: it becomes an argument, and what is left of its own is numbered anew.
-void give_results(State& self, const std::map<int, CudaRange>& results) {
-  std::set<int> given;
-  std::map<int, int> kept;  // old and new numbers
-  visit_places(self.call, [&](RecordedPlace& place) {
-    const cuda::Pointer at = place.memory < 0 ? 0
-                                              : self.memory.at(static_cast<std::size_t>(place.memory)) +
-                                                    static_cast<cuda::Pointer>(place.offset);
-    const auto result = std::ranges::find_if(
-        results, [&](const auto& one) { return at >= one.second.at && at <= one.second.at + one.second.bytes; });
-    if (place.memory >= 0 && result != results.end()) {
-      place.argument = result->first;
-      place.memory = -1;
-      place.offset = static_cast<std::int64_t>(at - result->second.at);
-      given.insert(result->first);
-    } else if (place.memory >= 0) {
-      kept.emplace(place.memory, 0);
-    }
-  });
-  if (given.size() < results.size()) {
-    refuse("it returns memory that no operation of the call works on, as an answer from before is");
-  }
-  std::vector<RecordedMemory> memory;
-  for (auto& [old, number] : kept) {
-    number = static_cast<int>(memory.size());
-    memory.push_back(std::move(self.call.memory.at(static_cast<std::size_t>(old))));
-  }
-  self.call.memory = std::move(memory);
-  visit_places(self.call, [&](RecordedPlace& place) { place.memory = place.memory < 0 ? -1 : kept.at(place.memory); });
-}
-
 // Stretches of bytes that differ. Those that lie close together are one.
 std::vector<std::array<std::int64_t, 2>> changed(const RecordedMemory& before, const std::string& after) {
   constexpr std::int64_t kClose = 256;
@@ -795,19 +748,15 @@ void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
   begin_call(self, tensors);
 }
 
-Result<RecordedCall> CallRecorder::end(const std::map<int, CudaRange>& results) {
+Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& results) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   self.recording = false;
   if (self.refusal.empty() && self.call.operations.empty()) {
     self.refusal = "it gives the GPU no work";
   }
-  if (self.refusal.empty() && !results.empty()) {
-    try {
-      give_results(self, results);
-    } catch (const Unrecordable& refused) {
-      self.refusal = refused.why;
-    }
+  if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
+    self.refusal = "it returns memory that no operation of the call works on, as an answer from before is";
   }
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};

@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +59,8 @@ class CallRecorder {
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct.
   void begin(const std::vector<CudaRange>& tensors);
-  // `results`: memory of the call's own that it returned is the argument of that number from here on.
-  Result<RecordedCall> end(const std::map<int, CudaRange>& results = {});
+  // `results`: memory of the call's own that it returned.
+  Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();
 
  private:
