@@ -39,7 +39,7 @@ TEST(PythonCall, WithoutADriverSaysWhatIsMissingOfEachSize) {
     const auto recorded = record_python(runtime, {{"n", n}}, build, log);
     ASSERT_FALSE(recorded);
     EXPECT_EQ(recorded.failure().outcome, Outcome::refused);
-    test::expect_contains(recorded.failure().evidence, "it cannot be recorded: " + missing);
+    expect_contains(recorded.failure().evidence, "it cannot be recorded: " + missing);
     EXPECT_EQ(log, "");
   }
   unsetenv("PYTHONPATH");
