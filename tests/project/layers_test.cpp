@@ -195,26 +195,26 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1328},
-    {"harness/cli", 8611},
-    {"harness/core", 9343},
-    {"harness/evaluate", 14643},
-    {"harness/exchange", 3669},
+    {"harness/applications", 1741},
+    {"harness/cli", 8716},
+    {"harness/core", 9738},
+    {"harness/evaluate", 14647},
+    {"harness/exchange", 3681},
     {"harness/executor", 4793},
     {"harness/families", 3445},
     {"harness/fleet", 2053},
-    {"harness/implement", 7933},
-    {"harness/injection", 995},
-    {"harness/loop", 10574},
+    {"harness/implement", 9197},
+    {"harness/injection", 1186},
+    {"harness/loop", 10610},
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
-    {"harness/runtime", 2059},
-    {"harness/worker", 11391},
+    {"harness/runtime", 2351},
+    {"harness/worker", 11717},
     {"journal", 5382},
     {"kernels", 5616},
     {"reports", 4532},
-    {"tests", 64725},
+    {"tests", 66102},
 };
 
 std::size_t lines_of(const fs::path& path) {

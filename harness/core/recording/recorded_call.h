@@ -99,6 +99,7 @@ struct RecordedCall {
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+inline constexpr std::string_view kNoTwoAlike = "no two of its calls launch the same";
 
 // Whether a symbol is that name, or has it as its identifier: "softmax" in "_Z7softmaxPKfPfi".
 bool is_symbol_of(std::string_view symbol, const std::string& name);
@@ -112,6 +113,16 @@ bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
 // Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch
 // included, in the order of the argument struct. A kernel may be given the end of one.
 bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int64_t>& bytes);
+
+// Memory of the call's own that it returned: that of an argument, by its number.
+struct ReturnedMemory {
+  int argument = 0;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+};
+// It is the argument's from here on, and what is left of the call's own memory, which lies `at` these addresses, is
+// numbered anew. False where no operation works on one of them.
+bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at, const std::vector<ReturnedMemory>& results);
 
 std::string encode(const RecordedCall& call);
 // nullopt where the text is none of encode(), names what is not there, or has a number that no call has.

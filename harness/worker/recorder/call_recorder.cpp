@@ -141,12 +141,15 @@ void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
   recorder::begin_call(self, tensors);
 }
 
-Result<RecordedCall> CallRecorder::end() {
+Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& results) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   self.recording = false;
   if (self.call.operations.empty()) {
     self.refused("it gives the GPU no work");
+  }
+  if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
+    self.refused("it returns memory that no operation of the call works on, as an answer from before is");
   }
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};

@@ -60,8 +60,8 @@ class CallRecorder {
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct.
   void begin(const std::vector<CudaRange>& tensors);
-  // Waits for the whole context.
-  Result<RecordedCall> end();
+  // `results`: memory of the call's own that it returned.
+  Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();
 
  private:
