@@ -32,11 +32,10 @@ class Evaluate(CommandTest):
         document = self.evaluated("slow.cpp", EIGHT_COPIES, *ON_COPY, "--at-least", "1", code=3)
         self.assertEqual((document["document"], document["variant"]), ("evaluation", "copy/slow"))
         self.assertEqual(document["incumbent"], "copy/simple")
-        if document["verdict"] == "reverted":
-            self.assertTrue(0 < document["score"] < 1, document["score"])
+        self.assertTrue(0 <= document["score"] < 1, document["score"])
         shown = self.json("show", str(document["experiment"]["id"]))
         self.assertEqual((shown["candidate"]["variant"], shown["judgement"]["verdict"]), ("copy/slow", document["verdict"]))
-        self.is_many_times_slower(shown["judgement"])
+        self.is_not_accepted(shown["judgement"])
         self.assertEqual([gate["gate"] for gate in document["gates"]],
                          ["metadata", "build", "resources", "correctness", "sanitizers", "timing"])
         self.assertTrue(self.place.exists(".apo/variants/copy/slow.cpp"))
@@ -108,8 +107,8 @@ class Evaluate(CommandTest):
 
     def test_a_known_variant_is_judged_with_settings(self):
         label = "copy/parallel[KILOBYTES_PER_THREAD=256]"
-        document = self.decided("evaluate", label, *ON_COPY, "--judge", "quick", "--json").document
-        self.assertEqual((document["variant"], document["verdict"]), (label, "ranked"))
+        document = self.ranked("evaluate", label, *ON_COPY, "--judge", "quick", "--json")
+        self.assertEqual(document["variant"], label)
         self.assertEqual(document["experiment"]["candidate"]["settings"]["KILOBYTES_PER_THREAD"], 256)
         self.said(self.apo("evaluate", "e88_forward/simple", "--family", "copy", code=1).out,
                   "e88_forward/simple is not of family copy")
@@ -136,18 +135,17 @@ class EvaluateMistakes(CommandTest):
 class QuickJudge(CommandTest):
     def test_ranks_and_leaves_nothing_behind_that_counts(self):
         self.place.write("slow.cpp", EIGHT_COPIES)
-        document = self.decided("evaluate", "slow.cpp", *ON_COPY, "--judge", "quick", "--json").document
-        self.assertEqual(document["verdict"], "ranked", document)
+        document = self.ranked("evaluate", "slow.cpp", *ON_COPY, "--judge", "quick", "--json")
         judgement = document["experiment"]["judgement"]
-        self.assertEqual((judgement["verdict"], judgement["reason"]), ("inconclusive", "ranked"))
         self.assertEqual((judgement["judge_preset"], judgement["confidence"]), ("quick", 0.95))
-        self.assertEqual(document["score"], judgement["lower"])
-        self.assertGreater(document["score"], 0)
         self.assertFalse(self.place.exists(".apo/variants"), "only a judged candidate is kept")
         self.assertEqual(self.json("query", "--lessons")["lessons"], [])
         self.assertEqual(self.json("research", "copy", "--workload", "n4k")["tried"], [])
         self.assertEqual(self.json("report")["campaign"]["judge_preset"], "auto")
-        self.apo("replay", str(document["experiment"]["id"]))
+        again = self.apo("replay", str(document["experiment"]["id"]), "--json", code=None)
+        # Whether the new interval overlaps the old one is the machine's matter.
+        self.assertEqual(again.code, 0 if again.document["reproduced"] else 3, again.both)
+        self.is_rank(again.document["experiment"]["judgement"])
         self.apo("run", "copy", "--judge", "quick", code=1)  # a campaign decides
 
 
