@@ -252,14 +252,16 @@ class HeldTurn:
         os.close(self.file)
 
     def end_when_waited_for(self):
-        """Returns a thread, which ends when somebody has waited."""
+        """`waited_for` then says that somebody has."""
+        self.waited_for = False
+
         def end():
             wait_until(self.is_waited_for, "somebody waits for the turn")
+            self.waited_for = True
             time.sleep(0.1)  # a wait that can be seen in the journal
             self.end()
-        ending = threading.Thread(target=end, daemon=True)
-        ending.start()
-        return ending
+        threading.Thread(target=end, daemon=True).start()
+        return self
 
 
 class Results(unittest.TextTestResult):

@@ -168,11 +168,16 @@ class RunsCommands(unittest.TestCase):
                         break
                     ran.add(command)
                     begin = time.monotonic()
-                    result = copy.run(command, folder)
+                    for _ in range(5):
+                        result = copy.run(command, folder)
+                        restless = result.returncode == 2 and "stop other work on" in result.stdout
+                        if not restless:
+                            break
                     print(f"{time.monotonic() - begin:6.1f} s  {path}:{line}  {command}", flush=True)
-                    restless = result.returncode == 2 and "too noisy" in result.stdout
+                    if restless:  # what stands behind it may read what it would have left
+                        self.skipTest("this machine is too restless to judge: " + result.stdout)
                     with self.subTest(f"{path}:{line}: {command}"):
-                        self.assertTrue(result.returncode == 0 or restless, result.stdout)
+                        self.assertEqual(result.returncode, 0, result.stdout)
 
 
 class Documents(RunsCommands):

@@ -172,7 +172,7 @@ class Compare(CommandTest):
         others = HeldTurn(self.place).end_when_waited_for()
         experiment = self.json("compare", "copy/simple", "copy/parallel", "--workload", "n4k", "--judge", "standard",
                                "--skip-correctness")
-        self.assertFalse(others.is_alive(), "it did not wait")
+        self.assertTrue(others.waited_for, "it did not wait")
         self.assertIn(experiment["judgement"]["verdict"], VERDICTS)
         self.assertEqual(experiment["incumbent"]["variant"], "copy/simple")
         shown = self.json("show", "1")
