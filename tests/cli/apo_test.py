@@ -184,8 +184,8 @@ class CommandTest(unittest.TestCase):
 
     @staticmethod
     def judged(place, *words, code=0, **options):
-        """The A/A sentinel stops what judges on a machine that is too restless for it; the same command goes on. Where it
-        lets pass that identical code differs by a factor, a campaign finds nothing that could gain more."""
+        """The A/A sentinel stops what judges on a machine that is too restless; the same command goes on. Where
+        identical code differs by a factor all the same, a campaign finds nothing that could gain more."""
         for _ in range(5):
             ran = place.apo(*words, code=None, **options)
             stopped = ran.code == 2 or "not judged: " in ran.out or '"not_judged"' in ran.out

@@ -31,11 +31,10 @@ TEST(AskProposers, FaultsHaveTheirOutcomes) {
     const char* command;
     ProposerOutcome outcome;
     const char* note;
-  } faults[] = {
-      {"kill -9 $$", ProposerOutcome::failed, "it was ended by SIGKILL"},
-      {"echo out of tokens >&2; exit 3", ProposerOutcome::failed, "it ended with exit code 3: out of tokens"},
-      {"yes", ProposerOutcome::flooded, "it printed more than 16.00 MiB and was ended"},
-      {"cat >/dev/null", ProposerOutcome::answered, "it proposed nothing"}};
+  } faults[] = {{"kill -9 $$", ProposerOutcome::failed, "it was ended by SIGKILL"},
+                {"echo out of tokens >&2; exit 3", ProposerOutcome::failed, "it ended with exit code 3: out of tokens"},
+                {"yes", ProposerOutcome::flooded, "it printed more than 16.00 MiB and was ended"},
+                {"cat >/dev/null", ProposerOutcome::answered, "it proposed nothing"}};
   for (const auto& fault : faults) {
     const ProposerCall call = call_of(fault.command, 1000);
     EXPECT_EQ(call.outcome, fault.outcome) << fault.command;
