@@ -28,12 +28,12 @@ struct RegressionGateTest : ::testing::Test {
 };
 
 TEST_F(RegressionGateTest, ManyTimesTheWorkRegresses) {
-  const PairOutcome outcome = gate("copy/once", "copy/sixteen_times", 0.5).value();
+  const PairOutcome outcome = gate("copy/once", "copy/sixteen_times", 0.02).value();
   EXPECT_NE(outcome.gate, GateVerdict::passed) << outcome.judgement.sentence;
   if (outcome.gate == GateVerdict::undecided) {
-    GTEST_SKIP() << outcome.judgement.sentence;  // other programs may take the time of either arm
+    GTEST_SKIP() << outcome.judgement.sentence;  // on a busy machine what a call waits for its CPU hides the work
   }
-  EXPECT_LT(outcome.state.workloads.at(0).upper, -std::log1p(0.5));
+  EXPECT_LT(outcome.state.workloads.at(0).upper, -std::log1p(0.02));
   EXPECT_GE(experiment.rounds.size(), 14U);
 }
 

@@ -331,7 +331,6 @@ class Try(CommandTest):
     def test_the_document_holds_the_experiment_of_each_file(self):
         self.place.write("same.cpp", RIGHT_COPY)
         [verdict] = self.json(*"try copy same.cpp --workload n4k --judge quick".split())["verdicts"]
-        self.is_answer(verdict, "ranked")
         self.assertEqual(verdict["variant"], "copy/same")
         self.assertNotEqual(verdict["experiment"]["id"], 0)
 
