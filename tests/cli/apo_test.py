@@ -20,7 +20,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BINARY = os.environ.get("APO_BINARY_FOLDER", os.path.join(SOURCE, "build", "release"))
 PROGRAM = os.environ.get("APO_PROGRAM", os.path.join(BINARY, "bin", "apo"))
 HAS_GPU = os.path.exists("/dev/nvidiactl")
-PATIENCE_S = 600  # ends what hangs; no outcome depends on it
+PATIENCE_S = 3600  # ends what hangs; no outcome depends on it
 SKIPPED = 77
 
 COPY_HEAD = "void copy(const float* x, float* y, long n) {"

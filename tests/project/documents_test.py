@@ -149,7 +149,7 @@ class WorkingCopy:
                        "PATH": ":".join([self.folder, os.path.dirname(PYTHON_WITH_TORCH), os.environ["PATH"]])}
         return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=1800, check=False)
+                              timeout=7200, check=False)
 
 
 class RunsCommands(unittest.TestCase):
