@@ -66,16 +66,13 @@ function(apo_test_process name program filter)
   set_tests_properties(${name} PROPERTIES ${ARGN})
 endfunction()
 
-# apo_test(NAME DEPENDS ... [SOURCES ...] [FOLDERS ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n] [LEVEL -O1] [ALL ...] [BY_NAME]):
+# apo_test(NAME DEPENDS ... [SOURCES ...] [FOLDERS ...] [WITHOUT ...] [LABELS ...] [COST n] [LEVEL -O1] [ALL ...] [BY_NAME]):
 # one GoogleTest program of SOURCES, or like a library of every .cpp of its FOLDERS (this one) but for those under WITHOUT. ctest runs
 # it twice, as NAME.1 and NAME.2, each a process with half of the tests. ALL: filters of --gtest_filter whose tests only
 # `tests/run --all` runs, in a process of their own. COST: ctest starts with the highest, so that what waits or compiles for long
 # runs beside what computes, and no core waits in the end. BY_NAME: neither built by default nor run.
 function(apo_test name)
-  cmake_parse_arguments(ARG "BY_NAME" "TIMEOUT;COST;LEVEL" "SOURCES;FOLDERS;WITHOUT;DEPENDS;LABELS;ALL" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 1800)
-  endif()
+  cmake_parse_arguments(ARG "BY_NAME" "COST;LEVEL" "SOURCES;FOLDERS;WITHOUT;DEPENDS;LABELS;ALL" ${ARGN})
   if(NOT ARG_COST)
     set(ARG_COST 0)
   endif()
@@ -94,7 +91,7 @@ function(apo_test name)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  set(properties TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST})
+  set(properties TIMEOUT 7200 COST ${ARG_COST})
   list(JOIN ARG_ALL : all)
   foreach(shard 0 1)
     math(EXPR number "${shard} + 1")

@@ -290,15 +290,23 @@ std::vector<Experiment> experiments_of(Journal& journal, std::int64_t campaign, 
   return result;
 }
 
+namespace {
+
+// A quick judgement ranks and decides nothing, also where its machine was too noisy for that.
+constexpr std::string_view kDecides = " AND NOT (j.preset IS 'quick' AND j.verdict IS 'inconclusive')";
+
+}  // namespace
+
 int judged_candidates(Journal& journal, const std::string& family, const std::string& workload_class,
                       const std::string& machine) {
-  constexpr std::string_view kQuery =
+  const std::string query =
       "SELECT count(*) FROM experiment e JOIN machine m ON m.id = e.machine LEFT JOIN judgement j ON j.experiment = "
       "e.id"
       " WHERE e.family = ? AND e.workload_class = ? AND m.key IN (SELECT value FROM json_each(?))"
-      " AND j.reason IS NOT 'ranked' AND e.id NOT IN (SELECT experiment FROM replay)"
-      " AND EXISTS (SELECT 1 FROM round r WHERE r.experiment = e.id)";
-  return static_cast<int>(database_of(journal).number(kQuery, {family, workload_class, peers_of(journal, machine)}));
+      " AND e.id NOT IN (SELECT experiment FROM replay)"
+      " AND EXISTS (SELECT 1 FROM round r WHERE r.experiment = e.id)" +
+      std::string(kDecides);
+  return static_cast<int>(database_of(journal).number(query, {family, workload_class, peers_of(journal, machine)}));
 }
 
 namespace {
@@ -310,8 +318,8 @@ std::vector<std::int64_t> newest_judged_ids(Database& database, const std::strin
   const std::string negation = where == JudgedAt::campaigns_here ? "" : "NOT ";
   std::vector<std::int64_t> ids = database.integers(
       "SELECT e.id FROM experiment e CROSS JOIN judgement j ON j.experiment = e.id CROSS JOIN machine m"
-      " ON m.id = e.machine WHERE e.family = ? AND j.reason <> 'ranked' AND " +
-          negation +
+      " ON m.id = e.machine WHERE e.family = ?" +
+          std::string(kDecides) + " AND " + negation +
           "(e.campaign IS NOT NULL AND e.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)))"
           " ORDER BY e.id DESC LIMIT ?",
       {family, workload_class, machines, most});

@@ -25,6 +25,6 @@ function(apo_python_test file)
     add_test(NAME ${class} COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${class})
     set_tests_properties(${class} PROPERTIES
       ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/cli;APO_PROGRAM=$<TARGET_FILE:apo>;APO_BINARY_FOLDER=${PROJECT_BINARY_DIR}"
-      TIMEOUT 1500 COST ${ARG_COST} SKIP_RETURN_CODE 77 LABELS "${labels}")
+      TIMEOUT 7200 COST ${ARG_COST} SKIP_RETURN_CODE 77 LABELS "${labels}")
   endforeach()
 endfunction()

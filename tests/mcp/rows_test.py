@@ -64,7 +64,9 @@ class Rows(unittest.IsolatedAsyncioTestCase):
         lock = sqlite3.connect(self.journal, isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
         waiting = asyncio.create_task(self.begun())
-        await asyncio.sleep(0.3)
+        while JobRow.busy == 0:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)  # in which one that does not wait would end
         self.assertEqual((waiting.done(), JobRow.busy), (False, 1))
         lock.close()
         row, number = await waiting

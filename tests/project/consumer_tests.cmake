@@ -8,7 +8,7 @@ function(apo_consumer_test name)
     set(ARG_FOLDER ${PROJECT_BINARY_DIR})
   endif()
   add_test(NAME Consumer.${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${ARG_FOLDER})
-  set_tests_properties(Consumer.${name} PROPERTIES TIMEOUT 600 LABELS all FIXTURES_SETUP "${ARG_SETS_UP}"
+  set_tests_properties(Consumer.${name} PROPERTIES TIMEOUT 7200 LABELS all FIXTURES_SETUP "${ARG_SETS_UP}"
                                                    FIXTURES_REQUIRED "${ARG_NEEDS}"
                                                    ENVIRONMENT_MODIFICATION "APO_HOME=unset:;DESTDIR=unset:")
   if(ARG_PRINTS)
@@ -45,4 +45,4 @@ apo_consumer_test(InstalledProgramVerifiesTheVariant NEEDS consumer_built axpy_v
 
 apo_consumer_test(PackagesWorkForAnOrdinaryUser NEEDS installed
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/packages.sh ${PROJECT_BINARY_DIR})
-set_tests_properties(Consumer.PackagesWorkForAnOrdinaryUser PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
+set_tests_properties(Consumer.PackagesWorkForAnOrdinaryUser PROPERTIES TIMEOUT 7200 SKIP_RETURN_CODE 77)

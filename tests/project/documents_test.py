@@ -149,7 +149,7 @@ class WorkingCopy:
                        "PATH": ":".join([self.folder, os.path.dirname(PYTHON_WITH_TORCH), os.environ["PATH"]])}
         return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=1800, check=False)
+                              timeout=7200, check=False)
 
 
 class RunsCommands(unittest.TestCase):
@@ -168,11 +168,16 @@ class RunsCommands(unittest.TestCase):
                         break
                     ran.add(command)
                     begin = time.monotonic()
-                    result = copy.run(command, folder)
+                    for _ in range(5):
+                        result = copy.run(command, folder)
+                        restless = result.returncode == 2 and "stop other work on" in result.stdout
+                        if not restless:
+                            break
                     print(f"{time.monotonic() - begin:6.1f} s  {path}:{line}  {command}", flush=True)
-                    restless = result.returncode == 2 and "too noisy" in result.stdout
+                    if restless:  # what stands behind it may read what it would have left
+                        self.skipTest("this machine is too restless to judge: " + result.stdout)
                     with self.subTest(f"{path}:{line}: {command}"):
-                        self.assertTrue(result.returncode == 0 or restless, result.stdout)
+                        self.assertEqual(result.returncode, 0, result.stdout)
 
 
 class Documents(RunsCommands):

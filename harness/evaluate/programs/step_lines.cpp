@@ -103,14 +103,16 @@ Windowed fixed_time_window(const DeclaredApplication& application, const std::ve
   return Window{.timed_begin = 0, .begin = warmup, .end = end, .seconds = time_s};
 }
 
-// Lines that a program keeps in a buffer all come at once, and apo's clock would see no time between them.
+// Lines that a program keeps in a buffer all come at once, and apo's clock would see no time between them. So do those
+// of a few milliseconds where a busy machine holds up their reader.
 std::optional<Failure> check_clocks(const std::vector<StepLine>& steps, const Window& window) {
   double said = 0;
   for (std::size_t i = window.begin; i < window.end; ++i) {
     said += steps[i].seconds;
   }
   const double seen = steps[window.end - 1].arrived_s - steps[window.begin - 1].arrived_s;
-  if (said <= kClockShare * seen + kClockSlackS) {
+  const bool late = seen < kShortestRunS && said >= kShortestRunS;
+  if (!late && said <= kClockShare * seen + kClockSlackS) {
     return std::nullopt;
   }
   return Failure{.outcome = Outcome::unstable_clock,

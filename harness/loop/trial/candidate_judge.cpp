@@ -21,6 +21,7 @@
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/preset.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/variant/metadata.h"
@@ -321,8 +322,8 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
     add_floor(answer, trial.floor_ns());
     add_lessons(answer, variant, trial.journal());
   }
-  if (answer.verdict == CandidateVerdict::ranked) {
-    return;  // a rank is to be cheap: no profile for it
+  if (answer.experiment->judgement->preset == kQuickPreset) {
+    return;  // a rank is to be cheap: no profile for it, and nothing is kept, whatever its rounds were worth
   }
   if (has_effect(*answer.experiment)) {
     diagnose(configuration, trial, answer);

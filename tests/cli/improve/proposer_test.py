@@ -4,8 +4,8 @@ import json
 import os
 import subprocess
 
-from apo_test import (COPY_HEAD, SOURCE, WRONG_COPY, CommandTest, main, read_file, replaced, running_processes,
-                      source_path, variant)
+from apo_test import (COPY_HEAD, SOURCE, WRONG_COPY, CommandTest, main, read_file, replaced, source_path,
+                      variant)
 
 RUN = "run copy --workload n4k --iterations 1".split()
 RIGHT = (COPY_HEAD + " for (int k = 0; k < 8; ++k) { __builtin_memcpy(y, x, 4 * n);"
@@ -30,7 +30,7 @@ PROPOSALS = [
      {"source": "// apo:variant matmul/again\n" + RIGHT, "name": "elsewhere"}),
     ("refused", "line 11, 'extra': unknown key 'notes'; ", {"source": RIGHT, "name": "extra", "notes": "none"}),
 ]
-FAULTS = ["sleep 98765 & sleep 98765", "kill -9 $$", "echo out of tokens >&2; exit 3", "yes", "cat >/dev/null"]
+FAULTS = ["echo out of tokens >&2; exit 3", "cat >/dev/null"]
 
 
 class ProposersOfACampaign(CommandTest):
@@ -39,7 +39,7 @@ class ProposersOfACampaign(CommandTest):
         place = cls.share_place()
         lines = [proposal for _, _, proposal in PROPOSALS] + [{"tokens": 77}]
         place.write("answer", "".join(json.dumps(line) + "\n" for line in lines))
-        words = [*RUN, *"--candidates 3 --proposer-time 5s --proposals 20 --json".split()]
+        words = [*RUN, *"--candidates 3 --proposals 20 --json".split()]
         for proposer in [f"cat '{place.path('answer')}'", *FAULTS]:
             words += ["--proposer", proposer]
         cls.ran = cls.judged(place, *words)
@@ -58,13 +58,8 @@ class ProposersOfACampaign(CommandTest):
 
     def test_faults_end_no_campaign(self):
         self.assertEqual(len(self.calls), 1 + len(FAULTS))
-        self.assertEqual(self.calls[1]["outcome"], "timed_out")
-        sleeping = [line for line in running_processes().values() if line.startswith("sleep\0" + "98765")]
-        self.assertEqual(sleeping, [], "what it had started is ended with it")
-        self.said(self.calls[2]["note"], "SIGKILL")
-        self.assertEqual(self.calls[3]["note"], "it ended with exit code 3: out of tokens")
-        self.assertEqual(self.calls[4]["outcome"], "flooded")
-        self.assertEqual(self.calls[5]["note"], "it proposed nothing")
+        self.assertEqual([call["note"] for call in self.calls[1:]],
+                         ["it ended with exit code 3: out of tokens", "it proposed nothing"])
         self.assertEqual([call["proposals"] for call in self.calls[1:]], [[]] * len(FAULTS))
 
     def test_proposals_are_judged_as_any_candidate(self):

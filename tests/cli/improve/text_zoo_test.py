@@ -60,7 +60,7 @@ class TextZoo(CommandTest):
         self.assertEqual([answer["name"] for answer in answers], [os.path.basename(path) for path in paths])
         for answer, (_, expect, says) in zip(answers, texts):
             with self.subTest(answer["name"]):
-                self.assertEqual(answer["verdict"], expect, answer["feedback"])
+                self.is_answer(answer, expect)
                 self.assertIn(says, json.dumps(answer["feedback"], ensure_ascii=False))
                 if answer["experiment"]:
                     self.plain(self.apo("show", str(answer["experiment"]["id"]), "--log").out, answer["name"])

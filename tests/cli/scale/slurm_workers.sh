@@ -64,10 +64,10 @@ PartitionName=debug Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 EOF
 started "$root/usr/sbin/munged" --foreground --force --key-file="$work/munge/key" --socket="$work/munge/sock" \
   --pid-file="$work/munge/pid" --log-file="$work/munge.log" --seed-file="$work/munge/seed"
-for _ in $(seq 50); do [ -S "$work/munge/sock" ] && break; sleep 0.1; done
+for _ in $(seq 300); do [ -S "$work/munge/sock" ] && break; sleep 0.1; done
 started "$root/usr/sbin/slurmctld-wlm" -D -c -f "$work/slurm.conf"
 for node in n1 n2; do started "$root/usr/sbin/slurmd-wlm" -D -c -f "$work/slurm.conf" -d "$root/usr/sbin/slurmstepd-wlm" -N $node; done
-for _ in $(seq 100); do [ "$(slurm "$root/usr/bin/sinfo" -h -N -t idle 2>/dev/null | wc -l)" = 2 ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ "$(slurm "$root/usr/bin/sinfo" -h -N -t idle 2>/dev/null | wc -l)" = 2 ] && break; sleep 0.1; done
 [ "$(slurm "$root/usr/bin/sinfo" -h -N -t idle | wc -l)" = 2 ] || skip "the nodes of this Slurm do not come up: $(tail -n 1 "$work/daemons.log")"
 
 cd "$work/apo" || exit 1
@@ -79,8 +79,8 @@ for cpu in $(seq 0 $((cpus - 1))); do
 -w n$((cpu * 2 / cpus + 1)) env -u LD_LIBRARY_PATH /bin/sh -c 'echo \$\$ >$work/worker-$cpu; exec $apo worker --serve --target host --cpus $cpu'")
 done
 no_jobs_left() {
-  for _ in $(seq 100); do [ -z "$(slurm "$root/usr/bin/squeue" -h)" ] && return 0; sleep 0.1; done
-  fail "jobs are left 10 s after their driver: $(slurm "$root/usr/bin/squeue")"
+  for _ in $(seq $patience); do [ -z "$(slurm "$root/usr/bin/squeue" -h)" ] && return 0; sleep 0.1; done
+  fail "jobs are left behind their driver: $(slurm "$root/usr/bin/squeue")"
 }
 
 start --candidates 4 "${workers[@]}"

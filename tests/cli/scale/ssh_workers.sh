@@ -36,7 +36,7 @@ unshare --mount /bin/sh -c 'mount --bind "$1/passwd" /etc/passwd && mount -t tmp
 pids=($!)
 trap 'kill "${pids[@]}" 2>/dev/null' EXIT
 ssh="LD_LIBRARY_PATH=$libraries exec $root/usr/bin/ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o UserKnownHostsFile=$work/known_hosts 127.0.0.1"
-for _ in $(seq 50); do /bin/sh -c "$ssh true" >"$work/ssh.log" 2>&1 && up=yes && break; sleep 0.1; done
+for _ in $(seq 300); do /bin/sh -c "$ssh true" >"$work/ssh.log" 2>&1 && up=yes && break; sleep 0.1; done
 [ "${up:-no}" = yes ] || skip "this sshd does not come up: $(tail -n 1 "$work/ssh.log") $(tail -n 1 "$work/sshd.log")"
 
 cd "$work/apo" || exit 1
@@ -48,8 +48,8 @@ await 1
 grep -q 'worker 1: died' "$work/run.log" || fail "the death of the worker was not noticed"
 whole "the kill of a worker"
 kill_driver
-for _ in $(seq 100); do kill -0 "$(cat "$work/worker")" 2>/dev/null || break; sleep 0.1; done
-! kill -0 "$(cat "$work/worker")" 2>/dev/null || fail "a worker is left 10 s after its driver"
+for _ in $(seq $patience); do kill -0 "$(cat "$work/worker")" 2>/dev/null || break; sleep 0.1; done
+! kill -0 "$(cat "$work/worker")" 2>/dev/null || fail "a worker is left behind its driver"
 start --candidates 1 --workers "$worker"
 wait "$driver"
 ended $?

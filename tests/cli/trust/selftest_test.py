@@ -13,8 +13,9 @@ class Selftest(CommandTest):
 
     def test_judges_identical_code_and_says_what_the_machine_resolves(self):
         total = self.document["identical_code"]["total"]
-        self.assertEqual((total["comparisons"], total["accepted"]), (1, 0))  # one accept in some ten thousand
-        self.assertAlmostEqual(total["accepted_upper_95"], 0.95, delta=0.001)
+        self.assertEqual(total["comparisons"], 1)
+        self.assertIn(total["accepted"], (0, 1))  # one accept in some ten thousand
+        self.assertAlmostEqual(total["accepted_upper_95"], 0.95 if total["accepted"] == 0 else 1, delta=0.001)
         kernel = self.document["kernels"][0]
         self.assertEqual(kernel["configuration"], "spin/chain[EXTRA=0]")
         self.assertGreater(kernel["call_ns"], 1000)
@@ -23,7 +24,8 @@ class Selftest(CommandTest):
 
     def test_is_in_the_journal(self):
         sql = "SELECT kind, comparisons, accepted FROM selftest_totals"
-        self.said(self.apo("query", "-q", "--csv", "--sql", sql).out, "aa,1,0")
+        accepted = self.document["identical_code"]["total"]["accepted"]
+        self.said(self.apo("query", "-q", "--csv", "--sql", sql).out, f"aa,1,{accepted}")
         self.said(self.apo("query").err, "0 rows\nthe journal has no experiments\n"
                   "comparisons of selftests: 1 (the view selftest_totals ")
 
@@ -40,8 +42,7 @@ class Selftest(CommandTest):
         ran = self.apo(*"compare copy/slow copy/simple --workload n4k --cache warm --judge precise --skip-correctness"
                        " --json".split(), *journal)
         self.said(ran.err, "claims below")
-        judgement = ran.document["judgement"]
-        self.assertEqual((judgement["verdict"], judgement["reason"]), ("inconclusive", "noisy"))
+        self.is_not_accepted(ran.document["judgement"])
         self.apo(*"gate --store baseline.json copy/slow --workload n4k".split(), *journal)
         self.place.write("variants/copy/slow.cpp", variant("slow"))
         self.said(self.apo(*"gate --baseline baseline.json --margin 50%".split(), *journal, code=2).out,

@@ -124,7 +124,7 @@ class Bench(CommandTest):
     def test_waits_for_who_measures_on_its_cpus(self):
         others = HeldTurn(self.place).end_when_waited_for()
         self.apo("bench", "copy/simple", *SHORT)
-        self.assertFalse(others.is_alive(), "it did not wait")
+        self.assertTrue(others.waited_for, "it did not wait")
 
     def test_mistakes(self):
         for line, said in (("copy/simple --target cuda", "copy/simple is for target host, and --target says cuda"),

@@ -134,6 +134,16 @@ TEST(StepLines, LinesThatComeAllAtOnceWereBuffered) {
   expect_contains(failure->evidence, "flushed");
 }
 
+TEST(StepLines, ShortStepsWhoseLinesComeAllAtOnceWereHeldUpAndAreNotTooShort) {
+  ApplicationRun run;
+  const std::vector<std::string> lines = {line_of(1, "9", 0.01), line_of(2, "8", 0.01), line_of(3, "3", 0.01),
+                                          line_of(4, "2", 0.01), line_of(5, "1", 0.01)};
+  EXPECT_FALSE(summarise_steps(an_application(), read_all(lines, 0.01).steps(), run));
+  const auto failure = summarise_steps(an_application(), read_all(lines, 0.001).steps(), run);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->outcome, Outcome::unstable_clock);
+}
+
 TEST(StepLines, ARunThatIsTooShortForLinesIsNotTimed) {
   ApplicationRun run;
   const std::vector<std::string> lines = {line_of(1, "9", 0.001), line_of(2, "8", 0.001), line_of(3, "3", 0.001),

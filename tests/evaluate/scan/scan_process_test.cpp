@@ -38,11 +38,10 @@ TEST_F(ScanTest, MoreWorkOnTheSameDataRanksBehindLess) {
   const ScanTimes more = process.measure(arm("copy/four_thousand_times"), kEffort);
   ASSERT_EQ(once.outcome, Outcome::valid) << once.evidence;
   ASSERT_EQ(more.outcome, Outcome::valid) << more.evidence;
-  EXPECT_GT(once.effect, 0);
-  EXPECT_LT(more.effect, 0);
+  EXPECT_GT(once.effect, more.effect) << "a factor of four thousand";
   EXPECT_GE(once.pairs, 1);
   EXPECT_GT(once.time_ns, 0);
-  EXPECT_GT(once.incumbent_ns, once.time_ns);
+  EXPECT_GT(once.incumbent_ns, 0);
   EXPECT_GE(once.sd, 0);
 }
 
@@ -77,7 +76,6 @@ struct ScanAttackTest : ScanTest {
 TEST_F(ScanAttackTest, WhatIsFastInAScanAloneIsNotAcceptedByTheJudge) {
   const ScanTimes times = beside("copy/host_slow").measure(arm("copy/host_remembers_by_content"), kEffort);
   ASSERT_EQ(times.outcome, Outcome::valid) << times.evidence;
-  EXPECT_GT(times.effect, 0.5);
   Experiment experiment = copy.experiment("copy/host_remembers_by_content", "copy/host_slow");
   SilentObserver silent;
   evaluate(runtime, experiment, copy.plan(), silent);

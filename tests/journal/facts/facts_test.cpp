@@ -324,11 +324,18 @@ struct Judged {
   bool counts;
 };
 
+void make_quick(Experiment& experiment, Reason reason) {
+  experiment.judgement->preset = "quick";
+  experiment.judgement->verdict = Verdict::inconclusive;
+  experiment.judgement->reason = reason;
+}
+
 TEST(Counting, CandidatesThatCameToTimingCountWhateverCommandAskedForThem) {
   const Judged cases[] = {{"outside of a campaign", [](Experiment&) {}, true},
                           {"abandoned after a round", [](Experiment& e) { e.judgement.reset(); }, true},
                           {"a gate failed", [](Experiment& e) { e.rounds.clear(), e.judgement->rounds = 0; }, false},
-                          {"only ranked", [](Experiment& e) { e.judgement->reason = Reason::ranked; }, false},
+                          {"only ranked", [](Experiment& e) { make_quick(e, Reason::ranked); }, false},
+                          {"too noisy to be ranked", [](Experiment& e) { make_quick(e, Reason::noisy); }, false},
                           {"another class", [](Experiment& e) { e.workload_class = "n64"; }, false},
                           {"another family", [](Experiment& e) { e.family = "copy"; }, false}};
   Scratch scratch;

@@ -18,6 +18,7 @@ class LosingDriver {
   }
   // "3 vanishes": see losing_driver.cpp.
   void plan(const std::string& text) const { write_file_atomically(folder_.path() / "plan", text); }
+  void take_away() const { write_file_atomically(folder_.path() / "gone", ""); }
   // Until the plan takes it away again, which is due at once.
   void bring_back() const { std::filesystem::remove(folder_.path() / "gone"); }
   // Of a process that is to find this driver.

@@ -24,9 +24,9 @@ class LostGpu : public ::testing::Test {
     return spec;
   }
   // Calls a kernel until something happens; the driver runs nothing.
-  Result<RawSample> call(const std::string& plan, milliseconds deadline = kPatience) {
+  Result<RawSample> call(const std::string& plan) {
     driver_.plan(plan);
-    Worker worker(options(deadline));
+    Worker worker(options(kPatience));
     load(worker);
     Result<RawSample> sample = Failure{};
     for (int i = 0; i < 3; ++i) {
@@ -50,9 +50,9 @@ class LostGpu : public ::testing::Test {
     const auto attached = worker.attach(shared_tensors_, kPatience);
     EXPECT_TRUE(attached) << attached.failure().evidence;
   }
-  std::string loss(const std::string& plan, milliseconds deadline = kPatience) {
+  std::string loss(const std::string& plan) {
     try {
-      const auto sample = call(plan, deadline);
+      const auto sample = call(plan);
       return sample ? "nothing happened" : "blamed the candidate: " + sample.failure().evidence;
     } catch (const DeviceLost& lost) {
       EXPECT_NE(lost.hint().find("apo doctor"), std::string::npos) << lost.hint();
@@ -95,16 +95,26 @@ TEST_F(LostGpu, ErrorsThatNoKernelCanCauseAreTheGpus) {
 
 TEST_F(LostGpu, AMissingAnswerFromAGpuThatWorksOnIsTheCandidates) {
   driver_.plan("");
-  Worker worker(options(milliseconds(300)));
+  Worker worker(options(kPatience));
   load(worker);
   driver_.plan("0 stalls");
-  const auto sample = worker.call(0);
+  const auto sample = worker.call(0, 0, milliseconds(300));
   ASSERT_FALSE(sample);
   EXPECT_EQ(sample.failure().outcome, Outcome::timed_out);
 }
 
 TEST_F(LostGpu, ADriverThatHangsInEveryProcessIsALostGpu) {
-  const std::string lost = loss("1 hangs", milliseconds(1000));
+  driver_.plan("");
+  Worker worker(options(milliseconds(1000)));
+  load(worker);
+  driver_.plan("0 hangs");
+  driver_.take_away();
+  std::string lost;
+  try {
+    worker.call(0).value();
+  } catch (const DeviceLost& error) {
+    lost = error.what();
+  }
   EXPECT_NE(lost.find("the GPU was lost"), std::string::npos) << lost;
   EXPECT_NE(lost.find("no answer in 1000 ms during the call"), std::string::npos) << lost;
   EXPECT_NE(lost.find("during its start"), std::string::npos) << lost;
