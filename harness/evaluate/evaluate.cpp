@@ -57,7 +57,9 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
   GateResult gate{.gate = "regimes"};
   std::size_t begin = 0;
   for (auto side_by_side = static_cast<std::size_t>(std::max(1, runtime.threads));
-       begin < cases.size() && gate.outcome == Outcome::valid && (begin == 0 || gate.seconds < evaluation.plan.regimes_s); side_by_side *= 2) {
+       begin < cases.size() && gate.outcome == Outcome::valid &&
+       (begin == 0 || gate.seconds < evaluation.plan.regimes_s);
+       side_by_side *= 2) {
     const std::size_t count =
         std::min({cases_at_once(*runtime.family, cases[begin]), side_by_side, cases.size() - begin});
     const std::vector<CheckCase> some(cases.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -79,10 +81,11 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
     begin += count;
   }
   if (gate.outcome == Outcome::valid) {
-    gate.evidence = begin == cases.size()
-                        ? fmt::format("right in all of {} cases", cases.size())
-                        : fmt::format("right in {} of {} cases, drawn by lot; they took {}, so that the others were left out",
-                                      begin, cases.size(), format_seconds(gate.seconds));
+    gate.evidence =
+        begin == cases.size()
+            ? fmt::format("right in all of {} cases", cases.size())
+            : fmt::format("right in {} of {} cases, drawn by lot; they took {}, so that the others were left out",
+                          begin, cases.size(), format_seconds(gate.seconds));
   }
   return gate;
 }

@@ -112,10 +112,10 @@ void say_price(const JudgedPair& pair, double round_s, int rounds) {
   constexpr double kWorthSayingS = 60;
   const int confirming = pair.regression || pair.suite ? 0 : pair.plan.preset.confirm_min;
   if (const double seconds = round_s * (rounds + confirming); seconds > kWorthSayingS) {
-    pair.observer.say(fmt::format("{}: a round takes {}, and a verdict {} of them: {} at least", pair.what,
-                                  format_seconds(round_s), confirming == 0 ? fmt::format("{}", rounds)
-                                                                           : fmt::format("{} + {}", rounds, confirming),
-                                  format_seconds(seconds)));
+    pair.observer.say(
+        fmt::format("{}: a round takes {}, and a verdict {} of them: {} at least", pair.what, format_seconds(round_s),
+                    confirming == 0 ? fmt::format("{}", rounds) : fmt::format("{} + {}", rounds, confirming),
+                    format_seconds(seconds)));
   }
 }
 

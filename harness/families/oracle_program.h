@@ -66,11 +66,11 @@ struct OracleQuestion {
   const TensorMap* more_values = nullptr;  // noise: the expected outputs
   int threads = 1;
   std::uint64_t seed = 0;
-  std::int64_t chosen = 0;  // the alternative that drawn() takes; -1: by chance
-  std::string only;         // fill: the tensor; noise: the operation that is perturbed, "": all
-  bool of_units = false;    // the answer has the elements of the units alone, unit by unit, else whole tensors
-  bool whole = false;       // expected: also the reference of all units
-  double enough_s = 0;      // expected: struct Asked
+  std::int64_t chosen = 0;       // the alternative that drawn() takes; -1: by chance
+  std::string only;              // fill: the tensor; noise: the operation that is perturbed, "": all
+  bool of_units = false;         // the answer has the elements of the units alone, unit by unit, else whole tensors
+  bool whole = false;            // expected: also the reference of all units
+  double enough_s = 0;           // expected: struct Asked
   std::uint64_t first_seed = 0;  // expected: of the unit that is computed first
 };
 

@@ -71,8 +71,7 @@ Words checked_compile_flags(const BuildOptions& options, const Variant& variant)
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
 // the library's would be taken, which the program has loaded before.
 Words checked_link_flags(bool sanitize, const Variant& variant) {
-  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic",
-                 std::string("-Wl,-T,") + kConstants};
+  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic", std::string("-Wl,-T,") + kConstants};
   if (is_device_variant(variant)) {
     flags.emplace_back("-nostartfiles");  // no code of the host's, such as a static object's
   }

@@ -133,11 +133,11 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   state.minimum_detectable = std::max(
       plan.preset.margin, minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
   frame.observer.say(state.claim_floor.sentence);
-  frame.observer.say(
-      fmt::format("A/A sentinel{}: {} over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
-                  sentinel.smaller_workload.empty() ? "" : " on " + sentinel.smaller_workload + ", whose calls are short",
-                  format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
-                  format_g(100 * sentinel.check.sd, 2), plan.preset.name, format_percent(state.minimum_detectable, 1)));
+  frame.observer.say(fmt::format(
+      "A/A sentinel{}: {} over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
+      sentinel.smaller_workload.empty() ? "" : " on " + sentinel.smaller_workload + ", whose calls are short",
+      format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
+      format_g(100 * sentinel.check.sd, 2), plan.preset.name, format_percent(state.minimum_detectable, 1)));
 }
 
 }  // namespace apo

@@ -60,8 +60,8 @@ CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, 
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ =
-        expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_, nullptr, enough_s(purpose_));
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_, nullptr,
+                       enough_s(purpose_));
   });
   return expected_;
 }

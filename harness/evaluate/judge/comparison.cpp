@@ -109,11 +109,9 @@ void Judge::check(const Round& round) const {
   }
   const bool of_windows = round.environment.empty_window_ns.has_value();
   for (const RoundWorkload& workload : round.workloads) {
-    const bool is_pair = of_windows && workload.blocks.size() == 1 &&
-                         workload.blocks.front().samples.size() == kSamplesOfPair;
-    const int fewest = is_pair      ? 1
-                       : of_windows ? plan_.preset.window_blocks_min
-                                    : plan_.preset.blocks_min;
+    const bool is_pair =
+        of_windows && workload.blocks.size() == 1 && workload.blocks.front().samples.size() == kSamplesOfPair;
+    const int fewest = is_pair ? 1 : of_windows ? plan_.preset.window_blocks_min : plan_.preset.blocks_min;
     if (static_cast<int>(workload.blocks.size()) < fewest) {
       throw UserError(fmt::format("{} has {} blocks of workload '{}', fewer than {}", place, workload.blocks.size(),
                                   workload.workload, fewest));

@@ -34,10 +34,10 @@ struct JudgePreset {
   double confirm_factor = 6.5;
   int confirm_min = 14;
   int confirm_max = 22;
-  double confirm_alpha = 0.01;   // for the first 50 candidates of a campaign, see confirm_alpha()
-  double pause_s = 2;            // before the confirmation
-  double interval_alpha = 0.01;  // each side of the interval that is shown
-  double minimum_claim = 0;      // on noisy machines: smaller gains are not accepted
+  double confirm_alpha = 0.01;    // for the first 50 candidates of a campaign, see confirm_alpha()
+  double pause_s = 2;             // before the confirmation
+  double interval_alpha = 0.01;   // each side of the interval that is shown
+  double minimum_claim = 0;       // on noisy machines: smaller gains are not accepted
   bool claims_by_search = false;  // the noise is that of the search's own rounds, where that is more
 
   double guard_margin = 0.01;  // no workload and no tail may lose more
@@ -54,7 +54,7 @@ struct JudgePreset {
   int window_blocks_min = 2;
   int window_blocks_max = 20;
   double window_round_s = 2;  // rounds of the fewest blocks that would take longer have one window of each arm
-  double sentinel_s = 20;  // an A/A run on a host that would take longer is of a smaller workload
+  double sentinel_s = 20;     // an A/A run on a host that would take longer is of a smaller workload
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;

@@ -24,10 +24,10 @@ struct WindowPlan {
   int calls = 1;  // in a window, each on inputs of its own
   // Else all of them and one call: with several, another CPU could work ahead on the next call's inputs.
   bool one_cpu = true;
-  int blocks = 2;       // in a round, behind one that warms up
+  int blocks = 2;        // in a round, behind one that warms up
   bool is_pair = false;  // the round is one window of each arm and nothing else: calls are long
-  double call_ns = 0;   // of the quicker arm
-  double round_s = 0;   // about what the windows of a round take
+  double call_ns = 0;    // of the quicker arm
+  double round_s = 0;    // about what the windows of a round take
   // Returns the number of inputs with which no process sees one twice.
   std::size_t inputs() const { return is_pair ? 1 : static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
 };

@@ -95,12 +95,11 @@ int main(int count, char** values) try {
       "| noise | A/A accepted, 95 %% interval | kernel s | A/A ends * | +0.5 %% accepted | +1 %% accepted | kernel s | "
       "mean claim | +1 %% ends * | +2 %% accepted |\n|---|---|---|---|---|---|---|---|---|---|\n");
   const std::vector<std::string> journals(
-      arguments.begin() + std::min<std::ptrdiff_t>(of_pairs ? 5 : 4, std::ssize(arguments)),
-                                          arguments.end());
+      arguments.begin() + std::min<std::ptrdiff_t>(of_pairs ? 5 : 4, std::ssize(arguments)), arguments.end());
   for (const NoiseModel& model : journals.empty() ? apo::simulation::noise_models() : std::vector<NoiseModel>()) {
     print_row(
         model.name,
-        [&](double effect, int trials, std::uint64_t own) { 
+        [&](double effect, int trials, std::uint64_t own) {
           return run_trials(model, effect, preset, trials, own, {.blocks = of_pairs});
         },
         null_trials, power_trials, seed);
