@@ -110,7 +110,8 @@ void RegressionJudge::conclude(PairOutcome& outcome) const {
 // Before most of it is paid.
 void say_price(const JudgedPair& pair, double round_s, int rounds) {
   constexpr double kWorthSayingS = 60;
-  const int confirming = pair.regression || pair.suite ? 0 : pair.plan.preset.confirm_min;
+  const JudgePreset& preset = pair.plan.preset;
+  const int confirming = pair.regression || pair.suite || preset.ranks_only ? 0 : preset.confirm_min;
   if (const double seconds = round_s * (rounds + confirming); seconds > kWorthSayingS) {
     pair.observer.say(
         fmt::format("{}: a round takes {}, and a verdict {} of them: {} at least", pair.what, format_seconds(round_s),
@@ -146,7 +147,7 @@ std::optional<Failure> take_rounds(Rule& rule, int most, const JudgedPair& pair,
     }
     pair.on_round(rule.add(*round));
     if (done == 0) {
-      say_price(pair, round->seconds, rule.next().rounds + 1);
+      say_price(pair, busy_seconds(*round), rule.next().rounds + 1);
     }
   }
   return std::nullopt;
