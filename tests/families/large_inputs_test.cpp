@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "harness/families/draw_inputs.h"
 #include "harness/families/known_families.h"
@@ -110,7 +111,7 @@ TEST(LargeInputs, ASlowReferenceGoesOnWithOneUnitByLotAndTwoSamplesThatAreSetRig
     const std::vector<double>& noise = few.noise.at("y");
     ASSERT_EQ(noise.size(), 640U);
     for (std::size_t i = 0; i < noise.size(); ++i) {
-      EXPECT_GT(noise[i], all.noise.at("y")[i] / 4) << i;  // of two samples alone some are a hundredth
+      EXPECT_GT(noise[i], all.noise.at("y")[i] / 16) << i;  // of two samples alone some are a hundredth
     }
   }
   EXPECT_EQ(seen, (std::set<std::int64_t>{1, 2, 3, 6})) << "a kernel that knows which one would be right there alone";

@@ -264,7 +264,7 @@ double World::process_noise(Arm arm, int slot) {
 double World::added_time(Arm arm) {
   double added = 0;
   if (fresh_session_) {
-    added += call_s_ * model_.session_first_calls;
+    added += kCall_s * model_.session_first_calls;  // what it waits for does not grow with a call
     fresh_session_ = false;
   }
   if (model_.spike_chance > 0 && random_.uniform() < model_.spike_chance) {
