@@ -97,7 +97,7 @@ TEST(LargeInputs, TheWholeReferenceAndTheNoiseOfSomeUnitsAreOneRequest) {
   EXPECT_EQ(both.outputs.at("y").size(), 200U);
 }
 
-TEST(LargeInputs, ASlowReferenceGoesOnWithOneUnitByLotAndTwoSamplesThatAreSetRightByTheirNeighbours) {
+TEST(LargeInputs, ASlowReferenceGoesOnWithOneUnitByLotAndAFewSamplesThatAreSetRightByTheirNeighbours) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
   std::set<std::int64_t> seen;
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
@@ -111,7 +111,7 @@ TEST(LargeInputs, ASlowReferenceGoesOnWithOneUnitByLotAndTwoSamplesThatAreSetRig
     const std::vector<double>& noise = few.noise.at("y");
     ASSERT_EQ(noise.size(), 640U);
     for (std::size_t i = 0; i < noise.size(); ++i) {
-      EXPECT_GT(noise[i], all.noise.at("y")[i] / 16) << i;  // of two samples alone some are a hundredth
+      EXPECT_GT(noise[i], all.noise.at("y")[i] / 16) << i;  // of a few samples alone some are less
     }
   }
   EXPECT_EQ(seen, (std::set<std::int64_t>{1, 2, 3, 6})) << "a kernel that knows which one would be right there alone";
