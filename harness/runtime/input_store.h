@@ -32,7 +32,7 @@ struct Witness {
   Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
-// What the reference of a set of inputs is needed for, which decides how long it may take: a unit and two samples of
+// What the reference of a set of inputs is needed for, which decides how long it may take: a unit and four samples of
 // its noise at the least.
 enum class Purpose : std::uint8_t {
   gate,  // that ends an experiment

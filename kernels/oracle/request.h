@@ -34,7 +34,7 @@ inline bool has_two_arrays(Mode mode) {
   return mode == Mode::expected || mode == Mode::draws;
 }
 
-inline constexpr std::int64_t kFewestSamples = 4;  // of the noise of a unit, however long one takes: two may both be small
+inline constexpr std::int64_t kFewestSamples = 4;  // of the noise of a unit: two may both be small by chance
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 

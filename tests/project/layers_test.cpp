@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5378},
     {"kernels", 5660},
     {"reports", 4478},
-    {"tests", 64813},
+    {"tests", 64814},
 };
 
 std::size_t lines_of(const fs::path& path) {
