@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Brings published operations to an empty journal as a new user does, and measures each command.
 
-    python3 experiments/court.py [--limit 120] [--only TEXT] [--clones FOLDER] PROGRAM[@HOME]
+    python3 experiments/court.py [--limit 120] [--only TEXT] [--long | --clones FOLDER] PROGRAM[@HOME]
 
 The families and host variants are those of experiments/court. Prints a row of a markdown table for each family: of the
 registration, the check, the first and the second `apo try` of its variants, and a verification of the first one, each
 as wall seconds / CPU seconds / peak MiB of all its processes, and how it ended where that was not 0. HOME holds the
 program's kernels and variants, where they are not this tree's. What commands print goes to stderr. With --clones the
 variants are files of their authors, on a GPU: FOLDER has clones of llm.c and SGEMM_CUDA, experiments/court/authors.txt
-says which functions of which files are brought and with which lines, and the second column counts these lines.
+says which functions of which files are brought and with which lines, and the second column counts these lines. With
+--long the operations are those of experiments/court/long, whose calls take seconds: each of their files is a command
+of its own, the first one `apo register`.
 """
 import argparse
 import os
@@ -23,6 +25,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 COURT = HERE / "court"
+LONG = COURT / "long"
 
 
 def cpu_seconds():
@@ -121,14 +124,28 @@ def variants_of_authors(clones, name, folder):
     return tries, f"{lines} lines" if tries else "-"
 
 
-def row_of(options, family, folder):
+def long_commands(family, folder):
+    first, *others = sorted((LONG / "variants").glob(f"{family.stem}_*.cpp"), key=lambda file: "plain" not in file.name)
+    return [["register", family.name], ["register", "--family", family.stem, shutil.copy(first, folder)],
+            *(["try", family.stem, shutil.copy(file, folder)] for file in others)]
+
+
+def commands_of(options, family, folder):
+    """And what its variants are."""
     name = family.stem
-    shutil.copy(family, folder)
     tries, described = host_variants(name, folder) if not options.clones else variants_of_authors(
         options.clones, name, folder)
     commands = [["register", family.name], ["family", "check", family.name]]
     commands += 2 * [["try", name, *words] for words in tries]
     commands += [] if options.clones else [["verify", "--family", name, "--file", tries[0][0]]]
+    return commands, described
+
+
+def row_of(options, family, folder):
+    name = family.stem
+    shutil.copy(family, folder)
+    commands, described = (long_commands(family, folder), "3 files") if options.long else commands_of(
+        options, family, folder)
     measured = []
     for words in commands:
         measured.append(Measured(options, folder, words))
@@ -143,11 +160,14 @@ def main():
     parser.add_argument("--limit", type=float, default=120, help="seconds that a command may take")
     parser.add_argument("--only", default="", metavar="TEXT", help="families whose name has this text")
     parser.add_argument("--clones", metavar="FOLDER", help="files of their authors, on a GPU")
+    parser.add_argument("--long", action="store_true", help="operations whose calls take seconds")
     parser.add_argument("program")
     options = parser.parse_args()
-    print("Each cell: wall s / CPU s / peak MiB\n\n| family | variants | register | family check | first try | second "
-          "try | verify |\n" + "|---" * 7 + "|", flush=True)
-    for family in sorted((COURT / "families").glob("*.h")):
+    columns = ["register", "register the first variant", "first verdict", "second verdict"] if options.long else [
+        "register", "family check", "first try", "second try", "verify"]
+    print(f"Each cell: wall s / CPU s / peak MiB\n\n| family | variants | {' | '.join(columns)} |\n" +
+          "|---" * (2 + len(columns)) + "|", flush=True)
+    for family in sorted(((LONG if options.long else COURT) / "families").glob("*.h")):
         if options.only in family.stem:
             with tempfile.TemporaryDirectory() as folder:
                 print(f"| {row_of(options, family, folder)} |", flush=True)

@@ -14,7 +14,10 @@ namespace apo {
 IntervalText format_interval(double ratio, double lower, double upper) {
   const double half_width = 0.5 * (upper - lower);
   if (!std::isfinite(ratio) || !std::isfinite(half_width) || half_width <= 0) {
-    return {format_ratio(ratio), format_ratio(lower), format_ratio(upper)};
+    return {.ratio = format_ratio(ratio),
+            .lower = format_ratio(lower),
+            .upper = std::isfinite(upper) ? format_ratio(upper) : "any",
+            .is_bounded = lower > 0 || std::isfinite(upper)};
   }
   // 0.6 so that +-0.01 gets three of them; two at least, as everywhere.
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 4);
@@ -36,7 +39,10 @@ IntervalText format_change(double effect, double lower, double upper) {
     }
     return twofold ? format_ratio(std::exp(one)) : format_percent(one);
   };
-  return {text(effect), text(lower), text(upper)};
+  return {.ratio = text(effect),
+          .lower = text(lower),
+          .upper = text(upper),
+          .is_bounded = std::isfinite(lower) || std::isfinite(upper)};
 }
 
 std::string format_band(double low, double high) {

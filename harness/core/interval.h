@@ -9,7 +9,10 @@ struct IntervalText {
   std::string ratio;  // "1.4907x", or a change
   std::string lower;
   std::string upper;
-  std::string all() const { return ratio + " [" + lower + ", " + upper + "]"; }
+  bool is_bounded = true;  // on one side at least: by a handful of rounds nothing is
+  std::string all() const {
+    return is_bounded ? ratio + " [" + lower + ", " + upper + "]" : ratio + ", too few rounds for an interval";
+  }
 };
 IntervalText format_interval(double ratio, double lower, double upper);
 // Of log effects, as ratios: "1.4907x [1.4801x, 1.5014x]".

@@ -350,6 +350,9 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     }
     wrong = mistake->kind;
     what = std::move(mistake->what);
+  } else if (writes(kind) && launch_.constants.holds(address)) {
+    wrong = "write to constant memory";
+    what = "it writes a __constant__ variable, which only the host may";
   } else if (launch_.object.holds(address)) {
     if (call_.loads_seen && memory_.variables().holds(address)) {
       check_global(memory_.shadow_of_variables(), memory_.variables().begin, address, bytes, kind, code);

@@ -42,6 +42,7 @@ struct alignas(64) Storing {
 // What the blocks of a launch share: the addresses of the object's own code and variables, and what each CPU stores.
 struct LaunchPlace {
   Stretch object;
+  Stretch constants;  // the object's variables of constant memory
   std::vector<Storing> storing;
 };
 

@@ -163,7 +163,10 @@ std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, con
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
   Queue queue(blocks);
   memory.begin_launch(blocks, place.variables, uses_heap());
-  LaunchPlace shared{.object = place.object, .storing = std::vector<Storing>(static_cast<std::size_t>(schedule.cpus))};
+  LaunchPlace shared{.object = place.object,
+                     .constants = {.begin = find<std::uintptr_t>("apo_cpu_constants_begin"),
+                                   .end = find<std::uintptr_t>("apo_cpu_constants_end")},
+                     .storing = std::vector<Storing>(static_cast<std::size_t>(schedule.cpus))};
   const auto work = [&](std::size_t cpu) {
     Block block(call, shared_place(call.shared_bytes), shared, cpu, memory);
     for (std::uint64_t i = 0; queue.take(i);) {

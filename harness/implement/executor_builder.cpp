@@ -23,8 +23,13 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 6;
+constexpr int kExecutorRecipe = 7;
 constexpr const char* kPlaces = "shared.s";
+constexpr const char* kConstants = "constants.ld";
+// Adds to the linker's own script.
+constexpr const char* kGatherConstants =
+    "SECTIONS { apo_constants : { apo_cpu_constants_begin = .; *(apo_constants.*) apo_cpu_constants_end = .; } } "
+    "INSERT AFTER .data;\n";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
 constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared memory, on every GPU
@@ -66,7 +71,7 @@ Words checked_compile_flags(const BuildOptions& options, const Variant& variant)
 // -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
 // the library's would be taken, which the program has loaded before.
 Words checked_link_flags(bool sanitize, const Variant& variant) {
-  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic"};
+  Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic", std::string("-Wl,-T,") + kConstants};
   if (is_device_variant(variant)) {
     flags.emplace_back("-nostartfiles");  // no code of the host's, such as a static object's
   }
@@ -239,6 +244,7 @@ CompileStep compile_checked(const BuildOptions& options, const std::string& comp
     built.kernels = kernel_facts(variant, shared);
     write_file_atomically(folder / kPlaces,
                           shared_places(shared.dynamic, executor_device().shared_per_block, shared.heap));
+    write_file_atomically(folder / kConstants, kGatherConstants);
     const std::string log = step.log;
     step = run_step(joined({compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize, variant)),
                     folder, options.timeout_s, options.stop);

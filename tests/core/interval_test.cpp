@@ -16,7 +16,9 @@ TEST(Interval, AChangeAndItsBoundsAreAllPercentOrAllRatios) {
   EXPECT_EQ(format_change(std::log(0.53), std::log(0.49), std::log(0.58)).all(), "0.53x [0.49x, 0.58x]");
   EXPECT_EQ(format_change(std::log(42.57), std::log(41.0), std::log(44.0)).all(), "42.6x [41.0x, 44.0x]");
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(format_change(std::log(1.02), -kInfinity, kInfinity).all(), "+2.00 % [-inf, +inf]");
+  EXPECT_EQ(format_change(std::log(1.02), -kInfinity, kInfinity).all(), "+2.00 %, too few rounds for an interval");
+  EXPECT_EQ(format_effect(std::log(1.34), -kInfinity, kInfinity), "1.34x, too few rounds for an interval");
+  EXPECT_EQ(format_effect(std::log(1.34), std::log(1.2), kInfinity), "1.34x [1.20x, any]");
 }
 
 TEST(Interval, BandsAndBoundsHaveTwoDecimals) {

@@ -21,9 +21,11 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-// Two samples of each slot, in coin order.
+inline constexpr std::size_t kSamplesOfPair = 2;
+
+// Two samples of each slot, in coin order; where calls are long, one of each.
 struct Block {
-  std::vector<Sample> samples;  // 4
+  std::vector<Sample> samples;  // 4 or kSamplesOfPair
   bool operator==(const Block&) const = default;
 };
 

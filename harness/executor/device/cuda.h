@@ -19,7 +19,11 @@
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
-#define __constant__
+// The linker gathers these sections (executor_builder.cpp), each of one declaration: GCC puts no constant variable
+// beside one that is not.
+#define APO_CPU_TEXT_OF(NUMBER) #NUMBER
+#define APO_CPU_TEXT(NUMBER) APO_CPU_TEXT_OF(NUMBER)
+#define __constant__ __attribute__((section("apo_constants." APO_CPU_TEXT(__COUNTER__))))
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
