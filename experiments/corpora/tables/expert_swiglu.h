@@ -1,5 +1,5 @@
 // apo:family    expert_swiglu
-// apo:idea      y = silu(x W_gate) (x W_up) by the expert that has the row; both products may be rounded to bf16 before
+// apo:idea      y = silu(x W_gate) (x W_up) by the expert that has the row
 // apo:axis      rows 1..262144
 // apo:axis      H 64..4096
 // apo:axis      I 64..4096
@@ -9,6 +9,8 @@
 // apo:input     W_gate bf16[E,H,I] normal(0,0.2)
 // apo:input     W_up bf16[E,H,I] normal(0,0.2)
 // apo:output    y bf16[rows,I]
+// apo:regimes   typical near_zero repeated zero_rows
+// apo:tolerance rtol=2e-2 atol=2e-4 because both products may be rounded to bf16: 2e-4 is a hundredth of a typical output
 // apo:workload  r120_h128_i128_e4 small rows=120 H=128 I=128 E=4
 inline void fill_expert_offsets(int64_t rows, int64_t, int64_t, int64_t E, Random& random, int64_t* offsets) {
   for (int64_t e = 0; e <= E; ++e)
@@ -23,8 +25,6 @@ void reference(int64_t, int64_t H, int64_t I, int64_t E, const Real* hidden_stat
         const Real* x = hidden_states + row * H;
         const Real gate = sum<Real>(H, [&](int64_t h) { return x[h] * W_gate[(e * H + h) * I + i]; });
         const Real up = sum<Real>(H, [&](int64_t h) { return x[h] * W_up[(e * H + h) * I + i]; });
-        const Real g = either(gate, rounded<bf16>(gate));
-        const Real s = g / (Real(1) + exp(-g));
-        y[row * I + i] = either(s, rounded<bf16>(s)) * either(up, rounded<bf16>(up));
+        y[row * I + i] = gate / (Real(1) + exp(-gate)) * up;
       }
 }

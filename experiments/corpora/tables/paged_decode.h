@@ -5,8 +5,7 @@
 // apo:axis      dim 64..128
 // apo:axis      pages 4..4096 of the cache
 // apo:axis      listed 4..256 of a sequence
-// apo:requires  heads % 4 == 0
-// apo:requires  dim % 64 == 0
+// apo:requires  heads % 4 == 0 && dim % 64 == 0
 // apo:input     query bf16[batch,heads,dim] normal(0,0.5)
 // apo:input     kv_cache bf16[pages,16,heads/4,2*dim] normal(0,0.5)
 // apo:input     block_table i32[batch,listed] index(0..pages-1)
