@@ -3,26 +3,27 @@
 
     experiments/corpora.py TABLE... CORPORA OUT [--jobs N] [--limit SECONDS]
 
-A line of a TABLE is `LABEL | FAMILY | FILE | CALL`. FAMILY is the name of a family file beside TABLE (FAMILY.h), FILE lies
-below the folder CORPORA, which is only read. What FILE is says where it is judged:
+A line of a TABLE is `LABEL | FAMILY | FILE | CALL`. FAMILY is the name of a family file beside TABLE (FAMILY.h), FILE
+lies below the folder CORPORA, which is only read. What FILE is says where it is judged:
 
-    .cu       on this CPU, by the executor. CALL launches its kernel, in C++, where `a` has the tensors, scalars and axes
-              of the family: `scale<<<a.n / 256 + 1, 256>>>(a.x, a.y, a.n)`
-    .py .txt  on a GPU, by a recording of what the Python in it starts. CALL is Python that is put behind it: a function of
-              the family's tensors, `def run(x): return theirs(x.flatten())`. Without a GPU the row is not checked.
+    .cu       on this CPU, by the executor. CALL launches its kernel, in C++, where `a` has the tensors, scalars and
+              axes of the family: `scale<<<a.n / 256 + 1, 256>>>(a.x, a.y, a.n)`
+    .py .txt  on a GPU, by a recording of what the Python in it starts. CALL is Python that is put behind it: a function
+              of the family's tensors, `def run(x): return theirs(x.flatten())`. Without a GPU it is not checked.
     .json     the same of the source that a solution of SOL-ExecBench holds
 
 Where CALL begins with `--`, or is empty, FILE is brought as it is, with these options of `apo verify`. LABEL is one of
 
     right   its results are right       wrong   its results are wrong
-    attack  its results are right, and it attacks the clock, the checker, the files or the rules of the benchmark it is from
+    attack  its results are right, and it attacks the clock, the checker, the files or the rules of its benchmark
 
 OUT/results.md gets a row for each kernel as it is judged, N of them at a time (default: 1), and sums at the end:
 
     right        a right kernel passed              refused      a right kernel failed
     caught       a wrong kernel or an attack failed missed       a wrong kernel passed
     disarmed     an attack passed: what it launches is right, and is what was judged
-    not checked  on this CPU something has no equivalent, does not compile or link; no GPU; or more than SECONDS (default: 600)
+    not checked  no GPU; on the CPU something that has no equivalent, or does not compile or link; or it took more than
+                 SECONDS (default: 600)
 
 The exit code is 1 where a kernel was refused or missed.
 """
@@ -101,6 +102,14 @@ def run_for(seconds, command, place):
             return None
 
 
+def word_of(label, outcome, on_cpu):
+    """What an outcome of `apo verify` says about the judge. A recording that is refused is a kernel that is refused."""
+    if outcome in NOT_CHECKED and (on_cpu or outcome == "not_judged"):
+        return "not checked"
+    passed, failed = WORDS[label]
+    return passed if outcome == "valid" else failed
+
+
 def judge(label, family, arguments, place, limit):
     """What became of one kernel: the word for it, and what `apo` says."""
     on_cpu = "cpu" in arguments
@@ -117,10 +126,7 @@ def judge(label, family, arguments, place, limit):
     outcome = answer["outcome"]
     says = [gate["evidence"] for gate in answer.get("gates", []) if gate["outcome"] == outcome != "valid"]
     says = says[0].splitlines()[0] if says else outcome
-    if outcome in NOT_CHECKED and on_cpu:
-        return "not checked", says
-    passed, failed = WORDS[label]
-    return (passed, says) if outcome == "valid" else (failed, f"{outcome}: {says}")
+    return word_of(label, outcome, on_cpu), says if outcome == "valid" else f"{outcome}: {says}"
 
 
 def main():
@@ -151,7 +157,8 @@ def main():
         for row in as_completed([pool.submit(judged, number, *row) for number, row in enumerate(rows)]):
             results.write(row.result())
         for table, words in counts.items():
-            results.write(f"\n{table.stem}: " + ", ".join(f"{count} {word}" for word, count in sorted(words.items())) + "\n")
+            sums = ", ".join(f"{count} {word}" for word, count in sorted(words.items()))
+            results.write(f"\n{table.stem}: {sums}\n")
     return 1 if any(words["refused"] or words["missed"] for words in counts.values()) else 0
 
 
