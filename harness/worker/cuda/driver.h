@@ -184,6 +184,7 @@ struct Driver {
   Result (*ipc_open)(Pointer* pointer, IpcHandle handle, unsigned flags) = in.find("cuIpcOpenMemHandle_v2");
   Result (*ipc_close)(Pointer pointer) = in.find("cuIpcCloseMemHandle");
   Result (*create_stream)(Stream* stream, unsigned flags) = in.find("cuStreamCreate");
+  Result (*stream_flags)(Stream stream, unsigned* flags) = in.find_optional("cuStreamGetFlags");
   Result (*synchronize)(Stream stream) = in.find("cuStreamSynchronize");
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value,
                        unsigned flags) = in.find("cuStreamWaitValue32_v2");

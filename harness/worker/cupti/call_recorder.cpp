@@ -27,6 +27,7 @@ constexpr std::size_t kMapBytes = 128;                         // of a CUtensorM
 constexpr std::size_t kMapAlignment = 64;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr const char* kOldDriver = "recording needs a driver of CUDA 12.4";
+constexpr std::uintptr_t kPerThreadStream = 2;              // 0 to 2 are the driver's own
 constexpr cuda::Pointer kNowhere = cuda::Pointer{1} << 40;  // in place of addresses, which differ from call to call
 
 // The begin of the parameters of the driver's functions, as CUPTI hands them over.
@@ -57,6 +58,14 @@ struct CopyParameters {
   cuda::Pointer from;
   std::size_t bytes;
   cuda::Stream stream;  // likewise
+};
+struct RecordParameters {
+  const void* event;
+  cuda::Stream stream;
+};
+struct WaitParameters {
+  cuda::Stream stream;
+  const void* event;
 };
 struct MapParameters {
   void* map;
@@ -89,6 +98,9 @@ struct State {
   std::vector<cuda::Pointer> memory;    // addresses of call.memory
   std::map<cuda::Module, int> modules;  // numbers in call.modules
   std::set<cuda::Stream> streams;
+  bool is_ordered = false;  // whether the call has a caller, on whose stream its inputs and outputs are
+  cuda::Stream caller = nullptr;
+  StreamOrder order;
   cuda::Device device = 0;         // that the first operation worked on
   std::vector<std::string> marks;  // that name memory
   std::int64_t own_bytes = 0;
@@ -352,6 +364,40 @@ void take_attributes(RecordedKernel& kernel, const cuda::LaunchConfig& config) {
   }
 }
 
+// As StreamOrder knows it: the driver orders all but non-blocking streams with the default one, whose work is waited
+// for.
+StreamOrder::Handle ordered(State& self, cuda::Stream stream) {
+  unsigned flags = 0;
+  const bool is_own = stream != self.caller && reinterpret_cast<std::uintptr_t>(stream) > kPerThreadStream &&
+                      self.driver->stream_flags != nullptr &&
+                      self.driver->stream_flags(stream, &flags) == cuda::kSuccess &&
+                      (flags & cuda::kStreamNonBlocking) != 0;
+  return is_own ? stream : nullptr;
+}
+
+// Those that wait, and those that may have.
+void note_wait(State& self, const cupti::CallbackData& call, std::string_view function) {
+  const void* const parameters = call.parameters;
+  const bool is_over = call.site != cupti::kEnter && call.result != nullptr &&
+                       *static_cast<const cuda::Result*>(call.result) == cuda::kSuccess;
+  if (parameters == nullptr && !function.starts_with("cuCtxSynchronize")) {
+    return;
+  }
+  if (call.site == cupti::kEnter && function.starts_with("cuEventRecord")) {
+    const auto& record = *static_cast<const RecordParameters*>(parameters);
+    self.order.records(record.event, ordered(self, record.stream));
+  } else if (call.site == cupti::kEnter && function == "cuStreamWaitEvent") {
+    const auto& wait = *static_cast<const WaitParameters*>(parameters);
+    self.order.waits(ordered(self, wait.stream), wait.event);
+  } else if (is_over && (function == "cuEventSynchronize" || function == "cuEventQuery")) {
+    self.order.host_waits_for_event(*static_cast<const void* const*>(parameters));
+  } else if (is_over && (function == "cuStreamSynchronize" || function == "cuStreamQuery")) {
+    self.order.host_waits_for_stream(ordered(self, *static_cast<const cuda::Stream*>(parameters)));
+  } else if (is_over && function.starts_with("cuCtxSynchronize")) {
+    self.order.host_waits_for_all();
+  }
+}
+
 void note_queue(State& self, cuda::Stream stream) {
   cuda::Device device = 0;
   need(self, self.driver->current_device(&device), "which GPU it works on");
@@ -363,6 +409,9 @@ void note_queue(State& self, cuda::Stream stream) {
     refuse("it works on another GPU than the operations before it");
   }
   self.streams.insert(stream);
+  if (self.is_ordered) {
+    self.order.works(ordered(self, stream));
+  }
 }
 
 void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
@@ -488,6 +537,8 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.memory.clear();
   self.modules.clear();
   self.streams.clear();
+  self.is_ordered = false;
+  self.order.begin();
   self.marks.clear();
   self.own_bytes = 0;
   self.refusal.clear();
@@ -598,6 +649,9 @@ void on_driver_call(State& self, const cupti::CallbackData& call) {
     function.remove_suffix(function.ends_with(suffix) ? suffix.size() : 0);
   }
   const std::lock_guard lock(self.mutex);
+  if (self.recording && self.is_ordered) {
+    note_wait(self, call, function);
+  }
   if (call.site != cupti::kEnter) {
     if (function.starts_with("cuTensorMapEncode")) {
       const auto& encoded = *static_cast<const MapParameters*>(call.parameters);
@@ -742,10 +796,12 @@ std::string CallRecorder::subscribe() {
   return "";
 }
 
-void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
+void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream caller) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   begin_call(self, tensors);
+  self.is_ordered = true;
+  self.caller = caller;
 }
 
 Result<RecordedCall> CallRecorder::end() {
@@ -754,6 +810,9 @@ Result<RecordedCall> CallRecorder::end() {
   self.recording = false;
   if (self.refusal.empty() && self.call.operations.empty()) {
     self.refusal = "it gives the GPU no work";
+  }
+  if (self.refusal.empty()) {
+    self.refusal = self.order.fault();
   }
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};

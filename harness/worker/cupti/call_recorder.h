@@ -10,7 +10,7 @@
 //   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
 //
 // What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
-// a kernel that reads host memory, an address between tensors.
+// a kernel that reads host memory, an address between tensors. So is work on another stream that nothing orders with the caller's.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@
 #include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/cupti.h"
+#include "harness/worker/cupti/stream_order.h"
 #include "harness/worker/protocol/result.h"
 
 namespace apo {
@@ -57,8 +58,9 @@ class CallRecorder {
   static void name_memory(std::string_view mark);
   // The program ends: what was waited for did not come.
   static void give_up();
-  // `tensors`: those of the call and its scratch, in the order of its argument struct.
-  void begin(const std::vector<CudaRange>& tensors);
+  // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they are
+  // written and read on.
+  void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr);
   // Waits for the whole context.
   Result<RecordedCall> end();
   void stop();
