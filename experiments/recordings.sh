@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # experiments/recordings.sh BUNDLE OUT - what a machine with a GPU has to prove of recordings, each case a row of a table.
 #
-# BUNDLE is from bundle.sh. Needs nvcc and cuBLAS. Cases: a kernel in a .cu file with host code, cuBLAS, several streams with and without waits, a cooperative launch, memory that is
-# updated in place, a launch and a range of a program, and what has to be refused. Prints a markdown table, also to
-# OUT/recordings.md, and fails when a case ends otherwise. OUT has to be new or empty.
+# BUNDLE is from bundle.sh. Needs nvcc and cuBLAS. Cases: a kernel in a .cu file with host code, cuBLAS, several streams with
+# and without their waits, a cooperative launch, memory that is updated in place, a launch and a range of a program, and what
+# has to be refused. Prints a markdown table, also to OUT/recordings.md, and fails when a case ends otherwise. OUT has to be
+# new or empty.
 set -u
 . "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$out" || exit 1
@@ -25,7 +26,7 @@ launch='<<<unsigned((n + 255) / 256), 256, 0, s>>>(x, y, n);'
     cudaEventRecord(after[i], own[i]); cudaStreamWaitEvent(s, after[i], 0);
   }
 }'; } >two_streams.cu
-sed 's|two_streams|early|; s| cudaStreamWaitEvent(own\[i\], before, 0);||; /StreamWaitEvent(own/d' two_streams.cu >early.cu
+sed 's|two_streams|early|; s|cudaStreamWaitEvent(own\[i\], before, 0);||' two_streams.cu >early.cu
 sed 's|two_streams|unjoined|; s| cudaStreamWaitEvent(s, after\[i\], 0);||' two_streams.cu >unjoined.cu
 { head_of cooperative
   echo '__global__ void c(const float* x, float* y, long long n) {
