@@ -7,11 +7,11 @@ namespace apo {
 namespace {
 
 constexpr StreamOrder::Handle kCaller = nullptr;
-const int places[4] = {};
-const StreamOrder::Handle kOwn = &places[0];
-const StreamOrder::Handle kOther = &places[1];
-const StreamOrder::Handle kBegun = &places[2];
-const StreamOrder::Handle kDone = &places[3];
+const int kHandles[4] = {};
+const StreamOrder::Handle kOwn = &kHandles[0];
+const StreamOrder::Handle kOther = &kHandles[1];
+const StreamOrder::Handle kBegun = &kHandles[2];
+const StreamOrder::Handle kDone = &kHandles[3];
 constexpr const char* kEarly = "does not wait for the caller's";
 constexpr const char* kOpen = "the caller's does not wait for";
 
