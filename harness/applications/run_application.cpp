@@ -69,18 +69,6 @@ ProcessTimes read_recording(const fs::path& path) {
 
 }  // namespace
 
-fs::path injection_library() {
-  const fs::path folder = executable_path().parent_path();
-  const fs::path places[] = {folder / "libapo_inject.so", folder / APO_INSTALLED_INJECTION};
-  for (const fs::path& place : places) {
-    if (fs::is_regular_file(place)) {
-      return fs::canonical(place);
-    }
-  }
-  throw EnvironmentError("the library that records an application is missing: '" + places[0].string() + "'",
-                         "build or install the program whole: 'ninja apo_inject', or 'cmake --install'");
-}
-
 void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
   const std::vector<fs::path> files = recordings_in(folder, ".times");
   for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {

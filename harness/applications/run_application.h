@@ -10,10 +10,6 @@
 
 namespace apo {
 
-// Finds the shared object that the CUDA driver loads into the command, beside this program or where it was installed.
-// Throws EnvironmentError.
-std::filesystem::path injection_library();
-
 // Returns the environment in which a program records into that folder. UserError where that would replace another
 // tool's CUDA_INJECTION64_PATH; of NVTX_INJECTION64_PATH it leaves the ranges out.
 std::vector<std::string> recorder_environment(const std::filesystem::path& folder);

@@ -50,6 +50,21 @@ bool is_plain_name(std::string_view name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; });
 }
 
+// By its first line of code, which is none of C++.
+bool begins_as_python(std::string_view source) {
+  for (const std::string& whole : split(source, '\n')) {
+    const std::string line = trim(whole);
+    const auto begins = [&](std::string_view word) { return line.starts_with(word); };
+    if (line.empty() || line == "#" || begins("# ") || begins("#!") || begins("##")) {
+      continue;
+    }
+    const bool is_block = line.ends_with(':') && (begins("def ") || begins("class ") || begins("try") || begins("if "));
+    const bool is_import = (begins("import ") || begins("from ")) && !line.ends_with(';');
+    return is_block || is_import || begins("@") || begins(R"(""")") || begins(R"(r""")") || begins("'''");
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string source_manifest(const Variant& variant) {
@@ -94,7 +109,7 @@ bool is_source_extension(std::string_view extension) {
 
 std::string guessed_extension(std::string_view source) {
   const auto has = [&](std::string_view word) { return source.find(word) != std::string_view::npos; };
-  return has("__global__") || has("cudaStream_t") ? ".cu" : has("@triton.jit") ? ".py" : ".cpp";
+  return is_python(source) ? ".py" : has("__global__") || has("cudaStream_t") ? ".cu" : ".cpp";
 }
 
 std::string source_extension(const Variant& variant) {
@@ -125,7 +140,7 @@ std::string first_block_line(std::string_view source, std::string_view sign) {
 }
 
 bool is_python(std::string_view source) {
-  return !first_block_line(source, "#").empty();
+  return !first_block_line(source, "#").empty() || (first_block_line(source, "//").empty() && begins_as_python(source));
 }
 
 bool is_device_variant(const Variant& variant) {
@@ -133,7 +148,11 @@ bool is_device_variant(const Variant& variant) {
 }
 
 bool is_triton(const Variant& variant) {
-  return is_python(variant.source);
+  return is_python(variant.source) && !variant.launches.empty();
+}
+
+bool is_python_call(const Variant& variant) {
+  return is_python(variant.source) && variant.launches.empty();
 }
 
 bool is_recorded(const Variant& variant) {

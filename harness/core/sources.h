@@ -36,13 +36,15 @@ bool is_source_extension(std::string_view extension);  // one of these three
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);
-// Returns whether it is Python, whose metadata block has '#' in place of '//', by the first line of that block.
+// Returns whether it is Python, whose metadata block has '#' in place of '//', by the first line of that block, else by
+// the first line of code.
 bool is_python(std::string_view source);
 // Returns "apo:family f" of the first comment like that before any code; "" if there is none. `sign` begins comments.
 std::string first_block_line(std::string_view source, std::string_view sign);
 // Returns whether the harness launches the kernels itself, by apo:launch lines; else the variant's host code does.
 bool is_device_variant(const Variant& variant);
-bool is_triton(const Variant& variant);  // a device variant in Python, which Triton compiles
+bool is_triton(const Variant& variant);       // a device variant in Python, which Triton compiles
+bool is_python_call(const Variant& variant);  // other Python: a function of it is called, and recorded
 inline constexpr std::string_view kRecordExtension = ".record";
 bool is_recorded(const Variant& variant);  // its object is a RecordedCall, which runs as it was recorded
 bool is_binary(std::string_view text);

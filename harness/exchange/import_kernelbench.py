@@ -85,7 +85,17 @@ def initialised(problem, sizes):
 
 # ---------------------------------------------------------------- the definition
 
+# STATE, IS_TRAINING and forwarded() are also what a model in the place of Model is called with
+# (harness/implement/python/call_python.py).
 REFERENCE = '''
+STATE = {{{state}}}  # the tensor of the family that is this part of the state
+IS_TRAINING = {training}
+
+
+def forwarded(sizes, {parameters}):
+    """What forward() gets."""
+    return [{arguments}]
+
 
 def run({parameters}):
     """forward() with the given weights, at the sizes of the tensors."""
@@ -95,9 +105,10 @@ def run({parameters}):
         torch.set_default_dtype({first}.dtype)
     try:
         Model, _, get_init_inputs = problem(**sizes)
-        model = Model(*get_init_inputs()){mode}
-        model.load_state_dict({{{weights}}}, strict=False)
-        return model({arguments})
+        model = Model(*get_init_inputs()).train(IS_TRAINING)
+        given = {{{weights}}}
+        model.load_state_dict({{name: given[tensor] for name, tensor in STATE.items()}}, strict=False)
+        return model(*forwarded(sizes, {parameters}))
     finally:
         torch.set_default_dtype(default)
 
@@ -187,8 +198,9 @@ class Definition:
             parameters=", ".join(self.described_inputs()),
             sizes=", ".join(f"{axis.name!r}: {self.value_of(axis)}" for axis in self.explored.axes),
             first=floats[0],
-            mode="" if training else ".eval()",
-            weights=", ".join(f"{name!r}: {self.names['weight', name]}" for name in self.weights),
+            training=training,
+            state=", ".join(f"{name!r}: {self.names['weight', name]!r}" for name in self.weights),
+            weights=", ".join(f"{self.names['weight', name]!r}: {self.names['weight', name]}" for name in self.weights),
             arguments=", ".join(self.argument(*each) for each in self.run.given.items()),
             axes=[axis.name for axis in self.explored.axes],
             drawn=", ".join(f"{name!r}: {text}" for name, text in self.drawn().items()),

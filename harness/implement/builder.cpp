@@ -26,6 +26,7 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/plain_call.h"
+#include "harness/implement/python_builder.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
@@ -170,13 +171,16 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   }
   const Variant variant = as_set(whole, settings);
   if (options_.executor && variant.target == Target::cuda) {
-    return is_triton(variant) ? not_checkable("a Triton kernel")
+    return is_python(variant.source) ? not_checkable(is_triton(variant) ? "a Triton kernel" : "a Python file")
            : !variant.object.empty()
                ? not_checkable(is_recorded(variant) ? "a recorded call" : "a shared object")
                : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
   }
   if (is_recorded(variant)) {
     return record_to_launch(object_of(variant).text);
+  }
+  if (is_python_call(variant)) {
+    return build_python(options_, cache_, family, variant);
   }
   if (variant.target == Target::host || !variant.object.empty()) {
     const Build base = build_object(family, variant, axes, settings);

@@ -45,8 +45,9 @@ def triton_version():
         sys.exit(UNAVAILABLE)
 
 
-def confine(folder):
-    """From here on only files below the folder can be written: the file's own code runs, and nobody has checked it.
+def confine(folder, others=("/dev/null",)):
+    """From here on only files below the folder can be written, and the others: the file's own code runs, and nobody has
+    checked it.
 
     Landlock, as in landlock(7). Before its version 2 nothing can be moved between folders, which Triton's cache does.
     """
@@ -60,7 +61,7 @@ def confine(folder):
     rights = write | removes_and_makes | refer | (truncate if version >= 3 else 0)
     attributes = struct.pack("Q", rights)
     rules = libc.syscall(create, attributes, ctypes.c_size_t(len(attributes)), 0)
-    for path, granted in ((folder, rights), ("/dev/null", write)):
+    for path, granted in ((folder, rights), *((other, write) for other in others)):
         place = os.open(path, os.O_PATH)
         rule = struct.pack("=Qi", granted, place)
         if libc.syscall(add, rules, 1, rule, 0) != 0:

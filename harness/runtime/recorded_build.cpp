@@ -1,4 +1,5 @@
-// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU.
+// harness/runtime/recorded_build.cpp - a worker loads the library, calls it, and hands over what reached the GPU; a
+// Python file does so in a process of its own.
 #include "harness/runtime/recorded_build.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "harness/core/recording/recorded_call.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
+#include "harness/runtime/python_call.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/random.h"
 
@@ -19,9 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInputSets = 2;  // calls on different inputs launch the same, or cannot be recorded
 constexpr std::chrono::seconds kPatience{60};
-constexpr std::int64_t kMostDrawn = std::int64_t{256} << 20;  // bytes of tensors; larger ones are zeros
 
 // Of one library for some sizes on a model of GPU; another library lies elsewhere.
 fs::path file_of(const Build& library, const Axes& axes, const std::string& device) {
@@ -47,11 +47,11 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   const Family& family = *runtime.family;
   const std::uint64_t seed = secret_seed();
   const bool is_drawn = tensor_bytes(family, axes) <= kMostDrawn;
-  SharedTensors tensors(shared_tensors_spec(family, axes, is_drawn ? kInputSets : 1,
+  SharedTensors tensors(shared_tensors_spec(family, axes, is_drawn ? kRecordedSets : 1,
                                             runtime.scratch(configuration, axes), {}, seed, runtime.worker.target));
   std::vector<InputSet> sets;
-  sets.reserve(kInputSets);
-  for (int set = 0; is_drawn && set < kInputSets; ++set) {
+  sets.reserve(kRecordedSets);
+  for (int set = 0; is_drawn && set < kRecordedSets; ++set) {
     sets.push_back(make_inputs(family, axes, derive_seed(seed, "recorded", static_cast<std::uint64_t>(set)),
                                family.regimes.front(), runtime.threads));
     share_inputs(tensors, set, family, sets.back(), runtime.threads);
@@ -81,7 +81,8 @@ Build recorded_build(const Runtime& runtime, const Configuration& configuration,
   const fs::path file = file_of(library, axes, device);
   std::optional<RecordedCall> call = is_absent(file) ? std::nullopt : decode_recorded_call(read_file(file));
   if (!call) {
-    const auto recorded = record(runtime, configuration, axes, library);
+    const auto recorded = is_python_build(library) ? record_python(runtime, axes, library, build.log)
+                                                   : record(runtime, configuration, axes, library);
     if (!recorded) {
       build.outcome = recorded.failure().outcome;
       build.evidence = recorded.failure().evidence;

@@ -18,6 +18,7 @@
 #include "harness/exchange/exchange.h"
 #include "harness/families/family_file.h"
 #include "harness/loop/contract/register_family.h"
+#include "harness/loop/trial/registration.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
@@ -68,6 +69,40 @@ std::string check(const FamilyFile& file, const Globals& globals) {
   }
 }
 
+struct OwnVariant {
+  const char* name;
+  const char* idea;
+  const char* more;  // behind the file's text
+};
+constexpr OwnVariant kOwnVariants[] = {
+    {"eager", "Model of the file, as PyTorch runs it.", ""},
+    {"torch_compile", "Model of the file under torch.compile.",
+     "\n\ndef ModelNew(*arguments):\n    model = Model(*arguments)\n    model.compile()\n    return model\n"}};
+
+// Registers what PyTorch itself makes of the file, eager and compiled, so that a verdict says what it is over both.
+// Returns a note for each.
+std::vector<std::string> register_own_variants(const std::string& family, const std::string& model,
+                                               const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  std::string missing;
+  if (!workspace.has_gpu(&missing)) {
+    return {"its Model is not registered as a variant: " + missing};
+  }
+  ConsoleObserver observer(globals);
+  const TemporaryFolder folder;
+  std::vector<std::string> notes;
+  for (const OwnVariant& own : kOwnVariants) {
+    const fs::path file = folder.path() / (std::string(own.name) + ".py");
+    write_file_atomically(
+        file, fmt::format("# apo:variant {}/{}\n# apo:idea {}\n", family, own.name, own.idea) + model + own.more);
+    const CandidateAnswer answer = register_file(workspace, {.file = file.string(), .family = family}, observer);
+    const bool is_wrong = answer.verdict == CandidateVerdict::wrong;
+    notes.push_back(answer.variant +
+                    (is_wrong ? " is not registered: " + answer.gates.back().evidence : " is registered"));
+  }
+  return notes;
+}
+
 int import_definition(const DefinitionOptions& options, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
   const TemporaryFolder scratch("apo-import");
@@ -83,6 +118,12 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   write_files_atomically(result.files);
   if (options.registers) {
     keep_family(file, paths.families);
+    if (!options.request.kernelbench.empty()) {
+      const std::string model = read_file(options.request.kernelbench);
+      for (std::string& note : register_own_variants(file.name, model, globals)) {
+        result.remarks.push_back(std::move(note));
+      }
+    }
   }
   std::vector<std::string> files;
   for (const NamedText& each : result.files) {

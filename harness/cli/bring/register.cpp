@@ -137,7 +137,7 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto brought = std::make_shared<BroughtOptions>();
   auto* file =
       app.add_option("file", request->file,
-                     "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
+                     "source file of a variant (.cpp, .cu, .py), a shared object with a TVM-FFI "
                      "function (.so), or "
                      "the file of a family (apo:family); - reads a variant from standard input");
   auto* family = app.add_option("--family", request->family,

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "harness/core/base64.h"
 #include "harness/core/json/codec.h"
@@ -151,6 +154,60 @@ bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
   const auto sizes = [](const RecordedMemory& x, const RecordedMemory& y) { return x.bytes == y.bytes; };
   return a.operations == b.operations && std::ranges::equal(a.modules, b.modules, images) &&
          std::ranges::equal(a.memory, b.memory, sizes);
+}
+
+namespace {
+
+template <class Visitor>
+void visit_places(RecordedCall& call, const Visitor& visit) {
+  for (RecordedOperation& operation : call.operations) {
+    if (!operation.kernel) {
+      visit(operation.to);
+      if (operation.from) {
+        visit(*operation.from);
+      }
+      continue;
+    }
+    for (RecordedPlace& place : operation.kernel->places) {
+      visit(place);
+    }
+  }
+}
+
+}  // namespace
+
+bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at,
+                  const std::vector<ReturnedMemory>& results) {
+  std::set<int> given;
+  std::map<int, int> kept;  // old and new numbers
+  visit_places(call, [&](RecordedPlace& place) {
+    if (place.memory < 0) {
+      return;
+    }
+    const auto index = static_cast<std::size_t>(place.memory);
+    const std::uint64_t start = at.at(index);
+    const std::uint64_t end = start + static_cast<std::uint64_t>(call.memory.at(index).bytes);
+    const std::uint64_t address = start + static_cast<std::uint64_t>(place.offset);
+    const auto result = std::ranges::find_if(results, [&](const ReturnedMemory& one) {
+      return one.at >= start && one.at < end && address >= one.at && address <= one.at + one.bytes;
+    });
+    if (result == results.end()) {
+      kept.emplace(place.memory, 0);
+      return;
+    }
+    given.insert(result->argument);
+    place.argument = result->argument;
+    place.memory = -1;
+    place.offset = static_cast<std::int64_t>(address - result->at);
+  });
+  std::vector<RecordedMemory> memory;
+  for (auto& [old, number] : kept) {
+    number = static_cast<int>(memory.size());
+    memory.push_back(std::move(call.memory.at(static_cast<std::size_t>(old))));
+  }
+  call.memory = std::move(memory);
+  visit_places(call, [&](RecordedPlace& place) { place.memory = place.memory < 0 ? -1 : kept.at(place.memory); });
+  return given.size() == results.size();
 }
 
 std::string encode(const RecordedCall& call) {

@@ -90,12 +90,23 @@ struct RecordedCall {
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
+inline constexpr std::string_view kNoTwoAlike = "no two of its calls launch the same";
 
 // How a worker launches it.
 LaunchPlan plan_of(const RecordedCall& call);
 
 // Whether both launch the same: only what their memory held may differ.
 bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
+
+// Memory of the call's own that it returned: that of an argument, by its number.
+struct ReturnedMemory {
+  int argument = 0;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+};
+// It is the argument's from here on, and what is left of the call's own memory, which lies `at` these addresses, is
+// numbered anew. False where no operation works on one of them.
+bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at, const std::vector<ReturnedMemory>& results);
 
 std::string encode(const RecordedCall& call);
 // nullopt where the text is none of encode(), or names what is not there: it comes from a process with foreign code.

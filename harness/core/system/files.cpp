@@ -205,6 +205,18 @@ fs::path executable_path() {
   return path;
 }
 
+fs::path injection_library() {
+  const fs::path folder = executable_path().parent_path();
+  const fs::path places[] = {folder / "libapo_inject.so", folder / APO_INSTALLED_INJECTION};
+  for (const fs::path& place : places) {
+    if (fs::is_regular_file(place)) {
+      return fs::canonical(place);
+    }
+  }
+  throw EnvironmentError("the library that records an application is missing: '" + places[0].string() + "'",
+                         "build or install the program whole: 'ninja apo_inject', or 'cmake --install'");
+}
+
 fs::path home_folder() {
   if (const char* home = std::getenv("APO_HOME"); home != nullptr && *home != '\0') {
     return fs::absolute(home);

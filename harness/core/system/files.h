@@ -72,6 +72,9 @@ void remove_abandoned_folders(const std::filesystem::path& place);
 bool is_absent(const std::filesystem::path& path);
 // The folder of this program's variants, schema and headers: $APO_HOME, else found from the executable.
 std::filesystem::path home_folder();
+// The library that the CUDA driver loads into a program that is recorded, beside this program or where it was
+// installed. Throws EnvironmentError.
+std::filesystem::path injection_library();
 // Absolute path of the running program.
 std::filesystem::path executable_path();
 

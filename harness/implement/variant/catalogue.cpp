@@ -157,7 +157,7 @@ GivenFile brought_file(const fs::path& file, const std::string& function, const 
   const std::string name = called.empty() ? file.stem().string() : called.substr(called.rfind(':') + 1);
   const fs::path path = file.parent_path() / (name + file.extension().string());
   // An include line leaves the numbers of the author's lines; a name of its own would include itself.
-  const bool include = name != file.stem() && read_block(text, file.string()).empty();
+  const bool include = name != file.stem() && !is_python(text) && read_block(text, file.string()).empty();
   return {path, block + (include ? "#include \"" + file.filename().string() + "\"\n" : text)};
 }
 

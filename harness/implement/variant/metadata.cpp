@@ -433,9 +433,8 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   if (fs::path(path).extension() == ".py" && !is_python(text)) {
     throw UserError(
-        "'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
-        "begin it with '# apo:launch KERNEL grid=BLOCKS'; other Python, as a ModelNew of KernelBench, cannot be "
-        "judged yet: bring its kernel as a .cu, .cpp or Triton file");
+        "'" + path + "' does not begin as Python does: with an import, a definition, a text, or '# apo:' lines",
+        "begin it with 'import torch', or '# apo:launch KERNEL grid=BLOCKS' for a Triton kernel");
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;

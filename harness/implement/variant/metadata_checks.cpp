@@ -51,6 +51,10 @@ class Checker {
       check_triton();
       return;
     }
+    if (is_python_call(variant_)) {
+      check_python_call();
+      return;
+    }
     for (const TunedFlag& flag : variant_.tuned_flags) {
       check_when("flags", 0, flag.when);
       for (const std::string& name : tunables_in(flag)) {
@@ -189,12 +193,9 @@ class Checker {
 
   // Only Triton knows the kernels' arguments and constexprs.
   void check_triton() const {
-    const std::string has = variant_.launches.empty()         ? "no apo:launch line"
-                            : variant_.target != Target::cuda ? "target host"
-                                                              : "";
-    if (!has.empty()) {
-      fail("launch", 1, "a Triton variant launches kernels on target cuda, and this has " + has,
-           "write a line '# apo:launch KERNEL grid=BLOCKS' for each kernel");
+    if (variant_.target != Target::cuda) {
+      fail("launch", 1, "a Triton variant launches kernels on target cuda, and this has target host",
+           "remove the apo:target line");
     }
     for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
                                      {"include", !variant_.includes.empty()},
@@ -210,6 +211,24 @@ class Checker {
         check_triton_attribute(name, expression, i);
       }
       check_has(variant_.launches[i], i, {"grid"});
+    }
+  }
+  // The file launches what it likes, by settings of its own.
+  void check_python_call() const {
+    if (variant_.target != Target::cuda) {
+      fail("target", 0, "a Python file is called on target cuda, and recorded there", "remove the apo:target line");
+    }
+    for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
+                                     {"include", !variant_.includes.empty()},
+                                     {"flags", !variant_.flags.empty() || !variant_.tuned_flags.empty()},
+                                     {"tunable", !variant_.tunables.empty()},
+                                     {"scratch", !variant_.scratch.empty()},
+                                     {"ffi", !variant_.object.empty()}}) {
+      if (given) {
+        const std::string name = key == std::string_view("tunable") ? "tune" : key;
+        fail(key, 0, "a Python file that is called takes no apo:" + name,
+             "remove the line, or write '# apo:launch KERNEL grid=BLOCKS' for a Triton kernel");
+      }
     }
   }
   void check_triton_attribute(const std::string& name, const std::string& expression, std::size_t index) const {

@@ -106,10 +106,10 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   std::optional<Variant> variant = find_variant(journal, incumbent.source_hash);
   DispatchEvidence evidence = evidence_of(journal, incumbent, stood);
   Region region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
-  const bool triton = variant && is_python(variant->source);
-  if (!variant || region.expression.empty() || triton) {
+  const bool python = variant && is_python(variant->source);
+  if (!variant || region.expression.empty() || python) {
     why = !variant ? "the journal does not hold its source"
-          : triton ? "it is a Triton kernel, whose launch only its build knows"
+          : python ? "it is Python, whose launches only its build knows"
                    : "the family has neither the class nor one of the measured workloads any more";
     return std::nullopt;
   }

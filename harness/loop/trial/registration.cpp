@@ -11,6 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/sources.h"
+#include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
@@ -19,6 +20,7 @@
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/plain_call.h"
+#include "harness/implement/python_builder.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/metadata.h"
@@ -225,6 +227,13 @@ void name_users_file(CandidateAnswer& answer, const std::string& path, const std
 }
 
 void note_call(CandidateAnswer& answer, const Family& family, const Variant& variant) {
+  if (is_python_call(variant)) {
+    answer.call = python_call(home_folder(), family, variant).text;
+    if (!answer.call.empty()) {
+      answer.feedback.push_back("calls " + answer.call);
+    }
+    return;
+  }
   if (is_device_variant(variant) || !variant.object.empty()) {
     return;
   }

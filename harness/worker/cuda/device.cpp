@@ -260,7 +260,7 @@ Result<RecordedCall> CudaDevice::record(int slot) {
   }
   const StageRange range(fmt::format("record slot{}", slot));
   std::optional<RecordedCall> before;
-  const Failure kChanging{Outcome::refused, std::string(kNotRecorded) + "no two of its calls launch the same", slot};
+  const Failure kChanging{Outcome::refused, std::string(kNotRecorded).append(kNoTwoAlike), slot};
   Failure failure = kChanging;
   for (int call = 0; call < kMostCalls; ++call) {
     const int set = call % slots_.tensors().input_sets();

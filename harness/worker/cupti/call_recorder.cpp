@@ -804,7 +804,7 @@ void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream cal
   self.caller = caller;
 }
 
-Result<RecordedCall> CallRecorder::end() {
+Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& results) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   self.recording = false;
@@ -813,6 +813,9 @@ Result<RecordedCall> CallRecorder::end() {
   }
   if (self.refusal.empty()) {
     self.refusal = self.order.fault();
+  }
+  if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
+    self.refusal = "it returns memory that no operation of the call works on, as an answer from before is";
   }
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};

@@ -61,8 +61,8 @@ class CallRecorder {
   // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they are
   // written and read on.
   void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr);
-  // Waits for the whole context.
-  Result<RecordedCall> end();
+  // `results`: memory of the call's own that it returned.
+  Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();
 
  private:

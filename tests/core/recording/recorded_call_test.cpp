@@ -77,6 +77,39 @@ ProgramCall program_call() {
           .call = example()};
 }
 
+// A kernel on scratch, and a fill and a copy of what the call returns, which lies right before other scratch.
+RecordedCall returning() {
+  const RecordedKernel kernel{.module = 0,
+                              .name = "k",
+                              .parameters = "",
+                              .places = {{.parameter = 0, .argument = 0}, {.parameter = 8, .memory = 0, .offset = 4}}};
+  RecordedCall call;
+  call.operations = {{.kernel = kernel},
+                     {.bytes = 8, .to = {.memory = 1, .offset = 8}},
+                     {.bytes = 8, .to = {.memory = 1}, .from = RecordedPlace{.memory = 2}}};
+  call.memory = {{.bytes = 512}, {.bytes = 512}, {.bytes = 512, .contents = std::string(512, 'c')}};
+  return call;
+}
+
+TEST(RecordedResults, AreArgumentsAndTheRestOfTheMemoryIsNumberedAnew) {
+  RecordedCall call = returning();
+  EXPECT_TRUE(give_results(call, {0, 1024, 1536}, {{.argument = 1, .at = 1024, .bytes = 512}}));
+  EXPECT_EQ(call.operations[0].kernel->places[1], (RecordedPlace{.parameter = 8, .memory = 0, .offset = 4}));
+  EXPECT_EQ(call.operations[1].to, (RecordedPlace{.argument = 1, .offset = 8}));
+  EXPECT_EQ(call.operations[2].to, (RecordedPlace{.argument = 1}));
+  EXPECT_EQ(call.operations[2].from, (RecordedPlace{.memory = 1})) << "it begins where the result ends";
+  ASSERT_EQ(call.memory.size(), 2U);
+  EXPECT_EQ(call.memory[1].contents, std::string(512, 'c'));
+}
+
+TEST(RecordedResults, OfWhichNoOperationKnowsAreTold) {
+  RecordedCall call = returning();
+  EXPECT_FALSE(give_results(call, {0, 1024, 1536}, {{.argument = 1, .at = 4096, .bytes = 512}}));
+  call = returning();
+  EXPECT_TRUE(give_results(call, {0, 1024, 1536}, {}));
+  EXPECT_EQ(call, returning());
+}
+
 TEST(ProgramCalls, ComeBackAsTheyWere) {
   EXPECT_EQ(decode_program_call(encode(program_call())), program_call());
   const ProgramCall refused{.program = "train", .refusal = "it copies"};

@@ -1,0 +1,191 @@
+// harness/injection/python_calls.cpp - what harness/implement/python/call_python.py calls of this library: the
+// recorder, and memory for PyTorch.
+//
+// Each tensor is an allocation of its own. So the memory that a call returns is told apart from its scratch, and no
+// scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds zeros when a call
+// begins: what the call finds there is nothing that another one left.
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/recording/recorded_call.h"
+#include "harness/worker/cuda/driver.h"
+#include "harness/worker/cupti/call_recorder.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kGranularity = 512;  // bytes
+
+class Memory {
+ public:
+  explicit Memory(const cuda::Driver& driver) : driver_(driver) {}
+
+  // nullptr where there is none.
+  void* allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    bytes = (bytes + kGranularity - 1) / kGranularity * kGranularity;
+    std::vector<cuda::Pointer>& fitting = free_[bytes];
+    cuda::Pointer at = 0;
+    if (!fitting.empty()) {
+      at = fitting.back();
+      fitting.pop_back();
+    } else if (driver_.allocate(&at, bytes) != cuda::kSuccess) {
+      give_back();
+      if (const cuda::Result result = driver_.allocate(&at, bytes); result != cuda::kSuccess) {
+        is_out_ = result == cuda::kOutOfMemory;  // else a stream is being captured, or a kernel has failed
+        return nullptr;
+      }
+    }
+    bytes_[at] = bytes;
+    return reinterpret_cast<void*>(at);
+  }
+
+  void free(void* pointer) {
+    const std::lock_guard lock(mutex_);
+    const auto at = reinterpret_cast<cuda::Pointer>(pointer);
+    if (const auto known = bytes_.find(at); known != bytes_.end()) {
+      free_[known->second].push_back(at);
+    }
+  }
+
+  void clear_free() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [bytes, blocks] : free_) {
+      for (const cuda::Pointer at : blocks) {
+        driver_.fill(at, 0, bytes, nullptr);  // an error is sticky, and the call that follows meets it
+      }
+    }
+    driver_.synchronize_context();
+  }
+
+  bool is_out() const { return is_out_; }
+
+ private:
+  void give_back() {
+    for (auto& [bytes, blocks] : free_) {
+      for (const cuda::Pointer at : blocks) {
+        driver_.free(at);  // waits for the GPU; what fails stays taken
+        bytes_.erase(at);
+      }
+      blocks.clear();
+    }
+  }
+
+  const cuda::Driver& driver_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<cuda::Pointer>> free_;  // by their bytes
+  std::map<cuda::Pointer, std::size_t> bytes_;              // of all blocks
+  bool is_out_ = false;
+};
+
+struct Recording {
+  std::unique_ptr<const cuda::Driver> driver;
+  cuda::Context context = nullptr;
+  std::optional<Memory> memory;
+  std::optional<CallRecorder> recorder;
+  std::optional<RecordedCall> before;  // the last call
+  std::string said;
+};
+
+// Never destroyed: PyTorch frees memory while the process ends.
+Recording& recording() {
+  static auto* const kRecording = new Recording;
+  return *kRecording;
+}
+
+// A thread that PyTorch started has no context until its first launch.
+void use_context(const Recording& self) {
+  cuda::Device device = 0;
+  if (self.driver->current_device(&device) != cuda::kSuccess) {
+    self.driver->set_context(self.context);  // what fails here fails again in the call that needs it
+  }
+}
+
+std::string start(Recording& self) {
+  std::string missing;
+  self.driver = cuda::load_driver(missing);
+  if (self.driver == nullptr) {
+    return missing;
+  }
+  cuda::Device device = 0;
+  cuda::Result result = self.driver->device_get(&device, 0);
+  result = result != cuda::kSuccess ? result : self.driver->retain_context(&self.context, device);
+  result = result != cuda::kSuccess ? result : self.driver->set_context(self.context);
+  if (result != cuda::kSuccess) {
+    return "the GPU cannot be used: " + cuda::describe(*self.driver, result);
+  }
+  self.memory.emplace(*self.driver);
+  self.recorder.emplace(*self.driver);
+  return self.recorder->start();
+}
+
+}  // namespace
+}  // namespace apo
+
+#define APO_CALLED_BY_PYTHON extern "C" __attribute__((visibility("default")))
+
+// Returns the reason why that is impossible, or "".
+APO_CALLED_BY_PYTHON const char* apo_start_recording() {
+  apo::Recording& self = apo::recording();
+  self.said = apo::start(self);
+  return self.said.c_str();
+}
+
+APO_CALLED_BY_PYTHON void* apo_allocate(std::ptrdiff_t bytes, int /*device*/, void* /*stream*/) {
+  apo::Recording& self = apo::recording();
+  apo::use_context(self);
+  return bytes <= 0 ? nullptr : self.memory->allocate(static_cast<std::size_t>(bytes));
+}
+
+APO_CALLED_BY_PYTHON void apo_free(void* at, std::ptrdiff_t /*bytes*/, int /*device*/, void* /*stream*/) {
+  apo::recording().memory->free(at);
+}
+
+APO_CALLED_BY_PYTHON int apo_is_out_of_memory() {
+  const apo::Recording& self = apo::recording();
+  return self.memory && self.memory->is_out() ? 1 : 0;
+}
+
+// `ranges`: address and bytes of each argument, 0 and 0 for one that the call returns.
+APO_CALLED_BY_PYTHON void apo_begin_call(const std::uint64_t* ranges, int count) {
+  apo::Recording& self = apo::recording();
+  std::vector<apo::CudaRange> arguments;
+  for (int i = 0; i < count; ++i, ranges += 2) {
+    arguments.push_back({.at = ranges[0], .bytes = ranges[1]});
+  }
+  self.memory->clear_free();
+  self.recorder->begin(arguments);
+}
+
+// `results`: number, address and bytes of each argument that the call returned. Returns "" where it launched the same
+// as the call before, which is in the file then; else why there is nothing.
+APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int count, const char* file) {
+  apo::Recording& self = apo::recording();
+  std::vector<apo::ReturnedMemory> returned;
+  for (int i = 0; i < count; ++i, results += 3) {
+    returned.push_back({.argument = static_cast<int>(results[0]), .at = results[1], .bytes = results[2]});
+  }
+  const apo::Result<apo::RecordedCall> call = self.recorder->end(returned);
+  if (!call) {
+    self.before.reset();
+    self.said = call.failure().evidence;
+  } else if (self.before && apo::launches_the_same(*call, *self.before)) {
+    std::ofstream(file, std::ios::binary) << apo::encode(*call);  // its reader sees whether it is whole
+    self.said.clear();
+  } else {
+    self.before = *call;
+    self.said = std::string(apo::kNotRecorded).append(apo::kNoTwoAlike);
+  }
+  return self.said.c_str();
+}
+
+APO_CALLED_BY_PYTHON void apo_stop_recording() {
+  apo::recording().recorder->stop();
+}

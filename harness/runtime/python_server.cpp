@@ -1,0 +1,42 @@
+// harness/runtime/python_server.cpp - starts it, sends a line, waits for the one that answers.
+#include "harness/runtime/python_server.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+
+PythonRun PythonServer::run(const std::filesystem::path& request, double seconds, const std::stop_token& stop) {
+  constexpr double kToStart = 120;  // PyTorch is imported
+  const std::lock_guard lock(mutex_);
+  if (process_ == nullptr) {
+    process_ = std::make_unique<Subprocess>(python_, std::vector<std::string>{python_, "-B", script_, "serve"},
+                                            SpawnOptions{.environment = environment_});
+  }
+  process_->send(request.string() + "\n");
+  const double until = process_->seconds() + seconds + kToStart;
+  std::vector<std::string> lines;
+  while (lines.empty() && !process_->has_ended() && process_->seconds() < until && !stop.stop_requested()) {
+    process_->move_within(stop.stop_possible() ? 0.02 : 1, true);
+    lines = take_lines(process_->output);
+  }
+  if (!lines.empty()) {
+    const auto said = nlohmann::json::parse(lines.front());
+    return {.signal = said.at("signal"),
+            .timed_out = said.at("timed_out"),
+            .cut = said.at("cut"),
+            .printed = said.at("printed")};
+  }
+  const std::unique_ptr<Subprocess> ended = std::move(process_);
+  const ProcessResult result = ended->finish(true);
+  if (stop.stop_requested()) {
+    throw Cancelled();
+  }
+  const std::vector<std::string> words = split(trim(result.error), '\n');
+  return {.missing = "'" + python_ + "' does not run PyTorch: " + (words.back().empty() ? "it ended" : words.back())};
+}
+
+}  // namespace apo

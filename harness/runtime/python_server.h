@@ -1,0 +1,39 @@
+// harness/runtime/python_server.h - a python3 that has imported PyTorch, and runs each request in a process of its own.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harness/core/system/subprocess.h"
+
+namespace apo {
+
+struct PythonRun {
+  int signal = 0;          // that ended the process, if any
+  bool timed_out = false;  // its limit of time was over
+  bool cut = false;        // it printed more than is kept
+  std::string printed;     // the end of that
+  std::string missing;     // why no process ran; empty: one did
+};
+
+// harness/implement/python/server.py. Waits for its input while it has nothing to do.
+class PythonServer {
+ public:
+  PythonServer(std::string python, std::string script, std::vector<std::string> environment)
+      : python_(std::move(python)), script_(std::move(script)), environment_(std::move(environment)) {}
+  // Of this request, a file, which ends within so many seconds. One at a time. Throws Cancelled after a stop.
+  PythonRun run(const std::filesystem::path& request, double seconds, const std::stop_token& stop);
+
+ private:
+  std::mutex mutex_;
+  std::string python_;
+  std::string script_;
+  std::vector<std::string> environment_;
+  std::unique_ptr<Subprocess> process_;
+};
+
+}  // namespace apo

@@ -1,0 +1,274 @@
+"""results_test.py - what a call returned, and what it did, checked on CPU tensors; where PyTorch is."""
+import contextlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+PYTHON = "/usr/bin/python3"
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+if not HAS_TORCH and os.path.exists(PYTHON) and os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
+    os.execv(PYTHON, [PYTHON, "-B", *sys.argv])
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "harness" / "implement" / "python"))
+sys.path.insert(0, str(ROOT / "harness" / "exchange"))
+import call_python  # noqa: E402
+from forms import Fault  # noqa: E402
+
+if HAS_TORCH:
+    import torch
+
+
+def tensor(name, shape=(4, 8), dtype="f32", in_place=False):
+    return {"name": name, "dtype": dtype, "text": f"{dtype}{list(shape)}", "shape": list(shape), "in_place": in_place}
+
+
+class Case:
+    """A file whose function is called on CPU tensors, on two sets of inputs."""
+
+    def __init__(self, text, inputs=(tensor("x"),), outputs=(tensor("y"),), values=None, contract="", arguments=None):
+        family = {"name": "norm", "inputs": list(inputs), "outputs": list(outputs), "scalars": [], "axes": list(values or {})}
+        with tempfile.TemporaryDirectory(prefix="apo-test") as name:
+            folder, self.path = Path(name), f"{name}/submission.py"
+            Path(self.path).write_text(text)
+            torch.manual_seed(1)
+            for one in inputs:
+                for number in (0, 1):
+                    drawn = torch.rand(one["shape"]).to(getattr(torch, call_python.DTYPES[one["dtype"]]))
+                    (folder / f"{one['name']}.{number}.bin").write_bytes(bytes(drawn.flatten().view(torch.uint8).tolist()))
+            request = {"file": self.path, "variant": "norm_of_mine", "function": "", "arguments": arguments or {},
+                       "family": family, "contract": contract, "values": values or {}, "sets": 2}  # fmt: skip
+            self.tensors = call_python.Tensors(torch, request, folder, "cpu")
+            with self.named():
+                self.call = call_python.Call(torch, request, self.tensors.of, "cpu")
+
+    @contextlib.contextmanager
+    def named(self):
+        """What the file raises becomes a Fault."""
+        try:
+            with torch.no_grad():
+                yield
+        except BaseException as error:
+            raise call_python.fault_of(self.path, error) from error
+
+    def once(self, number=0):
+        """As in a recording: filled, called, checked."""
+        self.tensors.fill(number)
+        threads = threading.enumerate()
+        with self.named():
+            result, kept = call_python.call_once(self.call, self.tensors)
+            outputs = self.tensors.returned(result, self.call.uses())
+            del result
+            self.tensors.check_inputs(number)
+            call_python.refuse_what_stays(kept, outputs, threads)
+        return outputs
+
+
+@unittest.skipUnless(HAS_TORCH, "needs PyTorch: apt-get install python3-torch")
+class Calls(unittest.TestCase):
+    def expect_right(self, text, expected, **of):
+        case = Case("import torch\n" + text, **of)
+        for number in (0, 1):
+            outputs = case.once(number)
+            self.assertTrue(torch.allclose(outputs["y"], expected(case.tensors.of)), text)
+
+    def test_every_form_gives_its_result(self):
+        def double(tensors):
+            return 2 * tensors["x"]
+
+        for text in (
+            "def norm(x): return 2 * x\n",
+            "def run(x): return {'y': 2 * x}\n",
+            "def run(x): return (2 * x,)\n",
+            "def run(x, y): y.copy_(2 * x)\n",
+            "def run(a, out):\n  torch.mul(a, 2, out=out)\n  return out\n",
+            "def custom_kernel(data): return data * 2\n",
+            "def custom_kernel(data):\n  x, out = data\n  out[...] = 2 * x\n  return out\n",
+            "class ModelNew(torch.nn.Module):\n  def forward(self, x): return 2 * x\n",
+            "class Double:\n  def __call__(self, x): return 2 * x\nrun = Double()\n",
+            "class Model(torch.nn.Module):\n  def forward(self, x): return 2 * x\n",
+            "def norm_of_mine(x): return (2 * x).view(4, 8)\n",
+        ):
+            self.expect_right(text, double)
+
+    def test_scalars_axes_and_literals_are_numbers(self):
+        self.expect_right("def run(x, n, k): return x * n + k\n", lambda of: of["x"] * 8 + 3, values={"n": 8}, arguments={"k": "3"})
+
+    def test_the_weights_of_a_model_are_inputs(self):
+        text = "class ModelNew(torch.nn.Module):\n  def __init__(self):\n    super().__init__()\n    self.{} = torch.nn.Linear(8, 8)\n" \
+               "  def forward(self, x): return self.{}(x)\n"  # fmt: skip
+        weights = (tensor("x"), tensor("linear_weight", (8, 8)), tensor("linear_bias", (8,)))
+
+        def linear(of):
+            return torch.nn.functional.linear(of["x"], of["linear_weight"], of["linear_bias"])
+
+        self.expect_right(text.format("linear", "linear"), linear, inputs=weights)
+        with self.assertRaisesRegex(Fault, r"'linear.bias' is .8. of torch.float32, and the weight 'linear_bias' is .4."):
+            Case("import torch\n" + text.format("linear", "linear"), inputs=(*weights[:2], tensor("linear_bias", (4,)))).once()
+
+    def test_a_model_of_an_imported_problem_gets_what_model_gets(self):
+        from import_kernelbench import converted
+        from kernelbench import parametrised
+        from kernelbench_run import silence
+
+        source = (ROOT / "tests" / "kernelbench" / "gemm_scale_residual.py").read_text()
+        with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
+            path = f"{folder}/norm.py"
+            Path(path).write_text(source)
+            with silence():
+                definition = json.loads(converted(path, *parametrised(source, path), "norm")[0]["definition.json"])
+        module = {}
+        exec(definition["reference"], module)
+        axes = {name: 16 for name, one in definition["axes"].items() if one["type"] == "var"}
+
+        def shaped(tensors):
+            return [tensor(name, [axes.get(one, one) for one in of["shape"]]) for name, of in tensors.items()]
+
+        inputs, outputs = shaped(definition["inputs"]), shaped(definition["outputs"])
+        contract = f"// norm_definition.py\n{definition['reference']}\n// norm_reference.py\nINPUTS = []\n"
+        case = Case(source + "\nclass ModelNew(Model): pass\n", inputs, outputs, axes, contract)
+        for number in (0, 1):
+            given = {one["name"]: case.tensors.sets[number][one["name"]] for one in inputs}
+            self.assertTrue(torch.allclose(case.once(number)["y"], module["run"](**given), atol=1e-5))
+        self.assertIn("ModelNew.forward(as Model) with the weights ", case.call.shown)
+
+    def test_each_fault_has_its_sentence(self):
+        for body, outcome, says in (
+            ("return [2 * x]", "wrong_abi", "it returns a list, and 'y' is a tensor"),
+            ("return 1.5", "wrong_abi", "it returns a float for 'y', which is a tensor"),
+            ("return None", "wrong_abi", "it returns nothing, and 'y' was no argument"),
+            ("return x", "wrong_abi", "'y' is the memory of the input 'x'"),
+            ("return x.mul_(2)", "wrong_abi", "'y' is the memory of the input 'x'"),
+            ("return torch.stack([x, x])[1]", "wrong_abi", "'y' is a view of 256 bytes of other memory"),
+            ("return torch.rand(8, 4).t()", "wrong_abi", "'y' is not contiguous, its strides are"),
+            ("return x.double()", "wrong_abi", "'y' has dtype float64, and the family's is float32"),
+            ("return x[:2].clone()", "wrong_abi", r"'y' has shape \[2, 8\], and the family's is \[4, 8\]"),
+            ("return x, x", "wrong_abi", "it returns 2 values, and the family has the outputs y"),
+            ("return {'z': x}", "wrong_abi", "it returns a dict without 'y'"),
+            ("z = 2 * x\n  x.zero_()\n  return z", "incorrect", "it changes its input 'x'"),
+            ("global kept\n  kept = x\n  return 2 * x", "wrong_abi", "it keeps a reference to 'x' behind the call"),
+            ("return Lazy._make_subclass(Lazy, 2 * x)", "wrong_abi", "'y' is a Lazy, which computes when somebody looks"),
+            ("import threading, time\n  threading.Thread(target=time.sleep, args=(1,)).start()\n  return 2 * x", "wrong_abi",
+             "it leaves the thread 'Thread-"),
+            ("import sys\n  sys.exit(3)", "faulted", r"submission.py:5: it ends the process: sys.exit\(3\)"),
+            ("import no_such_package", "refused", "it imports 'no_such_package', which .* does not have: install it there"),
+            ("return x @ x", "faulted", "submission.py:4: RuntimeError: "),
+            ("import socket\n  return socket.create_connection(('no.such.host', 1), 1)", "faulted", "it opens a connection, and there is no network"),
+        ):  # fmt: skip
+            case = Case(f"import torch\nclass Lazy(torch.Tensor): pass\ndef run(x):\n  {body}\n")
+            before = set(threading.enumerate())
+            with self.subTest(body), self.assertRaisesRegex(Fault, says) as raised:
+                case.once()
+            self.assertEqual(raised.exception.outcome, outcome, body)
+            for thread in set(threading.enumerate()) - before:
+                thread.join()
+
+    def test_what_only_looks_like_a_fault_is_none(self):
+        def double(of):
+            return 2 * of["x"]
+
+        for text in (
+            "shapes = []\ndef run(x):\n  shapes.append(x.shape)\n  return 2 * x\n",
+            "buffer = torch.empty(4, 8)\ndef run(x): return torch.mul(x, 2, out=buffer)\n",
+            "def run(x): return torch.stack([x, 2 * x])[1].clone()\n",
+            "def run(x):\n  worker = __import__('threading').Thread(target=x.sum)\n  worker.start()\n  worker.join()\n  return 2 * x\n",
+            "def run(x):\n  z = x.t().contiguous().t() * 2\n  return z.contiguous()\n",
+        ):
+            self.expect_right(text, double)
+
+    def test_outputs_of_their_own_memory(self):
+        outputs = (tensor("y"), tensor("z"))
+        case = Case("import torch\ndef run(x): return x + 1, x + 2\n", outputs=outputs)
+        self.assertEqual(list(case.once()), ["y", "z"])
+        with self.assertRaisesRegex(Fault, "'z' and 'y' share their memory"):
+            Case("import torch\ndef run(x):\n  y = x + 1\n  return y, y\n", outputs=outputs).once()
+
+    def test_memory_that_a_call_updates(self):
+        y = tensor("y", in_place=True)
+        case = Case("import torch\ndef run(x, y): y.add_(x)\n", inputs=(tensor("x"), y), outputs=(y,))
+        case.once()
+        self.assertTrue(torch.equal(case.tensors.of["y"], case.tensors.sets[0]["x"] + case.tensors.sets[0]["y"]))
+        self.assertEqual(case.tensors.order, ["x", "y"])
+        with self.assertRaisesRegex(Fault, "'y' is updated in place, and it returns other memory"):
+            Case("import torch\ndef run(x, y): return x + y\n", inputs=(tensor("x"), y), outputs=(y,)).once()
+
+    def test_random_outputs_are_told_from_numbers_that_change(self):
+        for body, says in (("return torch.rand_like(x)", "its output 'y' is random"), ("return 2 * x", "change from call to call")):
+            case = Case(f"import torch\ndef run(x): {body}\n")
+            said = call_python.explain("cannot be recorded: no two of its calls launch the same", torch, case.call, case.tensors)
+            self.assertIn(says, said)
+        self.assertIn("leave the CUDA graph out", call_python.explain("cuGraphLaunch: no replay", torch, case.call, case.tensors))
+
+
+class Sandbox(unittest.TestCase):
+    """In a process of its own: it is for good."""
+
+    def run_inside(self, body):
+        with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
+            code = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n" \
+                   f"import os, sandbox\nfolder = {folder!r}\nsandbox.enter(folder)\n{body}\n"  # fmt: skip
+            ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=100)
+            return ran.stdout.strip() or ran.stderr.strip().split("\n")[-1]
+
+    def test_what_is_refused(self):
+        for body, says in (
+            ("import socket; socket.socket()", "PermissionError: [Errno 13] Permission denied"),
+            ("open('/tmp/apo-test-written', 'w')", "PermissionError: [Errno 13] Permission denied: '/tmp/apo-test-written'"),
+            ("os.kill(os.getppid(), 0)", "PermissionError: [Errno 13] Permission denied"),
+            ("import subprocess; subprocess.run([sys.executable, '-c', 'import socket; socket.socket()'], check=True)",
+             "returned non-zero exit status 1"),
+        ):  # fmt: skip
+            self.assertIn(says, self.run_inside(body))
+
+    def test_what_is_allowed(self):
+        for body in (
+            "open(folder + '/kept', 'w').write('x'); os.rename(folder + '/kept', folder + '/renamed'); print('done')",
+            "os.mkdir(folder + '/a'); os.mkdir(folder + '/b'); open(folder + '/a/f', 'w').close(); "
+            "os.rename(folder + '/a/f', folder + '/b/f'); print('done')",
+            "import subprocess; print(subprocess.run(['sh', '-c', 'echo done'], capture_output=True, text=True).stdout)",
+            "os.kill(os.getpid(), 0); print('done')",
+            "import threading; t = threading.Thread(target=print, args=('done',)); t.start(); t.join()",
+        ):
+            self.assertEqual(self.run_inside(body), "done", body)
+
+    def test_a_session_of_its_own_stays_in_the_group(self):
+        self.assertEqual(self.run_inside("before = os.getpgid(0); os.setsid(); print(os.getpgid(0) == before)"), "True")
+
+
+class Server(unittest.TestCase):
+    """What runs a request in a process of its own."""
+
+    def run_as(self, body, seconds=100):
+        code = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n" \
+               f"import json, os, server, time\ndef act():\n  {body}\n" \
+               f"server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n" \
+               f"print(json.dumps([server.run(act, {seconds}), server.children()]))\n"  # fmt: skip
+        ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=200)
+        self.assertEqual(ran.stderr, "")
+        return json.loads(ran.stdout)
+
+    def test_the_end_of_a_request_is_told_with_what_it_printed(self):
+        for body, told in (
+            ("print('text', flush=True); os._exit(0)", {"signal": 0, "timed_out": False, "cut": False, "printed": "text\n"}),
+            ("os.kill(os.getpid(), 11)", {"signal": 11, "timed_out": False, "cut": False, "printed": ""}),
+        ):
+            self.assertEqual(self.run_as(body)[0], told)
+        self.assertIn("ValueError: words", self.run_as("raise ValueError('words')")[0]["printed"])
+
+    def test_one_that_does_not_end_or_prints_without_end_is_ended(self):
+        self.assertTrue(self.run_as("time.sleep(10000)", 0.1)[0]["timed_out"])
+        self.assertTrue(self.run_as("[os.write(1, b'x' * 4096) for _ in iter(int, 1)]")[0]["cut"])
+
+    def test_what_it_started_ends_with_it(self):
+        told, left = self.run_as("os.fork() or time.sleep(10000); os._exit(0)")
+        self.assertEqual((told["signal"], told["timed_out"], left), (0, False, []))
+
+
+if __name__ == "__main__":
+    unittest.main()
