@@ -42,7 +42,6 @@ from pathlib import Path
 
 APO = os.environ.get("APO", str(Path(__file__).resolve().parent.parent / "apo"))
 NOT_CHECKED = ("not_checkable", "build_failed", "wrong_abi", "not_judged")
-TASK = "from task import input_t, output_t"  # kernelbot lays that module beside a submission
 GPU = Path("/dev/nvidiactl")
 WORDS = {"right": ("right", "refused"), "wrong": ("missed", "caught"), "attack": ("disarmed", "caught")}
 
@@ -78,7 +77,6 @@ def bring(family, file, call, folder):
     if file.suffix != ".cu":
         folder.mkdir()
         text = source_of(file.read_text()) if file.suffix == ".json" else file.read_text()
-        text = text.replace(TASK, "input_t = output_t = object")
         brought = folder / "submission.py"
         brought.write_text(text if as_it_is else f"{text}\n\n{call}\n")
         return ["--file", brought, "--no-sanitizers", *options]

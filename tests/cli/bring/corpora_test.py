@@ -64,8 +64,8 @@ class PythonOfACorpus(CommandTest):
 
     def test_the_call_stands_behind_the_text(self):
         call = "def run(x): return theirs(x)"
-        text, options = self.brought("kernel.py", "from task import input_t, output_t\n", call)
-        self.assertEqual(text, f"input_t = output_t = object\n\n\n{call}\n")
+        text, options = self.brought("kernel.py", "import torch\n", call)
+        self.assertEqual(text, f"import torch\n\n\n{call}\n")
         self.assertEqual(options, ["--no-sanitizers"])
 
     def test_a_file_as_it_is_gets_its_options(self):
