@@ -91,8 +91,8 @@ Build build_python(const BuildOptions& options, const BuildCache& cache, const F
                      .object = kPythonRequest,
                      .built_for = variant.id(),
                      .known = {.toolchain = toolchain}};
-  for (const char* script : {"call_python.py", "forms.py", "results.py"}) {
-    recipe.key.push_back(read_file(python_script(options.home).parent_path() / script));
+  for (const fs::path& script : files_below(python_script(options.home).parent_path())) {
+    recipe.key.push_back(script.extension() == ".py" ? read_file(script) : "");
   }
   recipe.files.push_back({.name = kPythonRequest, .text = request_of(family, variant), .path = ""});
   Build build = cached_build(cache, recipe, [&](const fs::path&, Built& built) {

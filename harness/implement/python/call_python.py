@@ -3,11 +3,11 @@
     python3 call_python.py form REQUEST.json      which function that is, and what it gets: the file is read, not run
     python3 call_python.py serve                  calls and records, a request a line (server.py)
 
-What the file prints is text. The answer is ANSWER.json beside the request: {"outcome": a word of Outcome, "evidence": one
-sentence, "call": "run(x)", "version": of PyTorch, "host_us": of the file's own call}. The request:
+What the file prints is text. The answer is ANSWER.json beside the request: {"outcome": a word of Outcome,
+"evidence": one sentence, "call": "run(x)", "version": of PyTorch, "host_us": of the file's own call}. The request:
 
     file, variant, function, arguments      the file, and its apo:function line
-    family                                  forms.py; a tensor also has "dtype", "shape", and "in_place" where a call updates it
+    family                                  forms.py; a tensor also has "dtype", "shape" and "in_place"
     contract                                the text of the family's files
     values                                  {scalar or axis: number}
     sets                                    of inputs: NAME.0.bin and so on beside the request; 0: the inputs are zeros
@@ -15,34 +15,42 @@ sentence, "call": "run(x)", "version": of PyTorch, "host_us": of the file's own 
     room, seconds                           the folder that the file may write in, and its limit of time
 """
 import ctypes
-import errno
 import gc
 import importlib.metadata
 import importlib.util
-import inspect
 import json
 import os
-import re
 import statistics
 import sys
 import tempfile
 import threading
 import time
-import traceback
-import types
 import weakref
 from pathlib import Path
 
 import forms
 import results
+from faults import fault_of
 from forms import Fault
+from furnish import furnish
+from submission import Call, problem_of
 
-DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
-          "e5m2": "float8_e5m2", "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8",
-          "bool": "bool"}  # fmt: skip
+DTYPES = {
+    "f64": "float64",
+    "f32": "float32",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "e4m3": "float8_e4m3fn",
+    "e5m2": "float8_e5m2",
+    "i64": "int64",
+    "i32": "int32",
+    "i16": "int16",
+    "i8": "int8",
+    "u8": "uint8",
+    "bool": "bool",
+}
 MOST_CALLS, MOST_ALIKE = 24, 4  # calls until two launch the same; and that end in the same refusal
 TIMED_CALLS = 5
-GRAPH_MODES = {"reduce-overhead": None, "max-autotune": "max-autotune-no-cudagraphs"}  # of torch.compile
 INSTALL = "install PyTorch 2.1 or newer for the python3 in PATH: python3 -m pip install torch"
 
 
@@ -56,154 +64,6 @@ def torch_version():
         import torch
 
         return "PyTorch " + torch.__version__
-
-
-# ---------------------------------------------------------------- the file, and the model of a KernelBench problem
-
-
-def problem_of(contract, family):
-    """The text of the definition that 'apo import kernelbench' wrote; "" for any other family."""
-    _, found, text = contract.partition(f"// {family}_definition.py\n")
-    text = text.split(f"\n// {family}_re", 1)[0]
-    return text if found and "def forwarded(" in text else ""
-
-
-def run_text(text, path, name):
-    """A module of this text, as an import of it gives."""
-    module = types.ModuleType(name)
-    module.__file__ = path
-    sys.modules[name] = module
-    exec(compile(text, path, "exec"), module.__dict__)
-    return module
-
-
-def without_graphs(compiles):
-    """torch.compile without CUDA graphs, of which there is no recording: the operations are launched one by one anyway."""
-
-    def compiled(*arguments, mode=None, **options):
-        return compiles(*arguments, mode=GRAPH_MODES.get(mode, mode), **options)
-
-    return compiled
-
-
-def furnish(torch):
-    """What files of benchmarks count on: kernelbot lays a module `task` with names of types beside a submission."""
-    task = types.ModuleType("task")
-    task.__getattr__ = lambda name: object
-    sys.modules["task"] = task
-    torch.compile = without_graphs(torch.compile)
-
-
-def plain(name):
-    return re.sub(r"\W", "_", name, flags=re.ASCII)
-
-
-def state_of(model):
-    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
-
-
-def weights_by_name(model, tensors, known):
-    """{name in the state: tensor of the family}. `known` has them where the problem says it; else those that are called
-    alike."""
-    state = state_of(model)
-    if known is not None:
-        return {name: tensor for name, tensor in known.items() if name in state}, list(known.values())
-    found = {name: plain(name) for name in state if plain(name) in tensors}
-    return found, list(found.values())
-
-
-def bind_weights(model, tensors, known=None):
-    """The parameters of the model become the family's memory. One that has no namesake takes the next of its shape.
-    Returns the names of the family's tensors that are weights."""
-    state = state_of(model)
-    chosen, wanted = weights_by_name(model, tensors, known)
-    left = [name for name in wanted if name not in chosen.values()]
-    for name in left:
-        one = tensors[name]
-        fits = (own for own, has in state.items() if own not in chosen and has.shape == one.shape and has.dtype == one.dtype)
-        own = next(fits, None)
-        if own is None:
-            raise Fault("wrong_abi", f"the model has no parameter for the weight '{name}', {list(one.shape)} of {one.dtype}: keep "
-                                     "the parameters of Model under their names")  # fmt: skip
-        chosen[own] = name
-    for own, name in chosen.items():
-        if state[own].shape != tensors[name].shape or state[own].dtype != tensors[name].dtype:
-            raise Fault("wrong_abi", f"the model's '{own}' is {list(state[own].shape)} of {state[own].dtype}, and the weight "
-                                     f"'{name}' is {list(tensors[name].shape)} of {tensors[name].dtype}")  # fmt: skip
-        state[own].data = tensors[name]
-    return wanted
-
-
-class Call:
-    """The function with what it gets: `names` of the family's tensors among its arguments, and `values()` of a call."""
-
-    def __init__(self, torch, request, tensors, device):
-        self.request, self.tensors = request, tensors
-        family = request["family"]
-        path = request["file"]
-        text = Path(path).read_text(encoding="utf-8")
-        self.form = forms.find_form(text, path, family["name"], request["variant"], request["function"])
-        module = run_text(text, path, "submission")
-        self.function, weights = getattr(module, self.form.name), ()
-        self.problem = problem_of(request["contract"], family["name"]) if self.form.is_class else ""
-        if self.form.is_class:
-            weights = self.make_model(torch, module, device)
-        self.shown = forms.shown(self.form, family, request["arguments"]) if not self.form.is_class else ""
-        if self.problem:
-            self.pairs = []
-        elif self.form.is_bundle:
-            self.pairs = [(None, one) for one in forms.bundle(self.form, family)]
-        else:
-            self.pairs = forms.match(self.form, family, request["arguments"], weights)
-        if self.form.is_class:
-            given = "as Model" if self.problem else ", ".join(value for _, value in self.pairs)
-            self.shown = f"{self.form.name}.forward({given})" + (f" with the weights {', '.join(weights)}" if weights else "")
-
-    def make_model(self, torch, module, device):
-        """The model with the family's weights. Returns their names."""
-        known, initial = None, getattr(module, "get_init_inputs", lambda: [])
-        self.forwarded, training = None, True
-        if self.problem:
-            definition = run_text(self.problem, "problem.py", "problem")
-            sizes = inspect.signature(definition.problem).parameters
-            self.sizes = {name: self.request["values"][name] for name in sizes if name in self.request["values"]}
-            initial = definition.problem(**self.sizes)[2]
-            known, training = definition.STATE, definition.IS_TRAINING
-            self.forwarded = definition.forwarded
-            module.get_init_inputs = initial
-        elif self.form.name not in ("ModelNew", forms.UPSTREAM):
-            initial = list
-        model = self.function(*initial())
-        if isinstance(model, torch.nn.Module):
-            self.function = model.train(training).to(device)
-            return bind_weights(model, self.tensors, known)
-        self.function = model
-        return []
-
-    def value(self, text, given):
-        if text in given:
-            return given[text]
-        if text in self.request["values"]:
-            return self.request["values"][text]
-        return __import__("ast").literal_eval(text)
-
-    def __call__(self, given):
-        """`given`: {name: tensor}"""
-        if self.problem:
-            scalars = {name: self.request["values"][name] for name in self.request["family"]["scalars"]}
-            inputs = {name: given[name] for name in forms.names(self.request["family"]["inputs"])}
-            return self.function(*self.forwarded(self.sizes, **inputs, **scalars))
-        values = [self.value(text, given) for _, text in self.pairs]
-        if self.form.is_bundle:
-            return self.function(tuple(values) if self.form.parts or len(values) > 1 else values[0])
-        by_name = {one.name for one in self.form.parameters or [] if one.by_name_only}
-        plain_ones = [value for (name, _), value in zip(self.pairs, values) if name not in by_name]
-        named = {name: value for (name, _), value in zip(self.pairs, values) if name in by_name}
-        return self.function(*plain_ones, **named)
-
-    def uses(self):
-        """The tensors that are arguments."""
-        return [value for _, value in self.pairs if value in self.tensors]
 
 
 # ---------------------------------------------------------------- the recorder
@@ -234,8 +94,8 @@ class Recorder:
         self.library.apo_begin_call((ctypes.c_uint64 * max(1, len(words)))(*words), len(ranges))
 
     def end(self, found, record):
-        """`found`: {place among the arguments: (address, bytes)} of what the call returned. Returns "" once the call is in
-        the file `record`, else why it is not yet, or can't be."""
+        """`found`: {place among the arguments: (address, bytes)} of what the call returned. Returns "" once the call is
+        in the file `record`, else why it is not yet, or can't be."""
         words = [word for place, pair in found.items() for word in (place, *pair)]
         said = self.library.apo_end_call((ctypes.c_uint64 * max(1, len(words)))(*words), len(found), record.encode())
         return said.decode(errors="replace")
@@ -263,7 +123,11 @@ def read_set(torch, folder, tensors, dtypes, number):
     values = {}
     for one in tensors:
         raw = bytearray((folder / f"{one['name']}.{number}.bin").read_bytes())
-        flat = torch.frombuffer(raw, dtype=torch.uint8).view(dtypes[one["name"]]) if raw else torch.empty(0, dtype=dtypes[one["name"]])
+        flat = (
+            torch.frombuffer(raw, dtype=torch.uint8).view(dtypes[one["name"]])
+            if raw
+            else torch.empty(0, dtype=dtypes[one["name"]])
+        )
         values[one["name"]] = flat.reshape(one["shape"])
     return values
 
@@ -281,7 +145,9 @@ class Tensors:
         self.of = {name: torch.zeros(self.shapes[name], dtype=self.dtypes[name], device=device) for name in every}
         in_place = [one["name"] for one in self.outputs if one.get("in_place")]
         # The order of a call's arguments: inputs, then outputs, among them what it updates (kernels/family.h).
-        self.order = [one["name"] for one in self.inputs if one["name"] not in in_place] + [one["name"] for one in self.outputs]
+        self.order = [one["name"] for one in self.inputs if one["name"] not in in_place] + [
+            one["name"] for one in self.outputs
+        ]
         self.read_only = [name for name in self.order if name not in [one["name"] for one in self.outputs]]
 
     def fill(self, call):
@@ -302,7 +168,9 @@ class Tensors:
         destinations = {name: self.of[name] for name in outputs if name in used}
         reads = {name: self.of[name] for name in self.read_only}
         device = next(iter(self.of.values())).device.type
-        return results.outputs_of(self.torch, result, self.outputs, destinations, reads, self.shapes, self.dtypes, device)
+        return results.outputs_of(
+            self.torch, result, self.outputs, destinations, reads, self.shapes, self.dtypes, device
+        )
 
     def check_inputs(self, call):
         results.check_inputs(self.torch, {name: self.of[name] for name in self.read_only}, self.held(call))
@@ -325,10 +193,15 @@ def refuse_what_stays(kept, outputs, threads):
     held = {id(one) for one in outputs.values()}
     names = [name for name, one in kept.items() if one() is not None and id(one()) not in held]
     if names:
-        raise Fault("wrong_abi", f"it keeps a reference to '{names[0]}' behind the call: a call has nothing of the one before")
+        raise Fault(
+            "wrong_abi", f"it keeps a reference to '{names[0]}' behind the call: a call has nothing of the one before"
+        )
     started = [one.name for one in threading.enumerate() if one not in threads]
     if started:
-        raise Fault("wrong_abi", f"it leaves the thread '{started[0]}' behind the call: what a call computes is done when it returns")
+        raise Fault(
+            "wrong_abi",
+            f"it leaves the thread '{started[0]}' behind the call: what a call computes is done when it returns",
+        )
 
 
 def explain(said, torch, call, tensors):
@@ -343,7 +216,10 @@ def explain(said, torch, call, tensors):
         other = [name for name in first if not results.look_alike(torch, first[name], second[name])]
         if other:
             return said + f"; its output '{other[0]}' is random: two calls on the same inputs differ"
-        return said + ": its grids, numbers or kernels change from call to call, as those of an autotuner that keeps trying do"
+        return (
+            said
+            + ": its grids, numbers or kernels change from call to call, as those of an autotuner that keeps trying do"
+        )
     return said
 
 
@@ -357,12 +233,21 @@ def record_call(torch, request, call, tensors, recorder):
         threads = threading.enumerate()
         used = call.uses()
         outputs = {}  # of the call before
-        recorder.begin([extent(tensors.of[name]) if name in used or name in tensors.read_only else (0, 0) for name in tensors.order])
+        recorder.begin(
+            [
+                extent(tensors.of[name]) if name in used or name in tensors.read_only else (0, 0)
+                for name in tensors.order
+            ]
+        )
         result, kept = call_once(call, tensors)
         torch.cuda.synchronize()
         outputs = tensors.returned(result, used)
         del result
-        found = {tensors.order.index(name): extent(one) for name, one in outputs.items() if one.data_ptr() != tensors.of[name].data_ptr()}
+        found = {
+            tensors.order.index(name): extent(one)
+            for name, one in outputs.items()
+            if one.data_ptr() != tensors.of[name].data_ptr()
+        }
         said = recorder.end(found, request["record"])
         tensors.check_inputs(number)
         if not said:
@@ -388,55 +273,15 @@ def host_us(torch, call, tensors):
     return statistics.median(times)
 
 
-# ---------------------------------------------------------------- what went wrong
-
-
-def place_in(path, error):
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    return f"{path}:{lines[-1]}: " if lines else ""
-
-
-def causes(error):
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def meets_network(error):
-    return any(frame.filename.endswith("socket.py") for one in causes(error) for frame in traceback.extract_tb(one.__traceback__))
-
-
-def fault_of(path, error, is_out_of_memory=False):
-    """Of what the file's code raised."""
-    text = " ".join(str(error).split())[:600]
-    if isinstance(error, Fault):
-        return error
-    if isinstance(error, ModuleNotFoundError):
-        return Fault("refused", f"{place_in(path, error)}it imports '{error.name}', which {sys.executable} does not have: "
-                                "install it there, or leave it out; files beside it are not imported")  # fmt: skip
-    if isinstance(error, SystemExit):
-        return Fault("faulted", f"{place_in(path, error)}it ends the process: sys.exit({error.code!r})")
-    if is_out_of_memory or type(error).__name__ == "OutOfMemoryError" or isinstance(error, MemoryError):
-        return Fault("out_of_memory", f"{place_in(path, error)}it needs more memory than there is")
-    if meets_network(error):
-        return Fault("faulted", f"{place_in(path, error)}it opens a connection, and there is no network here: bring what it needs in "
-                                "the file")  # fmt: skip
-    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) and error.filename:
-        return Fault("faulted", f"{place_in(path, error)}it writes '{error.filename}': it may write below its own folder alone, "
-                                "$TMPDIR")  # fmt: skip
-    if "CUDAPluggableAllocator" in text or "captur" in text.lower():
-        return Fault("refused", f"{place_in(path, error)}it captures a CUDA graph, or asks for a memory pool of one: leave that out, "
-                                "apo launches the operations by itself")  # fmt: skip
-    return Fault("faulted", f"{place_in(path, error)}{type(error).__name__}: {text}")
-
-
 # ---------------------------------------------------------------- the two commands
 
 
 def form(request, _):
     family = request["family"]
     path = request["file"]
-    found = forms.find_form(Path(path).read_text(encoding="utf-8"), path, family["name"], request["variant"], request["function"])
+    found = forms.find_form(
+        Path(path).read_text(encoding="utf-8"), path, family["name"], request["variant"], request["function"]
+    )
     if found.is_class and problem_of(request["contract"], family["name"]):
         shown = f"{found.name}.forward(as Model)"
     elif found.is_class:
@@ -446,8 +291,16 @@ def form(request, _):
     return {"outcome": "valid", "evidence": "", "call": shown, "version": torch_version()}
 
 
-CACHES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR",
-          "CUDA_CACHE_PATH", "CUPY_CACHE_DIR")  # fmt: skip
+CACHES = (
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "TRITON_CACHE_DIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TORCH_EXTENSIONS_DIR",
+    "CUDA_CACHE_PATH",
+    "CUPY_CACHE_DIR",
+)
 
 
 def enter(room):
@@ -486,7 +339,13 @@ def record(request, folder):
             took = host_us(torch, call, tensors)
     except BaseException as error:
         raise fault_of(request["file"], error, recorder.out_of_memory()) from error
-    return {"outcome": "valid", "evidence": "", "call": call.shown, "version": "PyTorch " + torch.__version__, "host_us": took}
+    return {
+        "outcome": "valid",
+        "evidence": "",
+        "call": call.shown,
+        "version": "PyTorch " + torch.__version__,
+        "host_us": took,
+    }
 
 
 def answer(act, path):

@@ -26,8 +26,8 @@ class Parameter:
 
 class Form:
     """`name` of the file is called: a function, or a class of which an object is. `parameters` is None where the text
-    does not tell them; with `takes_more` any number may follow. `parts`: how many values the one parameter of kernelbot is
-    taken apart into, 0 where it is not."""
+    does not tell them; with `takes_more` any number may follow. `parts`: how many values the one parameter of kernelbot
+    is taken apart into, 0 where it is not."""
 
     def __init__(self, name, is_class, parameters, takes_more=False, parts=0):
         self.name, self.is_class, self.parameters = name, is_class, parameters
@@ -44,7 +44,11 @@ def defined(body):
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             found[statement.name] = statement
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        elif (
+            isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             found[statement.targets[0].id] = statement
         elif isinstance(statement, ast.ImportFrom):
             found.update({one.asname or one.name: statement for one in statement.names})
@@ -132,7 +136,9 @@ def find_form(text, path, family, variant, function=""):
     try:
         known = defined(ast.parse(text, path).body)
     except (SyntaxError, ValueError) as error:
-        raise Fault("build_failed", f"{path}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}") from error
+        raise Fault(
+            "build_failed", f"{path}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}"
+        ) from error
     if function and function not in known:
         raise Fault("wrong_abi", f"the file defines no '{function}', which its apo:function line names")
     wanted = [function] if function else [*ORDER, family, variant, UPSTREAM]
@@ -140,10 +146,20 @@ def find_form(text, path, family, variant, function=""):
     if name:
         return form_of(name, known)
     if any(is_kernel(one) for one in known.values()):
-        raise Fault("wrong_abi", "the file has Triton kernels, and no function that launches them: name a function of tensors "
-                                 f"'{family}', or begin the file with '# apo:launch KERNEL grid=BLOCKS'")  # fmt: skip
-    raise Fault("wrong_abi", f"the file defines no class ModelNew, and no function 'custom_kernel', 'run' or '{family}': "
-                             "name the function with --function, or with a line '# apo:function NAME'")  # fmt: skip
+        raise Fault(
+            "wrong_abi",
+            (
+                "the file has Triton kernels, and no function that launches them: name a function of tensors "
+                f"'{family}', or begin the file with '# apo:launch KERNEL grid=BLOCKS'"
+            ),
+        )
+    raise Fault(
+        "wrong_abi",
+        (
+            f"the file defines no class ModelNew, and no function 'custom_kernel', 'run' or '{family}': "
+            "name the function with --function, or with a line '# apo:function NAME'"
+        ),
+    )
 
 
 # ---------------------------------------------------------------- what the parameters get
@@ -174,8 +190,10 @@ def bundle(form, family):
         return [one for one in names(family["inputs"])]
     values = sized(family, (), form.parts)
     if values is None:
-        raise Fault("wrong_abi", f"custom_kernel() takes its data apart into {form.parts} values, and the family has "
-                                 f"{signature(family)}")  # fmt: skip
+        raise Fault(
+            "wrong_abi",
+            f"custom_kernel() takes its data apart into {form.parts} values, and the family has {signature(family)}",
+        )
     return values
 
 
@@ -199,8 +217,13 @@ def match(form, family, given=None, weights=()):
     given, chosen = dict(given or {}), {}
     for name, value in given.items():
         if name not in [one.name for one in form.parameters] or not (value in known or is_value(value)):
-            raise Fault("wrong_abi", f"the apo:function line gives '{name}' the value '{value}': a parameter of {form.name}() gets a "
-                                     "tensor, a scalar or an axis of the family, or a literal")  # fmt: skip
+            raise Fault(
+                "wrong_abi",
+                (
+                    f"the apo:function line gives '{name}' the value '{value}': a parameter of {form.name}() gets a "
+                    "tensor, a scalar or an axis of the family, or a literal"
+                ),
+            )
     for one in form.parameters:
         value = given.get(one.name, one.name if one.name in known else None)
         if value is not None:
@@ -220,9 +243,13 @@ def match(form, family, given=None, weights=()):
     missing = [one.name for one in form.parameters if one.is_needed and one.name not in chosen]
     unused = [one for one in inputs if one not in chosen.values()]
     if form.takes_more and not missing:
-        return [(one.name, chosen[one.name]) for one in form.parameters if one.name in chosen] + [(one, one) for one in unused]
+        return [(one.name, chosen[one.name]) for one in form.parameters if one.name in chosen] + [
+            (one, one) for one in unused
+        ]
     if missing:
-        raise Fault("wrong_abi", f"{form.name}() takes '{missing[0]}', and the family has no more to give: {signature(family)}")
+        raise Fault(
+            "wrong_abi", f"{form.name}() takes '{missing[0]}', and the family has no more to give: {signature(family)}"
+        )
     if unused and not form.is_class:
         raise Fault("wrong_abi", f"{form.name}() takes no '{unused[0]}': the family has {signature(family)}")
     return [(one.name, chosen[one.name]) for one in form.parameters if one.name in chosen]

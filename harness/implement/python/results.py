@@ -1,4 +1,5 @@
-"""results.py - whether what a call returned are the outputs of the family: whole tensors on the GPU, each with memory of its own.
+"""results.py - whether what a call returned are the outputs of the family: whole tensors on the GPU, each in memory of
+its own.
 
 `torch` is handed over, so that CPU tensors can take the place of those on a GPU where there is none.
 """
@@ -49,8 +50,10 @@ def check_tensor(torch, tensor, spec, device, shape, dtype):
     if tensor.device.type != device:
         raise wrong(f"'{name}' lies on the {tensor.device.type.upper()}: return a tensor on the GPU")
     if tensor.dtype != dtype:
-        raise wrong(f"'{name}' has dtype {str(tensor.dtype).removeprefix('torch.')}, and the family's is "
-                    f"{str(dtype).removeprefix('torch.')}: convert it with .to()")  # fmt: skip
+        raise wrong(
+            f"'{name}' has dtype {str(tensor.dtype).removeprefix('torch.')}, and the family's is "
+            f"{str(dtype).removeprefix('torch.')}: convert it with .to()"
+        )
     if list(tensor.shape) != list(shape):
         raise wrong(f"'{name}' has shape {list(tensor.shape)}, and the family's is {list(shape)}")
     if not tensor.is_contiguous():
@@ -81,7 +84,9 @@ def outputs_of(torch, result, outputs, destinations, inputs, shapes, dtypes, dev
         if known is None or tensor.data_ptr() != known.data_ptr():
             if spec.get("in_place"):
                 raise wrong(f"'{name}' is updated in place, and it returns other memory for it")
-            check_memory(torch, tensor, name, {**inputs, **{one: at for one, at in destinations.items() if one != name}}, owners)
+            check_memory(
+                torch, tensor, name, {**inputs, **{one: at for one, at in destinations.items() if one != name}}, owners
+            )
         found[name] = tensor
     return found
 

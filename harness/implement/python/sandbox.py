@@ -26,7 +26,7 @@ REFUSED = {"socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "ptrace
            "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180), "add_key": (248, 217),
            "request_key": (249, 218), "keyctl": (250, 219)}  # fmt: skip
 PRETENDED = {"setsid": (112, 157), "setpgid": (109, 154)}
-OF_ITSELF = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138)}  # by its own id
+OF_ITSELF = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138)}  # its own id
 MACHINES = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}  # column, AUDIT_ARCH, number of seccomp()
 FOREIGN = 0x40000000  # numbers of x32, another interface of x86_64
 

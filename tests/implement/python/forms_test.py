@@ -5,8 +5,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "harness" / "implement" / "python"))
-import call_python  # noqa: E402
 import forms  # noqa: E402
+import furnish  # noqa: E402
+import submission  # noqa: E402
 from forms import Fault  # noqa: E402
 
 
@@ -15,7 +16,13 @@ def tensors(*names):
 
 
 def family(inputs=("x",), outputs=("y",), scalars=(), axes=("n",)):
-    return {"name": "norm", "inputs": tensors(*inputs), "outputs": tensors(*outputs), "scalars": list(scalars), "axes": list(axes)}
+    return {
+        "name": "norm",
+        "inputs": tensors(*inputs),
+        "outputs": tensors(*outputs),
+        "scalars": list(scalars),
+        "axes": list(axes),
+    }
 
 
 def found(text, function=""):
@@ -60,8 +67,11 @@ class Forms(unittest.TestCase):
         self.assertEqual(raised.exception.outcome, "build_failed")
 
     def test_names_of_other_functions_are_followed(self):
-        for text in ("def f(a, b=1): pass\nrun = f\n", "def f(a, b=1): pass\nrun = torch.compile(f)\n",
-                     "def f(a, b=1): pass\nrun = torch.compile(mode='x')(f)\n"):  # fmt: skip
+        for text in (
+            "def f(a, b=1): pass\nrun = f\n",
+            "def f(a, b=1): pass\nrun = torch.compile(f)\n",
+            "def f(a, b=1): pass\nrun = torch.compile(mode='x')(f)\n",
+        ):
             form = found(text)
             names = None if form.parameters is None else [one.name for one in form.parameters]
             self.assertIn(names, (["a", "b"], None), text)
@@ -109,14 +119,20 @@ class Arguments(unittest.TestCase):
             shown("def run(x, k): pass\n", {"k": "m"})
 
     def test_too_many_and_too_few_are_refused_with_the_family(self):
-        with self.assertRaisesRegex(Fault, r"run\(\) takes 'c', and the family has no more to give: norm\(x f32\[n\]; n\) -> y f32\[n\]"):
+        with self.assertRaisesRegex(
+            Fault, r"run\(\) takes 'c', and the family has no more to give: norm\(x f32\[n\]; n\) -> y f32\[n\]"
+        ):
             shown("def run(a, b, d, c): pass\n")
         with self.assertRaisesRegex(Fault, r"run\(\) takes no 'w': the family has"):
             shown("def run(x): pass\n", inputs=("x", "w"))
 
     def test_a_bundle_has_as_many_parts_as_it_is_taken_apart_into(self):
-        for body, says in (("a, out = data", "custom_kernel((x, y))"), ("return data * 2", "custom_kernel((x))"),
-                           ("return data[0]", "custom_kernel((x,))"), ("b = data[1]\n  a = data[0]", "custom_kernel((x, y))")):  # fmt: skip
+        for body, says in (
+            ("a, out = data", "custom_kernel((x, y))"),
+            ("return data * 2", "custom_kernel((x))"),
+            ("return data[0]", "custom_kernel((x,))"),
+            ("b = data[1]\n  a = data[0]", "custom_kernel((x, y))"),
+        ):
             self.assertEqual(shown(f"def custom_kernel(data):\n  {body}\n"), says)
         with self.assertRaisesRegex(Fault, "takes its data apart into 4 values"):
             shown("def custom_kernel(data):\n  a, b, c, d = data\n")
@@ -129,16 +145,18 @@ class Arguments(unittest.TestCase):
 class Furnished(unittest.TestCase):
     def setUp(self):
         self.torch = types.SimpleNamespace(compile=lambda *arguments, **options: options)
-        call_python.furnish(self.torch)
+        furnish.furnish(self.torch)
         self.addCleanup(sys.modules.pop, "task")
 
     def test_compiling_for_cuda_graphs_compiles_without(self):
-        self.assertEqual(self.torch.compile(print, mode="reduce-overhead", dynamic=True), {"mode": None, "dynamic": True})
+        said = self.torch.compile(print, mode="reduce-overhead", dynamic=True)
+        self.assertEqual(said, {"mode": None, "dynamic": True})
         self.assertEqual(self.torch.compile(mode="max-autotune"), {"mode": "max-autotune-no-cudagraphs"})
         self.assertEqual(self.torch.compile(mode="default"), {"mode": "default"})
 
     def test_a_submission_of_kernelbot_finds_the_module_of_its_types(self):
-        module = call_python.run_text("from task import input_t, output_t\ndef f(data: input_t) -> output_t: pass\n", "f.py", "given")
+        text = "from task import input_t, output_t\ndef f(data: input_t) -> output_t: pass\n"
+        module = submission.run_text(text, "f.py", "given")
         self.addCleanup(sys.modules.pop, "given")
         self.assertTrue(callable(module.f))
 

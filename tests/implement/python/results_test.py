@@ -33,7 +33,13 @@ class Case:
     """A file whose function is called on CPU tensors, on two sets of inputs."""
 
     def __init__(self, text, inputs=(tensor("x"),), outputs=(tensor("y"),), values=None, contract="", arguments=None):
-        family = {"name": "norm", "inputs": list(inputs), "outputs": list(outputs), "scalars": [], "axes": list(values or {})}
+        family = {
+            "name": "norm",
+            "inputs": list(inputs),
+            "outputs": list(outputs),
+            "scalars": [],
+            "axes": list(values or {}),
+        }
         with tempfile.TemporaryDirectory(prefix="apo-test") as name:
             folder, self.path = Path(name), f"{name}/submission.py"
             Path(self.path).write_text(text)
@@ -41,9 +47,19 @@ class Case:
             for one in inputs:
                 for number in (0, 1):
                     drawn = torch.rand(one["shape"]).to(getattr(torch, call_python.DTYPES[one["dtype"]]))
-                    (folder / f"{one['name']}.{number}.bin").write_bytes(bytes(drawn.flatten().view(torch.uint8).tolist()))
-            request = {"file": self.path, "variant": "norm_of_mine", "function": "", "arguments": arguments or {},
-                       "family": family, "contract": contract, "values": values or {}, "sets": 2}  # fmt: skip
+                    (folder / f"{one['name']}.{number}.bin").write_bytes(
+                        bytes(drawn.flatten().view(torch.uint8).tolist())
+                    )
+            request = {
+                "file": self.path,
+                "variant": "norm_of_mine",
+                "function": "",
+                "arguments": arguments or {},
+                "family": family,
+                "contract": contract,
+                "values": values or {},
+                "sets": 2,
+            }
             self.tensors = call_python.Tensors(torch, request, folder, "cpu")
             with self.named():
                 self.call = call_python.Call(torch, request, self.tensors.of, "cpu")
@@ -98,19 +114,27 @@ class Calls(unittest.TestCase):
             self.expect_right(text, double)
 
     def test_scalars_axes_and_literals_are_numbers(self):
-        self.expect_right("def run(x, n, k): return x * n + k\n", lambda of: of["x"] * 8 + 3, values={"n": 8}, arguments={"k": "3"})
+        self.expect_right(
+            "def run(x, n, k): return x * n + k\n", lambda of: of["x"] * 8 + 3, values={"n": 8}, arguments={"k": "3"}
+        )
 
     def test_the_weights_of_a_model_are_inputs(self):
-        text = "class ModelNew(torch.nn.Module):\n  def __init__(self):\n    super().__init__()\n    self.{} = torch.nn.Linear(8, 8)\n" \
-               "  def forward(self, x): return self.{}(x)\n"  # fmt: skip
+        text = (
+            "class ModelNew(torch.nn.Module):\n  def __init__(self):\n    super().__init__()\n    self.{} ="
+            " torch.nn.Linear(8, 8)\n  def forward(self, x): return self.{}(x)\n"
+        )
         weights = (tensor("x"), tensor("linear_weight", (8, 8)), tensor("linear_bias", (8,)))
 
         def linear(of):
             return torch.nn.functional.linear(of["x"], of["linear_weight"], of["linear_bias"])
 
         self.expect_right(text.format("linear", "linear"), linear, inputs=weights)
-        with self.assertRaisesRegex(Fault, r"'linear.bias' is .8. of torch.float32, and the weight 'linear_bias' is .4."):
-            Case("import torch\n" + text.format("linear", "linear"), inputs=(*weights[:2], tensor("linear_bias", (4,)))).once()
+        with self.assertRaisesRegex(
+            Fault, r"'linear.bias' is .8. of torch.float32, and the weight 'linear_bias' is .4."
+        ):
+            Case(
+                "import torch\n" + text.format("linear", "linear"), inputs=(*weights[:2], tensor("linear_bias", (4,)))
+            ).once()
 
     def test_a_model_of_an_imported_problem_gets_what_model_gets(self):
         from import_kernelbench import converted
@@ -153,14 +177,29 @@ class Calls(unittest.TestCase):
             ("return {'z': x}", "wrong_abi", "it returns a dict without 'y'"),
             ("z = 2 * x\n  x.zero_()\n  return z", "incorrect", "it changes its input 'x'"),
             ("global kept\n  kept = x\n  return 2 * x", "wrong_abi", "it keeps a reference to 'x' behind the call"),
-            ("return Lazy._make_subclass(Lazy, 2 * x)", "wrong_abi", "'y' is a Lazy, which computes when somebody looks"),
-            ("import threading, time\n  threading.Thread(target=time.sleep, args=(1,)).start()\n  return 2 * x", "wrong_abi",
-             "it leaves the thread 'Thread-"),
+            (
+                "return Lazy._make_subclass(Lazy, 2 * x)",
+                "wrong_abi",
+                "'y' is a Lazy, which computes when somebody looks",
+            ),
+            (
+                "import threading, time\n  threading.Thread(target=time.sleep, args=(1,)).start()\n  return 2 * x",
+                "wrong_abi",
+                "it leaves the thread 'Thread-",
+            ),
             ("import sys\n  sys.exit(3)", "faulted", r"submission.py:5: it ends the process: sys.exit\(3\)"),
-            ("import no_such_package", "refused", "it imports 'no_such_package', which .* does not have: install it there"),
+            (
+                "import no_such_package",
+                "refused",
+                "it imports 'no_such_package', which .* does not have: install it there",
+            ),
             ("return x @ x", "faulted", "submission.py:4: RuntimeError: "),
-            ("import socket\n  return socket.create_connection(('no.such.host', 1), 1)", "faulted", "it opens a connection, and there is no network"),
-        ):  # fmt: skip
+            (
+                "import socket\n  return socket.create_connection(('no.such.host', 1), 1)",
+                "faulted",
+                "it opens a connection, and there is no network",
+            ),
+        ):
             case = Case(f"import torch\nclass Lazy(torch.Tensor): pass\ndef run(x):\n  {body}\n")
             before = set(threading.enumerate())
             with self.subTest(body), self.assertRaisesRegex(Fault, says) as raised:
@@ -177,7 +216,10 @@ class Calls(unittest.TestCase):
             "shapes = []\ndef run(x):\n  shapes.append(x.shape)\n  return 2 * x\n",
             "buffer = torch.empty(4, 8)\ndef run(x): return torch.mul(x, 2, out=buffer)\n",
             "def run(x): return torch.stack([x, 2 * x])[1].clone()\n",
-            "def run(x):\n  worker = __import__('threading').Thread(target=x.sum)\n  worker.start()\n  worker.join()\n  return 2 * x\n",
+            (
+                "def run(x):\n  worker = __import__('threading').Thread(target=x.sum)\n  worker.start()\n "
+                " worker.join()\n  return 2 * x\n"
+            ),
             "def run(x):\n  z = x.t().contiguous().t() * 2\n  return z.contiguous()\n",
         ):
             self.expect_right(text, double)
@@ -199,11 +241,18 @@ class Calls(unittest.TestCase):
             Case("import torch\ndef run(x, y): return x + y\n", inputs=(tensor("x"), y), outputs=(y,)).once()
 
     def test_random_outputs_are_told_from_numbers_that_change(self):
-        for body, says in (("return torch.rand_like(x)", "its output 'y' is random"), ("return 2 * x", "change from call to call")):
+        for body, says in (
+            ("return torch.rand_like(x)", "its output 'y' is random"),
+            ("return 2 * x", "change from call to call"),
+        ):
             case = Case(f"import torch\ndef run(x): {body}\n")
-            said = call_python.explain("cannot be recorded: no two of its calls launch the same", torch, case.call, case.tensors)
+            said = call_python.explain(
+                "cannot be recorded: no two of its calls launch the same", torch, case.call, case.tensors
+            )
             self.assertIn(says, said)
-        self.assertIn("leave the CUDA graph out", call_python.explain("cuGraphLaunch: no replay", torch, case.call, case.tensors))
+        self.assertIn(
+            "leave the CUDA graph out", call_python.explain("cuGraphLaunch: no replay", torch, case.call, case.tensors)
+        )
 
 
 class Sandbox(unittest.TestCase):
@@ -211,27 +260,42 @@ class Sandbox(unittest.TestCase):
 
     def run_inside(self, body):
         with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
-            code = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n" \
-                   f"import os, sandbox\nfolder = {folder!r}\nsandbox.enter(folder)\n{body}\n"  # fmt: skip
+            code = (
+                f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
+                f"import os, sandbox\nfolder = {folder!r}\nsandbox.enter(folder)\n{body}\n"
+            )
             ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=100)
             return ran.stdout.strip() or ran.stderr.strip().split("\n")[-1]
 
     def test_what_is_refused(self):
         for body, says in (
             ("import socket; socket.socket()", "PermissionError: [Errno 13] Permission denied"),
-            ("open('/tmp/apo-test-written', 'w')", "PermissionError: [Errno 13] Permission denied: '/tmp/apo-test-written'"),
+            (
+                "open('/tmp/apo-test-written', 'w')",
+                "PermissionError: [Errno 13] Permission denied: '/tmp/apo-test-written'",
+            ),
             ("os.kill(os.getppid(), 0)", "PermissionError: [Errno 13] Permission denied"),
-            ("import subprocess; subprocess.run([sys.executable, '-c', 'import socket; socket.socket()'], check=True)",
-             "returned non-zero exit status 1"),
-        ):  # fmt: skip
+            (
+                (
+                    "import subprocess; subprocess.run([sys.executable, '-c', 'import socket; socket.socket()'],"
+                    " check=True)"
+                ),
+                "returned non-zero exit status 1",
+            ),
+        ):
             self.assertIn(says, self.run_inside(body))
 
     def test_what_is_allowed(self):
         for body in (
             "open(folder + '/kept', 'w').write('x'); os.rename(folder + '/kept', folder + '/renamed'); print('done')",
-            "os.mkdir(folder + '/a'); os.mkdir(folder + '/b'); open(folder + '/a/f', 'w').close(); "
-            "os.rename(folder + '/a/f', folder + '/b/f'); print('done')",
-            "import subprocess; print(subprocess.run(['sh', '-c', 'echo done'], capture_output=True, text=True).stdout)",
+            (
+                "os.mkdir(folder + '/a'); os.mkdir(folder + '/b'); open(folder + '/a/f', 'w').close(); "
+                "os.rename(folder + '/a/f', folder + '/b/f'); print('done')"
+            ),
+            (
+                "import subprocess; print(subprocess.run(['sh', '-c', 'echo done'], capture_output=True,"
+                " text=True).stdout)"
+            ),
             "os.kill(os.getpid(), 0); print('done')",
             "import threading; t = threading.Thread(target=print, args=('done',)); t.start(); t.join()",
         ):
@@ -245,17 +309,22 @@ class Server(unittest.TestCase):
     """What runs a request in a process of its own."""
 
     def run_as(self, body, seconds=100):
-        code = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n" \
-               f"import json, os, server, time\ndef act():\n  {body}\n" \
-               f"server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n" \
-               f"print(json.dumps([server.run(act, {seconds}), server.children()]))\n"  # fmt: skip
+        code = (
+            f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
+            f"import json, os, server, time\ndef act():\n  {body}\n"
+            "server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n"
+            f"print(json.dumps([server.run(act, {seconds}), server.children()]))\n"
+        )
         ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=200)
         self.assertEqual(ran.stderr, "")
         return json.loads(ran.stdout)
 
     def test_the_end_of_a_request_is_told_with_what_it_printed(self):
         for body, told in (
-            ("print('text', flush=True); os._exit(0)", {"signal": 0, "timed_out": False, "cut": False, "printed": "text\n"}),
+            (
+                "print('text', flush=True); os._exit(0)",
+                {"signal": 0, "timed_out": False, "cut": False, "printed": "text\n"},
+            ),
             ("os.kill(os.getpid(), 11)", {"signal": 11, "timed_out": False, "cut": False, "printed": ""}),
         ):
             self.assertEqual(self.run_as(body)[0], told)
