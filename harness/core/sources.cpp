@@ -59,8 +59,10 @@ bool begins_as_python(std::string_view source) {
       continue;
     }
     const bool is_block = line.ends_with(':') && (begins("def ") || begins("class ") || begins("try") || begins("if "));
-    const bool is_import = (begins("import ") || begins("from ")) && !line.ends_with(';');
-    return is_block || is_import || begins("@") || begins(R"(""")") || begins(R"(r""")") || begins("'''");
+    const std::size_t equals = line.find(" = ");
+    const bool is_assignment = equals != std::string::npos && is_identifier(line.substr(0, equals));
+    const bool is_statement = (begins("import ") || begins("from ") || is_assignment) && !line.ends_with(';');
+    return is_block || is_statement || begins("@") || begins(R"(""")") || begins(R"(r""")") || begins("'''");
   }
   return false;
 }

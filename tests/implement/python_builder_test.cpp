@@ -103,7 +103,7 @@ TEST_F(PythonFile, TakesNoLinesOfCompiledCode) {
   expect_contains(error_of([&] { variant("# apo:tune A 1,2\n" + std::string(kRun)); }),
                   "a Python file that is called takes no apo:tune");
   expect_contains(error_of([&] { variant("# apo:target host\n" + std::string(kRun)); }), "is called on target cuda");
-  expect_contains(error_of([&] { variant("x = 1\n"); }), "does not begin as Python does");
+  expect_contains(error_of([&] { variant("x = 1;\n"); }), "does not begin as Python does");
 }
 
 TEST_F(PythonFile, IsNotCheckedOnTheCpu) {

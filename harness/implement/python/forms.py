@@ -230,13 +230,12 @@ def match(form, family, given=None, weights=()):
             chosen[one.name] = value
     open_ones = [one for one in form.parameters if one.name not in chosen and not one.by_name_only]
     taken = set(chosen.values())
-    left = [one for one in [*inputs, *family["scalars"]] if one not in taken]
     needed = [one for one in open_ones if one.is_needed]
-    ends = [one for one in outputs if one not in taken]
-    if len(needed) > len(left) or (needed and len(left) == 0):
-        left += ends if len(needed) - len(left) >= len(ends) else []
-    if len(needed) > len(left):
-        left += [one for one in family["axes"] if one not in taken]
+    groups = [[*inputs, *family["scalars"]], outputs, family["axes"]]
+    first, ends, axes = ([one for one in group if one not in taken] for group in groups)
+    offers = (first, first + ends, first + axes, first + ends + axes)
+    fitting = (one for one in offers if len(needed) <= len(one) <= len(open_ones))
+    left = next(fitting, first if len(needed) <= len(first) else offers[-1])
     takers = open_ones if len(left) >= len(open_ones) else needed
     for one, value in zip(takers, left):
         chosen[one.name] = value

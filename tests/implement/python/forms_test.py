@@ -102,6 +102,12 @@ class Arguments(unittest.TestCase):
         self.assertEqual(shown("def run(a, out): pass\n"), "run(a=x, out=y)", "destination passing")
         self.assertEqual(shown("def run(a, b, out): pass\n", scalars=("eps",)), "run(a=x, b=eps, out=y)")
 
+    def test_axes_come_all_or_none(self):
+        self.assertEqual(shown("def run(a, out, m, k): pass\n", axes=("n", "m2")), "run(a=x, out=y, m=n, k=m2)")
+        self.assertEqual(shown("def run(a, m, k): pass\n", axes=("n", "m2")), "run(a=x, m=n, k=m2)")
+        with self.assertRaisesRegex(Fault, "has no more to give"):
+            shown("def run(a, out, m, k, more): pass\n", axes=("n", "m2"))
+
     def test_defaults_stay_where_nothing_is_left(self):
         self.assertEqual(shown("def run(x, block=128): pass\n"), "run(x)")
         self.assertEqual(shown("def run(x, w=None): pass\n", inputs=("x", "w")), "run(x, w)")
