@@ -10,7 +10,8 @@
 //   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
 //
 // What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
-// a kernel that reads host memory, an address between tensors. So is work on another stream that nothing orders with the caller's.
+// a kernel that reads host memory, an address between tensors. So is work on another stream that nothing orders with
+// the caller's.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +59,8 @@ class CallRecorder {
   static void name_memory(std::string_view mark);
   // The program ends: what was waited for did not come.
   static void give_up();
-  // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they are
-  // written and read on.
+  // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they
+  // are written and read on.
   void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr);
   // `results`: memory of the call's own that it returned.
   Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
