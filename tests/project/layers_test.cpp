@@ -196,8 +196,8 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1312},
-    {"harness/cli", 8651},
-    {"harness/core", 9419},
+    {"harness/cli", 8650},
+    {"harness/core", 9420},
     {"harness/evaluate", 14643},
     {"harness/exchange", 3681},
     {"harness/executor", 4793},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5378},
     {"kernels", 5616},
     {"reports", 4481},
-    {"tests", 65654},
+    {"tests", 65655},
 };
 
 std::size_t lines_of(const fs::path& path) {
